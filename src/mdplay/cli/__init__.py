@@ -1,0 +1,80 @@
+"""The command line: one file a command, imported only when it is called.
+
+``COMMANDS`` names every command with its line of help; the command itself is ``command`` in the module of
+the same name beside this file.  Commands hold no algorithm: they read arguments, call the package and print.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from mdplay import __version__
+from mdplay.errors import MdplayError
+
+COMMANDS = {
+    "cache": "Show or clear the folder of compiled kernels.",
+    "check": "Check that a game keeps its contract.",
+    "games": "List the games, their parameters and what they know.",
+    "perft": "Count paths and positions by depth.",
+    "playouts": "Play random games at full speed.",
+    "show": "Draw a position and list its moves.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed, so that --help imports nothing."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in alphabetical order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module and return its ``command``; None for an unknown name."""
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"mdplay.cli.{cmd_name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mdplay")
+def group() -> None:
+    """Write a game once, in plain Python; solve it, search it, learn it, play it.
+
+    \b
+    Examples:
+      mdplay games
+      mdplay show connect-four --position 4453
+      mdplay playouts connect-four --games 100000
+    """
+
+
+def main() -> None:
+    """Run the command line; a fault of the input is one sentence on stderr and exit code 2."""
+    try:
+        sys.exit(group.main(prog_name="mdplay", standalone_mode=False))
+    except MdplayError as error:
+        _leave(str(error), 2)
+    except click.exceptions.Exit as done:
+        sys.exit(done.exit_code)
+    except click.ClickException as error:
+        _leave(error.format_message(), 2)
+    except (click.Abort, KeyboardInterrupt):
+        _leave("stopped", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the reader has left: say no more
+        sys.exit(1)
+
+
+def _leave(message: str, code: int) -> None:
+    click.echo(f"mdplay: {message}", err=True)
+    sys.exit(code)
