@@ -1,7 +1,15 @@
 """The bridge from plain Python to compiled kernels: the only place that knows numba's extension API.
 
-    @kernel   an entry point, called from Python; cached on disk
-    @part     a piece of kernels, compiled into every kernel that calls it
+@kernel            an entry point, called from Python; cached on disk for each game
+@part              a piece of kernels, compiled into every kernel that calls it
+native(game)       what a kernel gets as its game
+words, word        a state, an integer as a kernel's arguments
+pack, unpack, load states as words, inside kernels
+
+fingerprint.py  what compiled code depends on, as a hash      words.py    U64, a word that cannot go wrong
+cache.py        compiled kernels on disk                      masks.py    bit masks and random words
+native.py       games as types, annotations as types          methods.py  game.legal(s) in compiled code
+states.py       states as words                               plain.py    the checked path without compiler
 """
 
 from __future__ import annotations
@@ -12,8 +20,10 @@ from typing import ParamSpec, TypeVar
 from numba import config, njit
 
 from mdplay.bridge.cache import KernelCache
+from mdplay.bridge.plain import checked, native
+from mdplay.bridge.states import load, pack, unpack, width, word, words
 
-__all__ = ["kernel", "part"]
+__all__ = ["checked", "kernel", "load", "native", "pack", "part", "unpack", "width", "word", "words"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

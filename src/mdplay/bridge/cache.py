@@ -45,7 +45,7 @@ def entries() -> Iterator[Path]:
     yield from kernels_folder().glob(f"*{SUFFIX}")
 
 
-class KernelCache(NullCache):  # type: ignore[misc]
+class KernelCache(NullCache):
     """The cache that a kernel's dispatcher asks before it compiles."""
 
     def __init__(self, function: FunctionType) -> None:
@@ -89,7 +89,9 @@ class KernelCache(NullCache):  # type: ignore[misc]
         codegen = target_context.codegen()
         versions = (platform.python_version(), numba.__version__, llvmlite.__version__)
         key = repr((self._stamp, str(sig), codegen.magic_tuple(), versions))
-        return kernels_folder() / f"{self._function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:40]}{SUFFIX}"
+        return (
+            kernels_folder() / f"{self._function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:40]}{SUFFIX}"
+        )
 
 
 def prune(keep_days: float = KEEP_DAYS) -> int:

@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mdplay")
 def group() -> None:
-    """Write a game once, in plain Python; solve it, search it, learn it, play it.
+    r"""Write a game once, in plain Python; solve it, search it, learn it, play it.
 
     \b
     Examples:

@@ -1,0 +1,106 @@
+"""Sets of actions as bit masks, and 64-bit words: plain Python here, single instructions when compiled.
+
+A mask is an ``int``, a ``U64``, or, for more than 64 actions, a ``Wide`` pair of words: bit ``a`` stands for
+action ``a``.  Rules may use these functions freely; the bridge knows a compiled form of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+WORD = 0xFFFF_FFFF_FFFF_FFFF  # all 64 bits
+
+if TYPE_CHECKING:
+    U64 = int
+else:
+
+    class _WordClass(type):
+        """The type of ``U64``, by which the bridge knows the word when it meets it in compiled code."""
+
+    class U64(metaclass=_WordClass):
+        """A word that uses all 64 bits; a bare ``int`` has 63.  ``U64(x)`` is x modulo 2**64.
+
+        Compiled, whatever is computed from a word is a word: it never turns into a float or a negative number.
+        """
+
+        def __new__(cls, value: int) -> int:
+            """Return the value modulo 2**64, as a plain int."""
+            return int(value) & WORD
+
+
+class Wide(NamedTuple):
+    """A mask of up to 128 actions: ``low`` holds actions 0 .. 63, ``high`` the others."""
+
+    low: U64
+    high: U64
+
+
+Mask = int | Wide
+
+
+def as_int(mask: Mask) -> int:
+    """Return the mask as one non-negative Python integer."""
+    if isinstance(mask, tuple):
+        return (int(mask[0]) & WORD) | (int(mask[1]) & WORD) << 64
+    return int(mask) & WORD
+
+
+def members(mask: Mask) -> list[int]:
+    """Return the elements of the set in ascending order.  Not for rules: it makes a list."""
+    left, found = as_int(mask), []
+    while left:
+        found.append((left & -left).bit_length() - 1)
+        left &= left - 1
+    return found
+
+
+def some(mask: Mask) -> bool:
+    """Tell whether the set has an element."""
+    return as_int(mask) != 0
+
+
+def popcount(mask: Mask) -> int:
+    """Return the number of elements."""
+    return as_int(mask).bit_count()
+
+
+def lowest(mask: Mask) -> int:
+    """Return the smallest element of a set that is not empty."""
+    value = as_int(mask)
+    return (value & -value).bit_length() - 1
+
+
+def rest(mask: Any) -> Any:
+    """Return the set without its smallest element, in its own type."""
+    value = as_int(mask)
+    value &= value - 1
+    return Wide(value & WORD, value >> 64) if isinstance(mask, tuple) else value
+
+
+def nth(mask: Mask, k: int) -> int:
+    """Return the element of rank k, counted from 0, of a set with more than k elements."""
+    for _ in range(k):
+        mask = rest(mask)
+    return lowest(mask)
+
+
+def has(mask: Mask, action: int) -> bool:
+    """Tell whether the action is in the set."""
+    return bool(as_int(mask) >> int(action) & 1)
+
+
+def mix(a: int, b: int) -> U64:
+    """Return a 64-bit hash of two words."""
+    z = ((int(a) ^ int(b)) * 0x9E37_79B9_7F4A_7C15) & WORD
+    z = ((z ^ z >> 32) * 0xD6E8_FEB8_6659_FD93) & WORD
+    return z ^ z >> 32
+
+
+def unit(word: U64) -> float:
+    """Return a random word as a number in [0, 1)."""
+    return float(int(word) >> 11) * 2.0**-53
+
+
+def below(word: U64, n: int) -> int:
+    """Return a random word as a number in 0 .. n - 1, for n up to 2**32."""
+    return ((int(word) >> 32) * int(n)) >> 32

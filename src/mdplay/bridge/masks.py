@@ -1,0 +1,146 @@
+"""The functions of ``mdplay.bits`` and ``mdplay.rng`` as machine instructions.
+
+Each plain function there is the specification; here it gets a compiled body.  Masks of one word are handled by
+a few instructions each; masks of two words (``Wide``) by compiling a Python expression of the former.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import binding, ir
+from numba.core import types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import lower_builtin, overload
+
+from mdplay import bits, rng
+from mdplay.bits import Wide
+from mdplay.bridge.words import WHOLE, convert, define, word_type
+
+DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
+
+
+def _xor_shift_multiply(b: Any, z: Any, shift: int, factor: int) -> Any:
+    return b.mul(b.xor(z, b.lshr(z, WORD(shift))), WORD(factor))
+
+
+def _mix(b: Any, x: Any, y: Any) -> Any:
+    z = b.mul(b.xor(x, y), WORD(0x9E37_79B9_7F4A_7C15))
+    z = _xor_shift_multiply(b, z, 32, 0xD6E8_FEB8_6659_FD93)
+    return b.xor(z, b.lshr(z, WORD(32)))
+
+
+def _scramble(b: Any, x: Any) -> Any:
+    z = _xor_shift_multiply(b, x, 30, 0xBF58_476D_1CE4_E5B9)
+    z = _xor_shift_multiply(b, z, 27, 0x94D0_49BB_1331_11EB)
+    return b.xor(z, b.lshr(z, WORD(31)))
+
+
+def _stream(b: Any, seed: Any, number: Any) -> Any:
+    return _scramble(b, b.xor(_scramble(b, seed), b.mul(number, WORD(rng.GOLDEN))))
+
+
+def _lowest(b: Any, mask: Any) -> Any:
+    return b.cttz(mask, ir.Constant(ir.IntType(1), 0))
+
+
+def _below(b: Any, word: Any, n: Any) -> Any:
+    return b.lshr(b.mul(b.lshr(word, WORD(32)), n), WORD(32))
+
+
+def _nth(b: Any, mask: Any, k: Any) -> Any:
+    """Deposit one bit at rank k where the processor can (BMI2); else clear the lowest bit k times."""
+    if binding.get_host_cpu_features().get("bmi2"):
+        deposit = b.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), ir.FunctionType(WORD, (WORD, WORD)))
+        return _lowest(b, b.call(deposit, (b.shl(WORD(1), k), mask)))
+    before, loop, after = b.block, b.append_basic_block("nth"), b.append_basic_block("nth.end")
+    b.cbranch(b.icmp_unsigned("==", k, WORD(0)), after, loop)
+    b.position_at_end(loop)
+    left, count = b.phi(WORD), b.phi(WORD)
+    cleared, counted = b.and_(left, b.sub(left, WORD(1))), b.sub(count, WORD(1))
+    for phi, first, following in ((left, mask, cleared), (count, k, counted)):
+        phi.add_incoming(first, before)
+        phi.add_incoming(following, loop)
+    b.cbranch(b.icmp_unsigned("==", counted, WORD(0)), after, loop)
+    b.position_at_end(after)
+    found = b.phi(WORD)
+    found.add_incoming(mask, before)
+    found.add_incoming(cleared, loop)
+    return _lowest(b, found)
+
+
+def _pick(b: Any, mask: Any, word: Any) -> Any:
+    return _nth(b, mask, _below(b, word, b.ctpop(mask)))
+
+
+def _has(b: Any, mask: Any, action: Any) -> Any:
+    return b.trunc(b.lshr(mask, action), ir.IntType(1))
+
+
+def _unit(b: Any, word: Any) -> Any:
+    return b.fmul(b.uitofp(b.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53))
+
+
+COMPILED: list[tuple[Callable[..., Any], Any, Callable[..., Any], int]] = [
+    (bits.some, types.boolean, lambda b, m: b.icmp_unsigned("!=", m, WORD(0)), 1),
+    (bits.popcount, types.int64, lambda b, m: b.ctpop(m), 1),
+    (bits.lowest, types.int64, _lowest, 1),
+    (bits.nth, types.int64, _nth, 2),
+    (bits.has, types.boolean, _has, 2),
+    (bits.mix, word_type, _mix, 2),
+    (bits.unit, types.float64, _unit, 1),
+    (bits.below, types.int64, _below, 2),
+    (rng.advance, word_type, lambda b, x: b.add(x, WORD(rng.GOLDEN)), 1),
+    (rng.scramble, word_type, _scramble, 1),
+    (rng.stream, word_type, _stream, 2),
+    (rng.pick, types.int64, _pick, 2),
+]
+for _function, _result, _emit, _arity in COMPILED:
+    define(_function, _result, _emit, _arity, needs_word=False)
+
+
+@infer_global(bits.rest)
+class _Rest(AbstractTemplate):
+    """The rest of a mask has the mask's own type."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        kind = types.unliteral(args[0])
+        return signature(kind, kind) if isinstance(kind, WHOLE) else None
+
+
+def _rest(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    mask = convert(context, builder, args[0], sig.args[0], word_type)
+    cleared = builder.and_(mask, builder.sub(mask, WORD(1)))
+    return convert(context, builder, cleared, word_type, sig.return_type)
+
+
+for _kind in WHOLE:
+    lower_builtin(bits.rest, _kind)(_rest)
+
+
+# ---------------------------------------------------------------- masks of two words
+WIDE: dict[Callable[..., Any], str] = {
+    bits.some: "m: some(m[0] | m[1])",
+    bits.popcount: "m: popcount(m[0]) + popcount(m[1])",
+    bits.lowest: "m: lowest(m[0]) if some(m[0]) else 64 + lowest(m[1])",
+    bits.rest: "m: Wide(rest(m[0]), m[1]) if some(m[0]) else Wide(m[0], rest(m[1]))",
+    bits.nth: "m, k: nth(m[0], k) if k < popcount(m[0]) else 64 + nth(m[1], k - popcount(m[0]))",
+    bits.has: "m, a: has(m[0], a) if a < 64 else has(m[1], a - 64)",
+    rng.pick: "m, w: nth(m, below(w, popcount(m)))",
+}
+
+
+def _define_wide(function: Callable[..., Any], text: str) -> None:
+    body = eval(f"lambda {text}", {"Wide": Wide, **vars(bits)})
+    names = text.partition(":")[0]
+    chooser = f"lambda {names}: body if is_wide(m) else None"
+    overload(function)(eval(chooser, {"body": body, "is_wide": _is_wide}))
+
+
+def _is_wide(kind: Any) -> bool:
+    return isinstance(kind, types.BaseNamedTuple) and kind.instance_class is Wide
+
+
+for _function, _text in WIDE.items():
+    _define_wide(_function, _text)

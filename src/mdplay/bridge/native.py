@@ -1,0 +1,193 @@
+"""Games and selectors as numba types, and the types that annotations mean.
+
+A game value is a zero-size argument whose *type* is its identity: ``InstanceType("nim.Nim#<fingerprint>")``.
+numba specialises every kernel per argument type, so a changed game is a different type, hence compiled anew,
+and an unchanged one is found in the cache by the next process.
+"""
+
+from __future__ import annotations
+
+import typing
+from functools import cache
+from typing import Any
+
+from numba.core import cgutils, types
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import (
+    NativeValue,
+    lower_builtin,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+
+from mdplay.bits import U64, Mask, Wide
+from mdplay.bridge.fingerprint import instance_fingerprint
+from mdplay.bridge.words import WHOLE, WordType, convert, word_type
+from mdplay.errors import GameError
+from mdplay.game import Compiled, Game
+
+LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
+
+
+class InstanceType(types.Opaque):
+    """The type of one game or selector: its class, its rules and its parameters."""
+
+    def __init__(self, identity: str) -> None:
+        self.identity = identity
+        super().__init__(name=identity)
+
+    @property
+    def instance(self) -> Compiled:
+        """A live instance; all with this identity are interchangeable."""
+        return LIVE[self.identity]
+
+
+register_model(InstanceType)(models.OpaqueModel)
+
+
+def identity(instance: Compiled) -> str:
+    """Return the name and fingerprint of a game or selector, and remember the instance under it."""
+    memory = vars(instance)
+    if "_identity" not in memory:
+        cls = type(instance)
+        memory["_identity"] = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
+        LIVE[memory["_identity"]] = instance
+    return str(memory["_identity"])
+
+
+@typeof_impl.register(Compiled)
+def _typeof(instance: Any, context: Any) -> InstanceType:
+    return InstanceType(identity(instance))
+
+
+@unbox(InstanceType)
+def _unbox(kind: Any, value: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
+
+
+# ---------------------------------------------------------------- annotations
+SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, U64: word_type, Mask: word_type}
+
+
+def hints_of(function: Any) -> dict[str, Any]:
+    """Return the resolved annotations of a function, or raise GameError naming what cannot be resolved."""
+    try:
+        return typing.get_type_hints(function)
+    except NameError as error:
+        where = f"{function.__qualname__}"
+        raise GameError(f"{where}: the annotation names something unknown ({error})") from None
+
+
+def method_hints(cls: type, function: Any) -> dict[str, Any]:
+    """Return the annotations of a method; the S of an inherited one is the game's own state."""
+    hints = hints_of(function)
+    if any(isinstance(hint, typing.TypeVar) for hint in hints.values()):
+        state = state_class(cls)
+        hints = {name: state if isinstance(hint, typing.TypeVar) else hint for name, hint in hints.items()}
+    return hints
+
+
+def state_class(cls: type) -> type:
+    """Return the NamedTuple class of a game's states: what ``initial`` is annotated to return."""
+    found = hints_of(cls.initial).get("return")  # type: ignore[attr-defined]
+    if not (isinstance(found, type) and hasattr(found, "_fields")):
+        raise GameError(f"{cls.__name__}.initial: annotate the result with the state's NamedTuple class")
+    return found
+
+
+@cache
+def native_type(annotation: Any) -> Any:
+    """Return the numba type that an annotation means, or raise GameError."""
+    if annotation in SCALARS:
+        return SCALARS[annotation]
+    if hasattr(annotation, "_fields"):
+        define_constructor(annotation)
+        return tuple_type(annotation)
+    raise GameError(
+        f"no compiled form for the annotation {annotation!r}; use int, float, bool, U64 or a NamedTuple"
+    )
+
+
+def tuple_type(cls: Any) -> Any:
+    """Return the numba type of a NamedTuple class, field by field as annotated."""
+    hints = hints_of(cls)
+    fields = [native_type(hints[name]) for name in cls._fields]
+    if len(set(fields)) == 1:
+        return types.NamedUniTuple(fields[0], len(fields), cls)
+    return types.NamedTuple(fields, cls)
+
+
+@cache
+def define_constructor(cls: Any) -> None:
+    """Make ``State(...)`` in compiled code give the annotated types, whatever numbers it gets."""
+
+    @infer_global(cls)
+    class Template(AbstractTemplate):
+        def generic(self, args: Any, kws: Any) -> Any:
+            names = dict(zip(cls._fields, args, strict=False)) | dict(kws)
+            filled = [names.get(name, types.Omitted(cls._field_defaults.get(name))) for name in cls._fields]
+            known = len(args) + len(kws) == len(names) and set(names) <= set(cls._fields)
+            required = set(cls._fields) - set(cls._field_defaults) <= set(names)
+            fits = all(castable(a, b) for a, b in zip(filled, tuple_type(cls), strict=True))
+            if not (known and required and fits) or kws:
+                return None
+            return signature(tuple_type(cls), *map(types.unliteral, args))
+
+    @lower_builtin(cls, types.VarArg(types.Any))
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        target = sig.return_type
+        values = [recast(context, builder, f, t, v) for f, t, v in zip(sig.args, target, args, strict=False)]
+        for name, kind in list(zip(cls._fields, target, strict=True))[len(args) :]:
+            default = cls._field_defaults[name]
+            values.append(context.get_constant_generic(builder, *_constant(default, kind)))
+        return context.make_tuple(builder, target, values)
+
+
+def _constant(value: Any, kind: Any) -> tuple[Any, Any]:
+    return (types.uint64, value) if isinstance(kind, WordType) else (kind, value)
+
+
+define_constructor(Wide)
+
+
+# ---------------------------------------------------------------- values to their annotated type
+def castable(source: Any, target: Any) -> bool:
+    """Tell whether a value of one type may stand where an annotation asks for another."""
+    if isinstance(source, types.Omitted):
+        return castable(types.literal(source.value), target) if source.value is not None else False
+    if isinstance(target, types.BaseTuple):
+        if isinstance(source, WHOLE) and getattr(target, "instance_class", None) is Wide:
+            return True  # a small mask among wide ones
+        same = getattr(source, "instance_class", None) in (None, getattr(target, "instance_class", None))
+        return (
+            isinstance(source, types.BaseTuple)
+            and same
+            and len(source) == len(target)
+            and all(map(castable, source, target))
+        )
+    return isinstance(source, (*WHOLE, types.Float) if isinstance(target, types.Float) else WHOLE)
+
+
+def recast(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
+    """Convert a value to the annotated type; tuples element by element."""
+    if not isinstance(target, types.BaseTuple):
+        return convert(context, builder, value, source, target)
+    if not isinstance(source, types.BaseTuple):
+        low = convert(context, builder, value, source, target[0])
+        return context.make_tuple(builder, target, [low, low.type(0)])
+    values = cgutils.unpack_tuple(builder, value)
+    cast = [recast(context, builder, f, t, v) for f, t, v in zip(source, target, values, strict=True)]
+    return context.make_tuple(builder, target, cast)
+
+
+MASKS = ("legal", "outcomes")
+
+
+def result_type(cls: type, name: str, annotation: Any) -> Any:
+    """Return the type that kernels see as a method's result; all masks of a game have one type."""
+    if name in MASKS and issubclass(cls, Game):
+        wide = Wide in [hints_of(getattr(cls, mask)).get("return") for mask in MASKS]
+        return native_type(Wide) if wide else word_type
+    return native_type(annotation)

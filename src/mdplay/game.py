@@ -1,0 +1,227 @@
+"""The contract of a game.  No numba in here: a game is an ordinary frozen dataclass.
+
+A state is a NamedTuple of integers: all that matters for the rest of the game, and no more.  Every rule is a
+pure function of it, with annotated arguments and result (``int``, ``float``, ``bool``, ``U64`` or a NamedTuple
+of these).  Write ``initial``, ``legal`` and ``step``; override the rest where the game needs it or knows more.
+
+    class State(NamedTuple):
+        pile: int
+        player: int
+
+    @dataclass(frozen=True)
+    class Nim(Game[State]):
+        pile: int = 21
+
+        def initial(self) -> State:
+            return State(self.pile, 0)
+
+        def legal(self, s: State) -> int:
+            return (1 << min(3, s.pile)) - 1
+
+        def step(self, s: State, action: int) -> State:
+            return State(s.pile - action - 1, 1 - s.player)
+
+        def result(self, s: State) -> int:
+            return 2 * s.player - 1     # who cannot move has lost
+
+Parameters are fields of the dataclass.  Tables are tuples in a ``cached_property``.  Rules may call other
+methods and plain functions, use ``if``, ``for``, ``while`` and integers; no lists, dicts, strings or objects.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar, Generic, TypeVar
+
+from mdplay.bits import U64, Mask, lowest, members, rest, some, unit
+from mdplay.errors import IllegalMove, PositionError
+
+S = TypeVar("S", bound=tuple[Any, ...])
+
+
+class Compiled:
+    """A frozen dataclass whose annotated methods kernels call; its fields are constants there."""
+
+
+class Game(Compiled, Generic[S]):
+    """The rules of a game for one or two players, with or without chance.
+
+    ``has_<name>`` tells whether a game overrides an optional method; kernels branch on it at no cost.
+    """
+
+    # ---------------------------------------------------------------- needed
+    def initial(self) -> S:
+        """Return the state in which a game starts; it may be one where chance moves."""
+        raise NotImplementedError
+
+    def legal(self, s: S) -> Mask:
+        """Return the legal actions as a bit mask; 0 when the game is over.
+
+        Annotate the result ``int`` (up to 63 actions), ``U64`` (64) or ``Wide`` (128).
+        """
+        raise NotImplementedError
+
+    def step(self, s: S, action: int) -> S:
+        """Return the state after a legal action."""
+        raise NotImplementedError
+
+    # ---------------------------------------------------------------- who moves, and what it is worth
+    def player(self, s: S) -> int:
+        """Return who moves, 0 or 1: the state's field ``player``.  No such field: a game for one."""
+        return getattr(s, "player", 0)
+
+    def reward(self, s: S, action: int) -> float:
+        """Return the points that the mover earns by the action."""
+        return 0
+
+    def result(self, s: S) -> float:
+        """Return what the end is worth to player 0, beyond the rewards; asked only when the game is over."""
+        return 0
+
+    # ---------------------------------------------------------------- chance
+    def outcomes(self, s: S) -> Mask:
+        """Return the outcomes of a pending chance event as a bit mask; 0 when the player moves."""
+        return 0
+
+    def outcome(self, s: S, i: int) -> S:
+        """Return the state after outcome i."""
+        return s
+
+    def probability(self, s: S, i: int) -> float:
+        """Return the probability of outcome i; over the mask they sum to 1."""
+        return 1.0
+
+    def draw(self, s: S, word: U64) -> int:
+        """Return an outcome drawn by a random word.  Override it where that is quicker than the sum."""
+        left, mask = unit(word), self.outcomes(s)
+        while some(rest(mask)):
+            left -= self.probability(s, lowest(mask))
+            if left < 0.0:
+                break
+            mask = rest(mask)
+        return lowest(mask)
+
+    # ---------------------------------------------------------------- knowledge: optional, quicker or stronger
+    def index(self, s: S) -> int:
+        """Return a number for the state.  States with one number are worth the same to their mover."""
+        return 0
+
+    def state(self, i: int) -> S:
+        """Return a state with number i: the inverse of ``index``."""
+        return self.initial()
+
+    def size(self) -> int:
+        """Return how many numbers there are: 0 .. size - 1; every step and every outcome raises the number."""
+        return 0
+
+    def symmetries(self) -> int:
+        """Return how many symmetries the board has, the identity (number 0) included."""
+        return 1
+
+    def image(self, s: S, k: int) -> S:
+        """Return the state under symmetry k; the value is the same, the actions may be renumbered."""
+        return s
+
+    def heuristic(self, s: S) -> float:
+        """Return a guess of what is still to come, for player 0."""
+        return 0.0
+
+    def order(self, s: S, action: int) -> int:
+        """Return how early a search should try the action; high first."""
+        return 0
+
+    # ---------------------------------------------------------------- words for people, never compiled
+    def parse(self, text: str) -> S:
+        """Return the state that a text names, or raise PositionError.  The default reads ``moves:...``."""
+        raise PositionError(f"{text!r} is not a position; give the moves played as moves:a,b,c")
+
+    def text(self, s: S) -> str:
+        """Return a text that ``parse`` reads back; the default lists the fields."""
+        return ",".join(str(int(v)) for v in s)
+
+    def move_text(self, s: S, action: int) -> str:
+        """Return the move in the game's notation; the default is the action's number."""
+        return str(action)
+
+    def outcome_text(self, s: S, i: int) -> str:
+        """Return a chance outcome in the game's notation; the default is its number after a star."""
+        return f"*{i}"
+
+    def board(self, s: S) -> str:
+        """Return a picture of the state in characters; the default names the fields."""
+        names = getattr(s, "_fields", range(len(s)))
+        return "\n".join(f"{name} = {int(v)}" for name, v in zip(names, s, strict=True))
+
+    # ---------------------------------------------------------------- machinery
+    has_outcomes: ClassVar[bool] = False
+    has_draw: ClassVar[bool] = False
+    has_index: ClassVar[bool] = False
+    has_size: ClassVar[bool] = False
+    has_symmetries: ClassVar[bool] = False
+    has_heuristic: ClassVar[bool] = False
+    has_order: ClassVar[bool] = False
+    has_parse: ClassVar[bool] = False
+    has_player: ClassVar[bool] = False
+    has_reward: ClassVar[bool] = False
+    has_result: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Set the ``has_<name>`` flags of a game."""
+        super().__init_subclass__(**kwargs)
+        for flag in [name for name in vars(Game) if name.startswith("has_")]:
+            name = flag.removeprefix("has_")
+            setattr(cls, flag, getattr(cls, name) is not getattr(Game, name))
+
+
+WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg")
+
+
+def num_players(game: Game[Any]) -> int:
+    """Return 2 if the states know a player to move, else 1."""
+    return 2 if game.has_player or hasattr(game.initial(), "player") else 1
+
+
+def find_action(game: Game[S], s: S, move: str) -> int:
+    """Return the legal action that a move in the game's notation means, or raise IllegalMove."""
+    wanted = move.strip().lower()
+    legal = {game.move_text(s, a).lower(): a for a in members(game.legal(s))}
+    if wanted not in legal:
+        raise IllegalMove(f"{move.strip()!r} is not a legal move in {game.text(s)}; {_choices(list(legal))}")
+    return legal[wanted]
+
+
+def play_moves(game: Game[S], s: S, moves: str) -> S:
+    """Return the state after moves (and chance outcomes, as ``*i``) separated by commas."""
+    for number, move in enumerate(filter(None, re.split(r"[,\s]+", moves)), start=1):
+        if some(game.outcomes(s)):
+            s = game.outcome(s, _find_outcome(game, s, move, number))
+            continue
+        try:
+            s = game.step(s, find_action(game, s, move))
+        except IllegalMove as error:
+            raise PositionError(f"move {number}: {error}") from None
+    return s
+
+
+def parse_position(game: Game[S], text: str) -> S:
+    """Return the state that a text names: ``moves:a,b,c``, or the game's own notation."""
+    text = text.strip()
+    if text.startswith("moves:"):
+        return play_moves(game, game.initial(), text.removeprefix("moves:"))
+    return game.parse(text)
+
+
+def _find_outcome(game: Game[S], s: S, move: str, number: int) -> int:
+    known = {game.outcome_text(s, i).lower(): i for i in members(game.outcomes(s))}
+    wanted = move.lower()
+    known |= {f"*{i}": i for i in known.values()}
+    if wanted not in known:
+        raise PositionError(f"move {number}: {move!r} is no outcome of chance there; {_choices(list(known))}")
+    return known[wanted]
+
+
+def _choices(names: list[str]) -> str:
+    if not names:
+        return "the game is over"
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    return f"choose from {shown}"

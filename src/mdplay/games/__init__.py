@@ -1,0 +1,1 @@
+"""The games of the package, one file of plain Python each."""

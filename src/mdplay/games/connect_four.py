@@ -1,0 +1,162 @@
+"""Connect Four on any board of at most 63 bits, cols * (rows + 1).
+
+Column c owns the bits c * (rows + 1) and up; its top bit stays empty and stops carries.  On 7 x 6:
+
+    .  .  .  .  .  .  .
+    5 12 19 26 33 40 47
+    4 11 18 25 32 39 46
+    3 10 17 24 31 38 45
+    2  9 16 23 30 37 44
+    1  8 15 22 29 36 43
+    0  7 14 21 28 35 42
+
+Action c drops a disc into column c; in words, columns are numbered from 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from mdplay.errors import GameError, PositionError
+from mdplay.game import Game, play_moves
+from mdplay.grid import render
+
+
+class State(NamedTuple):
+    """The discs of both players as bit boards."""
+
+    mine: int  # the discs of the player to move
+    theirs: int
+    player: int
+
+
+def has_four(discs: int, shift: int) -> bool:
+    """Tell whether four discs stand in a row in the direction of the shift."""
+    pairs = discs & discs >> shift
+    return pairs & pairs >> 2 * shift != 0
+
+
+@dataclass(frozen=True)
+class ConnectFour(Game[State]):
+    """rows x cols cells; whoever has four in a row, column or diagonal wins."""
+
+    rows: int = 6
+    cols: int = 7
+
+    def __post_init__(self) -> None:
+        """Refuse boards that do not fit 63 bits."""
+        if not (self.rows >= 1 and self.cols >= 1 and self.cols * (self.rows + 1) <= 63):
+            raise GameError(f"a board of {self.rows} x {self.cols} does not fit: cols * (rows + 1) is at most 63")
+
+    def initial(self) -> State:
+        """Return the empty board."""
+        return State(0, 0, 0)
+
+    def legal(self, s: State) -> int:
+        """Return the columns that are not full; none once there is a four."""
+        if self.has_won(s.theirs):
+            return 0
+        free, mask = ~(s.mine | s.theirs), 0
+        for c in range(self.cols):
+            mask |= (free >> (c * (self.rows + 1) + self.rows - 1) & 1) << c
+        return mask
+
+    def step(self, s: State, action: int) -> State:
+        """Drop a disc: adding the column's foot carries up to its lowest empty cell."""
+        foot = action * (self.rows + 1)
+        disc = ((s.mine | s.theirs) + (1 << foot)) & ((1 << self.rows) - 1 << foot)
+        return State(s.theirs, s.mine | disc, 1 - s.player)
+
+    def result(self, s: State) -> int:
+        """Return +1 if player 0 has won, -1 if player 1 has, 0 for a draw."""
+        return 2 * s.player - 1 if self.has_won(s.theirs) else 0
+
+    def has_won(self, discs: int) -> bool:
+        """Tell whether the discs contain a four in any direction."""
+        height = self.rows + 1
+        return (
+            has_four(discs, height)
+            or has_four(discs, height - 1)
+            or has_four(discs, height + 1)
+            or has_four(discs, 1)
+        )
+
+    # ---------------------------------------------------------------- knowledge
+    def order(self, s: State, action: int) -> int:
+        """Prefer the centre."""
+        return -abs(2 * action + 1 - self.cols)
+
+    def symmetries(self) -> int:
+        """Return 2: the board and its mirror."""
+        return 2
+
+    def image(self, s: State, k: int) -> State:
+        """Reflect the board from left to right."""
+        if k == 0:
+            return s
+        return State(self.mirror(s.mine), self.mirror(s.theirs), s.player)
+
+    def mirror(self, discs: int) -> int:
+        """Swap column c with column cols - 1 - c."""
+        height, out = self.rows + 1, 0
+        for c in range(self.cols):
+            out |= (discs >> c * height & self.column) << (self.cols - 1 - c) * height
+        return out
+
+    @cached_property
+    def column(self) -> int:
+        """The cells of column 0."""
+        return (1 << self.rows) - 1
+
+    # ---------------------------------------------------------------- words for people
+    def parse(self, text: str) -> State:
+        """Read the columns played, numbered from 1 (``4453``), or the rows from the top (``......./...xo..``)."""
+        if "/" in text or "." in text:
+            return self._parse_board(text)
+        moves = text if "," in text or self.cols > 9 else ",".join(text)
+        return play_moves(self, self.initial(), moves)
+
+    def _parse_board(self, text: str) -> State:
+        rows = text.split("/")
+        if len(rows) != self.rows or any(len(row) != self.cols or set(row) - set(".xo") for row in rows):
+            raise PositionError(
+                f"{text!r} is not a board: give {self.rows} rows of {self.cols} cells . x o from the top"
+            )
+        discs = {"x": 0, "o": 0}
+        for c in range(self.cols):
+            column = "".join(row[c] for row in reversed(rows)).rstrip(".")
+            if "." in column:
+                raise PositionError(f"{text!r}: a disc hangs in the air in column {c + 1}")
+            for r, disc in enumerate(column):
+                discs[disc] |= 1 << c * (self.rows + 1) + r
+        return self._state_of(discs["x"], discs["o"], text)
+
+    def _state_of(self, first: int, second: int, text: str) -> State:
+        player = first.bit_count() - second.bit_count()
+        if player not in (0, 1):
+            raise PositionError(
+                f"{text!r}: x has {first.bit_count()} discs and o {second.bit_count()}; x moves first"
+            )
+        if self.has_won(second if player else first):
+            raise PositionError(f"{text!r} cannot be reached: the four was there before the last move")
+        return State(second, first, 1) if player else State(first, second, 0)
+
+    def text(self, s: State) -> str:
+        """Return the rows from the top, x for the first player and o for the second."""
+        return "/".join("".join(row) for row in self._rows(s))
+
+    def move_text(self, s: State, action: int) -> str:
+        """Return the column's number, from 1."""
+        return str(action + 1)
+
+    def board(self, s: State) -> str:
+        """Draw the board with the columns' numbers below."""
+        cells = [cell.upper() for row in self._rows(s) for cell in row]
+        return render([*cells, *(str(c + 1) for c in range(self.cols))], self.cols)
+
+    def _rows(self, s: State) -> list[list[str]]:
+        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
+        bits = [[c * (self.rows + 1) + r for c in range(self.cols)] for r in range(self.rows - 1, -1, -1)]
+        return [["x" if first >> b & 1 else "o" if second >> b & 1 else "." for b in row] for row in bits]

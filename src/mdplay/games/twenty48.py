@@ -1,0 +1,235 @@
+"""2048 on rows x cols cells (at most 16): one player, chance, points.
+
+Cell r * cols + c is a nibble of the board, the exponent of its tile: 0 empty, 1 the tile 2, ... 15 the tile 32768.
+Two tiles of 32768 do not merge.  Actions: 0 left, 1 right, 2 up, 3 down.  After a move, chance puts a 2 (90 %)
+or a 4 (10 %) on an empty cell; outcome 4 * cell puts a 2 there, 4 * cell + 1 a 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from mdplay.bits import U64, below, nth, popcount
+from mdplay.errors import GameError, PositionError
+from mdplay.game import Game
+from mdplay.grid import cell_images, render
+
+MOVES = ("left", "right", "up", "down")
+ONES = 0x1111_1111_1111_1111
+FOUR_SHARE = 429_496_730  # of 2**32: a tenth, the probability of a 4
+
+
+class State(NamedTuple):
+    """The tiles, and how many chance still has to place before the player moves."""
+
+    board: U64
+    popups: int
+
+
+class Push(NamedTuple):
+    """What a move makes of a board, and the points it earns."""
+
+    board: U64
+    points: int
+
+
+def occupied(board: U64) -> U64:
+    """Return bit 0 of every nibble that is not zero."""
+    pairs = board | board >> 1
+    return (pairs | pairs >> 2) & ONES
+
+
+def transpose(x: U64) -> U64:
+    """Swap rows and columns of a 4 x 4 board: first inside the 2 x 2 blocks, then the blocks."""
+    y = (x & 0xF0F0_0F0F_F0F0_0F0F) | (x & 0x0000_F0F0_0000_F0F0) << 12 | (x & 0x0F0F_0000_0F0F_0000) >> 12
+    return (y & 0xFF00_FF00_00FF_00FF) | (y & 0x00FF_00FF_0000_0000) >> 24 | (y & 0x0000_0000_FF00_FF00) << 24
+
+
+@dataclass(frozen=True)
+class Twenty48(Game[State]):
+    """Slide and merge; a merge earns the new tile."""
+
+    rows: int = 4
+    cols: int = 4
+
+    def __post_init__(self) -> None:
+        """Refuse boards that do not fit 16 nibbles."""
+        if not (self.rows >= 1 and self.cols >= 1 and 2 <= self.rows * self.cols <= 16):
+            raise GameError(f"a board of {self.rows} x {self.cols} cells does not fit; 2 to 16 cells")
+
+    def initial(self) -> State:
+        """Return the empty board, on which chance places two tiles."""
+        return State(0, 2)
+
+    def legal(self, s: State) -> int:
+        """Return the directions in which a tile moves or merges."""
+        across = self.movable(s.board, 4, self.left_of_another)
+        down = self.movable(s.board, 4 * self.cols, self.above_another)
+        return across | down << 2
+
+    def movable(self, board: U64, shift: int, pairs: U64) -> int:
+        """Return bit 0 if a tile can move towards lower cells, bit 1 towards higher ones.
+
+        ``pairs`` are the cells that have a neighbour ``shift`` bits higher.
+        """
+        full = occupied(board)
+        higher = full >> shift
+        equal = ~occupied(board ^ board >> shift) & full & pairs
+        biggest = board & board >> 1 & board >> 2 & board >> 3
+        merges = (equal & ~biggest) != 0
+        to_lower = merges or (higher & ~full & pairs) != 0
+        to_higher = merges or (full & ~higher & pairs) != 0
+        return to_lower | to_higher << 1
+
+    def step(self, s: State, action: int) -> State:
+        """Push the tiles; chance moves next."""
+        return State(self.push(s.board, action).board, 1)
+
+    def reward(self, s: State, action: int) -> int:
+        """Return the sum of the merged tiles."""
+        return self.push(s.board, action).points
+
+    def push(self, board: U64, action: int) -> Push:
+        """Return the board after a push, and the points."""
+        if self.rows == 4 and self.cols == 4:
+            return self.push_by_rows(board, action)
+        return self.push_cells(board, action)
+
+    def push_cells(self, board: U64, action: int) -> Push:
+        """Push cell by cell, on any board."""
+        across = action < 2
+        length, lines = (self.cols, self.rows) if across else (self.rows, self.cols)
+        along, aside = (4, 4 * self.cols) if across else (4 * self.cols, 4)
+        first = 0
+        if action & 1:  # the far end is where tiles go
+            first, along = along * (length - 1), -along
+        out, points = U64(0), 0
+        for line in range(lines):
+            cell = to = first + line * aside
+            last = 0
+            for _ in range(length):
+                tile = int(board >> cell & 15)
+                if tile != 0 and tile == last and tile < 15:
+                    out += U64(1) << to - along
+                    points += 2 << tile
+                    last = 0
+                elif tile != 0:
+                    out |= U64(tile) << to
+                    to += along
+                    last = tile
+                cell += along
+        return Push(out, points)
+
+    def push_by_rows(self, board: U64, action: int) -> Push:
+        """Push the four rows of a 4 x 4 board, or its columns made rows, by table."""
+        board = board if action < 2 else transpose(board)
+        out, points = U64(0), 0
+        for r in range(4):
+            row = int(board >> 16 * r & 0xFFFF)
+            pushed = self.row_right[row] if action & 1 else self.row_left[row]
+            out |= U64(pushed) << 16 * r
+            points += self.row_points[row]
+        return Push(out if action < 2 else transpose(out), points)
+
+    # ---------------------------------------------------------------- chance
+    def outcomes(self, s: State) -> U64:
+        """Return bits 4 * cell and 4 * cell + 1 for every empty cell while a tile is due."""
+        free = ~occupied(s.board) & self.cells
+        return free | free << 1 if s.popups else U64(0)
+
+    def outcome(self, s: State, i: int) -> State:
+        """Place a 2 or a 4."""
+        return State(s.board | U64(1 + (i & 1)) << (i & 60), s.popups - 1)
+
+    def probability(self, s: State, i: int) -> float:
+        """Return 0.9 or 0.1, shared by the empty cells."""
+        return (0.1 if i & 1 else 0.9) * 2.0 / popcount(self.outcomes(s))
+
+    def draw(self, s: State, word: U64) -> int:
+        """Draw a cell by the high half of the word and the tile by its low half."""
+        free = ~occupied(s.board) & self.cells
+        return nth(free, below(word, popcount(free))) + ((word & 0xFFFF_FFFF) < FOUR_SHARE)
+
+    # ---------------------------------------------------------------- tables
+    @cached_property
+    def cells(self) -> int:
+        """Bit 0 of every cell."""
+        return ONES & (1 << 4 * self.rows * self.cols) - 1
+
+    @cached_property
+    def left_of_another(self) -> int:
+        """Bit 0 of every cell with a right neighbour."""
+        return sum(1 << 4 * cell for cell in range(self.rows * self.cols) if cell % self.cols < self.cols - 1)
+
+    @cached_property
+    def above_another(self) -> int:
+        """Bit 0 of every cell with a lower neighbour."""
+        return sum(1 << 4 * cell for cell in range((self.rows - 1) * self.cols))
+
+    @cached_property
+    def row_left(self) -> tuple[int, ...]:
+        """A row of four cells pushed left."""
+        return tuple(ROW.push_cells(row, 0).board for row in range(1 << 16))
+
+    @cached_property
+    def row_right(self) -> tuple[int, ...]:
+        """A row of four cells pushed right."""
+        return tuple(ROW.push_cells(row, 1).board for row in range(1 << 16))
+
+    @cached_property
+    def row_points(self) -> tuple[int, ...]:
+        """The points of pushing a row, either way."""
+        return tuple(ROW.push_cells(row, 0).points for row in range(1 << 16))
+
+    # ---------------------------------------------------------------- knowledge
+    def symmetries(self) -> int:
+        """Return 8 for a square board, else 4."""
+        return len(self.images)
+
+    def image(self, s: State, k: int) -> State:
+        """Turn or reflect the board."""
+        out = U64(0)
+        for cell in range(self.rows * self.cols):
+            out |= (s.board >> 4 * cell & 15) << 4 * self.images[k][cell]
+        return State(out, s.popups)
+
+    @cached_property
+    def images(self) -> tuple[tuple[int, ...], ...]:
+        """Where each symmetry takes each cell."""
+        return cell_images(self.rows, self.cols)
+
+    # ---------------------------------------------------------------- words for people
+    def parse(self, text: str) -> State:
+        """Read rows * cols hexadecimal exponents, row by row; ``+1`` or ``+2`` at the end: tiles still to come."""
+        cells, _, popups = "".join(text.split()).partition("+")
+        size = self.rows * self.cols
+        if len(cells) != size or set(cells.lower()) - set("0123456789abcdef") or popups not in ("", "1", "2"):
+            raise PositionError(f"{text!r} is not a position: give {size} hexadecimal exponents, row by row")
+        if not popups and not cells.strip("0"):
+            raise PositionError(f"{text!r} has no tile; write {cells}+2 for the start")
+        if len(cells.replace("0", "")) + int(popups or 0) > size:
+            raise PositionError(f"{text!r} has no room for {popups} more tiles")
+        return State(sum(int(cell, 16) << 4 * i for i, cell in enumerate(cells)), int(popups or 0))
+
+    def text(self, s: State) -> str:
+        """Return the exponents in hexadecimal, and the tiles still to come."""
+        cells = "".join(f"{s.board >> 4 * i & 15:x}" for i in range(self.rows * self.cols))
+        return f"{cells}+{s.popups}" if s.popups else cells
+
+    def move_text(self, s: State, action: int) -> str:
+        """Return left, right, up or down."""
+        return MOVES[action]
+
+    def outcome_text(self, s: State, i: int) -> str:
+        """Return the tile and its cell, as in ``2@5``."""
+        return f"{2 << (i & 1)}@{i // 4}"
+
+    def board(self, s: State) -> str:
+        """Draw the tiles by their values."""
+        tiles = [int(s.board >> 4 * i & 15) for i in range(self.rows * self.cols)]
+        return render([str(1 << t) if t else "." for t in tiles], self.cols)
+
+
+ROW = Twenty48(1, 4)  # the rows of which the tables are made

@@ -1,0 +1,1 @@
+"""Search: random playouts and what is built on them."""
