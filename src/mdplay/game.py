@@ -31,12 +31,19 @@ methods and plain functions, use ``if``, ``for``, ``while`` and integers; no lis
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from mdplay.bits import U64, Mask, lowest, members, rest, some, unit
 from mdplay.errors import IllegalMove, PositionError
 
 S = TypeVar("S", bound=tuple[Any, ...])
+
+
+class Between(NamedTuple):
+    """The range of a parameter, both ends included: ``rows: Annotated[int, Between(1, 9)] = 6``."""
+
+    low: float
+    high: float
 
 
 class Compiled:

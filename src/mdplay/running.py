@@ -34,12 +34,13 @@ class Watch:
 
         Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt.
         """
+        self.stop[0] = 0
         with ThreadPoolExecutor(len(tasks)) as pool:
             futures = [pool.submit(task) for task in tasks]
             try:
                 self._wait(futures)
             finally:
-                self.stop[0] = 1
+                self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
         return [_result(future) for future in futures]
 
     def _wait(self, futures: list[Future[T]]) -> None:

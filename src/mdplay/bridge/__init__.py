@@ -20,10 +20,10 @@ from typing import ParamSpec, TypeVar
 from numba import config, njit
 
 from mdplay.bridge.cache import KernelCache
-from mdplay.bridge.plain import checked, native
+from mdplay.bridge.native import native
 from mdplay.bridge.states import load, pack, unpack, width, word, words
 
-__all__ = ["checked", "kernel", "load", "native", "pack", "part", "unpack", "width", "word", "words"]
+__all__ = ["kernel", "load", "native", "pack", "part", "unpack", "width", "word", "words"]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -20,19 +20,18 @@ from numba.core import errors, types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, signature
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, overload, register_jitable
 
-from mdplay import bits, rng
+from mdplay import bits
 from mdplay.bridge.fingerprint import TOOLCHAIN, mentions
 from mdplay.bridge.masks import COMPILED
 from mdplay.bridge.native import (
     LIVE,
     InstanceType,
     castable,
-    hints_of,
-    method_hints,
     native_type,
     recast,
     result_type,
 )
+from mdplay.contract import hints_of, method_hints, where
 from mdplay.errors import GameError
 
 
@@ -195,12 +194,6 @@ def _cast_to(target: Any) -> Any:
 
 
 # ---------------------------------------------------------------- errors in two lines
-def where(function: FunctionType) -> str:
-    """Return a function's name, file and line."""
-    code = function.__code__
-    return f"{function.__qualname__} ({Path(code.co_filename).name}, line {code.co_firstlineno})"
-
-
 def explain(error: Exception) -> str:
     """Return the first cause that numba names and, on a second line, the source line where it lies."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
@@ -237,6 +230,3 @@ def _source_line(text: str) -> str:
     file, number = found[-1]
     line = linecache.getline(str(Path(file)), int(number)).strip()
     return f"\n  {Path(file).name}, line {number}: {line}"
-
-
-assert rng.pick in _DEFINED  # the random words are compiled by masks.py, never as helpers

@@ -7,10 +7,10 @@ and an unchanged one is found in the cache by the next process.
 
 from __future__ import annotations
 
-import typing
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
+from numba import config
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import (
@@ -25,10 +25,17 @@ from numba.extending import (
 from mdplay.bits import U64, Mask, Wide
 from mdplay.bridge.fingerprint import instance_fingerprint
 from mdplay.bridge.words import WHOLE, WordType, convert, word_type
+from mdplay.contract import MASKS, checked, hints_of
 from mdplay.errors import GameError
 from mdplay.game import Compiled, Game
 
+C = TypeVar("C", bound=Compiled)
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
+
+
+def native(instance: C) -> C:
+    """Return what a kernel is to get: the game itself, or its checked double when the compiler is off."""
+    return checked(instance) if config.DISABLE_JIT else instance
 
 
 class InstanceType(types.Opaque):
@@ -69,32 +76,6 @@ def _unbox(kind: Any, value: Any, context: Any) -> Any:
 
 # ---------------------------------------------------------------- annotations
 SCALARS = {int: types.int64, float: types.float64, bool: types.boolean, U64: word_type, Mask: word_type}
-
-
-def hints_of(function: Any) -> dict[str, Any]:
-    """Return the resolved annotations of a function, or raise GameError naming what cannot be resolved."""
-    try:
-        return typing.get_type_hints(function)
-    except NameError as error:
-        where = f"{function.__qualname__}"
-        raise GameError(f"{where}: the annotation names something unknown ({error})") from None
-
-
-def method_hints(cls: type, function: Any) -> dict[str, Any]:
-    """Return the annotations of a method; the S of an inherited one is the game's own state."""
-    hints = hints_of(function)
-    if any(isinstance(hint, typing.TypeVar) for hint in hints.values()):
-        state = state_class(cls)
-        hints = {name: state if isinstance(hint, typing.TypeVar) else hint for name, hint in hints.items()}
-    return hints
-
-
-def state_class(cls: type) -> type:
-    """Return the NamedTuple class of a game's states: what ``initial`` is annotated to return."""
-    found = hints_of(cls.initial).get("return")  # type: ignore[attr-defined]
-    if not (isinstance(found, type) and hasattr(found, "_fields")):
-        raise GameError(f"{cls.__name__}.initial: annotate the result with the state's NamedTuple class")
-    return found
 
 
 @cache
@@ -180,9 +161,6 @@ def recast(context: Any, builder: Any, source: Any, target: Any, value: Any) -> 
     values = cgutils.unpack_tuple(builder, value)
     cast = [recast(context, builder, f, t, v) for f, t, v in zip(source, target, values, strict=True)]
     return context.make_tuple(builder, target, cast)
-
-
-MASKS = ("legal", "outcomes")
 
 
 def result_type(cls: type, name: str, annotation: Any) -> Any:

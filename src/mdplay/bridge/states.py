@@ -15,7 +15,8 @@ from numba.extending import intrinsic, overload
 
 from mdplay.bits import U64, WORD
 from mdplay.bridge.methods import compiled_method
-from mdplay.bridge.native import hints_of, recast, state_class
+from mdplay.bridge.native import recast
+from mdplay.contract import hints_of, state_class
 from mdplay.game import Game
 
 S = TypeVar("S", bound=tuple[Any, ...])
@@ -34,7 +35,7 @@ def words(state: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def width(game: Game[Any]) -> int:
     """Return the number of words of a packed state."""
-    return len(state_class(type(game))._fields)  # type: ignore[attr-defined]
+    return len(state_class(type(game))._fields)
 
 
 def pack(game: Any, s: Any) -> Any:
@@ -46,7 +47,7 @@ def unpack(game: Game[S], packed: Any) -> S:
     """Return the state of a tuple of words, in kernels and in plain Python."""
     cls = state_class(type(game))
     hints = hints_of(cls)
-    fields = zip(cls._fields, packed, strict=True)  # type: ignore[attr-defined]
+    fields = zip(cls._fields, packed, strict=True)
     found: S = cls(*(_field(int(w), hints[name]) for name, w in fields))
     return found
 

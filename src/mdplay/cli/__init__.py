@@ -13,7 +13,7 @@ from importlib import import_module
 import click
 
 from mdplay import __version__
-from mdplay.errors import MdplayError
+from mdplay.errors import MdplayError, unknown
 
 COMMANDS = {
     "cache": "Show or clear the folder of compiled kernels.",
@@ -32,10 +32,10 @@ class LazyGroup(click.Group):
         """Return the names of the commands, in alphabetical order."""
         return sorted(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the command's module and return its ``command``; None for an unknown name."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Import the command's module and return its ``command``; raise UnknownName with the nearest name."""
         if cmd_name not in COMMANDS:
-            return None
+            raise unknown("command", cmd_name, COMMANDS)
         command: click.Command = import_module(f"mdplay.cli.{cmd_name}").command
         return command
 
@@ -48,7 +48,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="mdplay")
 def group() -> None:
-    r"""Write a game once, in plain Python; solve it, search it, learn it, play it.
+    """Write a game once, in plain Python; solve it, search it, learn it, play it.
 
     \b
     Examples:
@@ -66,6 +66,9 @@ def main() -> None:
         _leave(str(error), 2)
     except click.exceptions.Exit as done:
         sys.exit(done.exit_code)
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx else "mdplay"
+        _leave(f"{error.format_message()} Try '{command} --help'.", 2)
     except click.ClickException as error:
         _leave(error.format_message(), 2)
     except (click.Abort, KeyboardInterrupt):

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from mdplay.errors import GameError, PositionError
-from mdplay.game import Game, play_moves
+from mdplay.game import Between, Game, play_moves
 from mdplay.grid import render
 
 
@@ -42,8 +42,8 @@ def has_four(discs: int, shift: int) -> bool:
 class ConnectFour(Game[State]):
     """rows x cols cells; whoever has four in a row, column or diagonal wins."""
 
-    rows: int = 6
-    cols: int = 7
+    rows: Annotated[int, Between(1, 62)] = 6
+    cols: Annotated[int, Between(1, 31)] = 7
 
     def __post_init__(self) -> None:
         """Refuse boards that do not fit 63 bits."""

@@ -1,4 +1,4 @@
-"""Tic-Tac-Toe on any board: whoever completes a line wins; misere, as in Anti-Tic-Tac-Toe, loses.
+"""Tic-Tac-Toe on any board: whoever completes a line wins; in the misere game, loses.
 
 Cells are numbered row by row; action a marks cell a.  On 3 x 3:
 
@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from mdplay.errors import GameError, PositionError
-from mdplay.game import Game
+from mdplay.game import Between, Game
 from mdplay.grid import cell_images, lines_of_cells, render
+
+Size = Annotated[int, Between(1, 63)]
 
 
 class State(NamedTuple):
@@ -30,9 +32,9 @@ class State(NamedTuple):
 class TicTacToe(Game[State]):
     """rows x cols cells; ``length`` marks in a row, column or diagonal make a line."""
 
-    rows: int = 3
-    cols: int = 3
-    length: int = 3
+    rows: Size = 3
+    cols: Size = 3
+    length: Size = 3
     misere: bool = False
 
     def __post_init__(self) -> None:
@@ -129,6 +131,6 @@ class TicTacToe(Game[State]):
         return (2 - s.player) * mover + (1 + s.player) * other
 
 
-def anti_tic_tac_toe(rows: int = 3, cols: int = 3, length: int = 3) -> TicTacToe:
-    """Return Tic-Tac-Toe in which whoever completes a line loses."""
+def anti_tic_tac_toe(rows: Size = 3, cols: Size = 3, length: Size = 3) -> TicTacToe:
+    """Anti-Tic-Tac-Toe: whoever completes a line loses."""
     return TicTacToe(rows, cols, length, misere=True)

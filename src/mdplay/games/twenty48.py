@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from mdplay.bits import U64, below, nth, popcount
 from mdplay.errors import GameError, PositionError
-from mdplay.game import Game
+from mdplay.game import Between, Game
 from mdplay.grid import cell_images, render
 
 MOVES = ("left", "right", "up", "down")
@@ -51,8 +51,8 @@ def transpose(x: U64) -> U64:
 class Twenty48(Game[State]):
     """Slide and merge; a merge earns the new tile."""
 
-    rows: int = 4
-    cols: int = 4
+    rows: Annotated[int, Between(1, 16)] = 4
+    cols: Annotated[int, Between(1, 16)] = 4
 
     def __post_init__(self) -> None:
         """Refuse boards that do not fit 16 nibbles."""

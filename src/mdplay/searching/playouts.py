@@ -135,6 +135,9 @@ def playouts(
     count = min(num_threads(threads), len(rows))
     watch = Watch(count, show)
     run = partial(play_chunks, native(game), start, word(seed), games)
+    watch.run(
+        [partial(run, 0, 1, max_moves, watch.stop, watch.progress, rows[:0])]
+    )  # compile before the clock starts
     began = time.perf_counter()
     watch.run([partial(run, i, count, max_moves, watch.stop, watch.progress, rows) for i in range(count)])
     return _summary(rows, time.perf_counter() - began, max_moves)

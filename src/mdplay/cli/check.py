@@ -1,0 +1,36 @@
+"""``mdplay check``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.game import Game
+
+
+@click.command()
+@game_argument
+@click.option("--games", type=click.IntRange(1), default=20, show_default=True, help="Random games to play.")
+@seed_option
+@json_option
+def command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
+    """Check that a game keeps its contract.
+
+    \b
+    Example:
+      mdplay check my_game.py:MyGame
+    """
+    from mdplay.check import check_game
+
+    report = check_game(game, games=games, seed=seed)
+    if as_json:
+        print_json(asdict(report))
+        return
+    click.echo(
+        f"{type(game).__name__} keeps the contract: {report.games} random games, {report.positions} positions,"
+    )
+    click.echo(f"longest {report.longest} moves; compiled and plain rules agree.")
+    click.echo(f"checked knowledge: {', '.join(report.knowledge) or 'none'}")

@@ -1,0 +1,90 @@
+"""What the commands share: games and positions as arguments, JSON, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from mdplay import registry
+from mdplay.check import try_game
+from mdplay.game import Game, parse_position
+
+SHOW_AFTER_SECONDS = 1.0
+
+
+class GameName(click.ParamType[Game[Any]]):
+    """A game by name, or a user's ``file.py:Class``; the latter plays a trial game before anything else."""
+
+    name = "game"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Game[Any]:
+        """Return the game that the text names."""
+        if isinstance(value, Game):
+            return value
+        game = registry.make(value)
+        if ".py" in value:
+            try_game(game)
+        return game
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return the names that begin with what was typed, and files."""
+        found = [CompletionItem(name) for name in registry.names() if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
+
+
+game_argument = click.argument("game", type=GameName())
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+seed_option = click.option(
+    "--seed", type=int, default=0, show_default=True, help="The same seed repeats everything."
+)
+threads_option = click.option("--threads", type=click.IntRange(1), help="Threads; default: one for each core.")
+position_option = click.option(
+    "--position", "-p", metavar="P", help="A position in the game's notation, or moves:a,b,c."
+)
+
+
+def state_of(game: Game[Any], position: str | None) -> Any:
+    """Return the state of ``--position``, or the start."""
+    return game.initial() if position is None else parse_position(game, position)
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document on stdout."""
+    click.echo(json.dumps(document, indent=2))
+
+
+@contextmanager
+def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+    """Give a callback that draws a live line on stderr: on a terminal only, and only after a second."""
+    began, drawn = time.monotonic(), False
+    terminal = sys.stderr.isatty()
+
+    def show(done: int) -> None:
+        nonlocal drawn
+        seconds = time.monotonic() - began
+        if terminal and seconds > SHOW_AFTER_SECONDS:
+            drawn = True
+            click.echo(f"\r{_line(label, done, total, seconds)}\x1b[K", err=True, nl=False)
+
+    try:
+        yield show
+    finally:
+        if drawn:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+def _line(label: str, done: int, total: int | None, seconds: float) -> str:
+    speed = f"{done / seconds:,.0f}/s"
+    if not total:
+        return f"{label}  {done:,}  {speed}  {seconds:.0f} s"
+    share = min(1.0, done / total)
+    bar = ("#" * int(30 * share)).ljust(30, ".")
+    left = f"{seconds / share - seconds:.0f} s left" if share > 0 else ""
+    return f"{label}  [{bar}] {share:4.0%}  {speed}  {left}"

@@ -1,0 +1,215 @@
+"""Games by name: ``connect-four:rows=5,cols=5``, a user's ``file.py:Class``, an installed entry point.
+
+A name stands for a *maker*: a frozen dataclass or a function whose annotated parameters are the game's.  A
+parameter annotated ``Annotated[int, Between(1, 9)]`` has a range.  Packages offer games by an entry point in
+the group ``mdplay.games``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from mdplay.contract import check_shape
+from mdplay.errors import GameError, MdplayError, UnknownName, unknown
+from mdplay.game import Between, Game
+
+Maker = Callable[..., Game[Any]]
+
+BUILT_IN = {
+    "2048": "mdplay.games.twenty48:Twenty48",
+    "anti-tic-tac-toe": "mdplay.games.tic_tac_toe:anti_tic_tac_toe",
+    "connect-four": "mdplay.games.connect_four:ConnectFour",
+    "tic-tac-toe": "mdplay.games.tic_tac_toe:TicTacToe",
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a game: its type, its default and, if it has one, its range."""
+
+    name: str
+    kind: type
+    default: Any
+    between: Between | None
+
+    def parse(self, text: str) -> Any:
+        """Return the value that a text means, or raise UnknownName or GameError."""
+        try:
+            value = _READERS[self.kind](text)
+        except (KeyError, ValueError):
+            raise GameError(f"{self.name}={text} is not {_KINDS.get(self.kind, 'readable')}") from None
+        if self.between is not None and not self.between.low <= value <= self.between.high:
+            raise GameError(f"{self.name}={text} is out of range; {self.between.low} to {self.between.high}")
+        return value
+
+    def __str__(self) -> str:
+        span = f" ({self.between.low}..{self.between.high})" if self.between else ""
+        return f"{self.name}={self.default}{span}"
+
+
+_READERS: dict[type, Callable[[str], Any]] = {
+    int: lambda text: int(text, 0),
+    float: float,
+    bool: lambda text: {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
+        text.lower()
+    ],
+    str: str,
+}
+_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def names() -> list[str]:
+    """Return the names of all games, those of installed packages included."""
+    return sorted({*BUILT_IN, *(point.name for point in entry_points(group="mdplay.games"))})
+
+
+def make(text: str) -> Game[Any]:
+    """Return the game that a text names, with its parameters; raise MdplayError if there is none.
+
+    >>> make("connect-four:rows=5,cols=5")
+    ConnectFour(rows=5, cols=5)
+    """
+    maker, rest = _maker_of_file(text) if ".py" in text else _maker_of_name(text)
+    given = _given(maker, rest)
+    try:
+        game = maker(**given)
+    except MdplayError as error:
+        raise type(error)(f"{text}: {error}") from None
+    except Exception as error:
+        raise GameError(f"{text}: making the game raised {type(error).__name__}: {error}") from None
+    check_shape(game)
+    return game
+
+
+def parameters(maker: Maker) -> list[Parameter]:
+    """Return the parameters of a game's maker, in order."""
+    hints = typing.get_type_hints(maker if inspect.isfunction(maker) else maker.__init__, include_extras=True)
+    found = []
+    for name, parameter in inspect.signature(maker).parameters.items():
+        hint = hints.get(name, str)
+        kind, *notes = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
+        between = next((note for note in notes if isinstance(note, Between)), None)
+        found.append(Parameter(name, kind, parameter.default, between))
+    return found
+
+
+def maker(name: str) -> Maker:
+    """Return the maker behind a registered name."""
+    if name in BUILT_IN:
+        module, _, attribute = BUILT_IN[name].partition(":")
+        found: Maker = getattr(importlib.import_module(module), attribute)
+        return found
+    for point in entry_points(group="mdplay.games"):
+        if point.name == name:
+            loaded: Maker = point.load()
+            return loaded
+    raise unknown("game", name, names())
+
+
+def _maker_of_name(text: str) -> tuple[Maker, str]:
+    name, _, rest = text.partition(":")
+    return maker(name.strip()), rest
+
+
+def _given(maker: Maker, text: str) -> dict[str, Any]:
+    known = {parameter.name: parameter for parameter in parameters(maker)}
+    given = {}
+    for item in filter(None, (item.strip() for item in text.split(","))):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(known)}")
+        if name not in known:
+            raise (
+                unknown("parameter", name, known)
+                if known
+                else UnknownName(f"this game has no parameters, not {name!r}")
+            )
+        given[name] = known[name].parse(value)
+    return given
+
+
+def _listed(known: dict[str, Parameter]) -> str:
+    return ", ".join(map(str, known.values())) or "no parameters at all"
+
+
+# ---------------------------------------------------------------- a user's file
+def _maker_of_file(text: str) -> tuple[Maker, str]:
+    path_text, dot_py, rest = text.partition(".py")
+    path = Path(path_text + dot_py).expanduser()
+    class_name, _, given = rest.removeprefix(":").partition(":")
+    if "=" in class_name:
+        class_name, given = "", class_name
+    module = load_module(path)
+    games = {name: value for name, value in vars(module).items() if _is_game_of(value, module)}
+    if not class_name:
+        return _only_game(games, path), given
+    if class_name in games:
+        return games[class_name], given
+    if hasattr(module, class_name):
+        raise GameError(f"{class_name} in {path.name} is not a game: derive it from mdplay.Game")
+    raise (
+        unknown(f"class in {path.name}:", class_name, games)
+        if games
+        else GameError(f"{path.name} has no game class")
+    )
+
+
+def _only_game(games: dict[str, Any], path: Path) -> Maker:
+    if len(games) != 1:
+        found = ", ".join(sorted(games)) or "none"
+        raise GameError(f"name the class, as in {path.name}:Class; games in {path.name}: {found}")
+    found_maker: Maker = next(iter(games.values()))
+    return found_maker
+
+
+def _is_game_of(value: Any, module: ModuleType) -> bool:
+    return inspect.isclass(value) and issubclass(value, Game) and value.__module__ == module.__name__
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import a Python file of a user, with its folder on the path; raise GameError in one sentence."""
+    if not path.is_file():
+        raise GameError(f"there is no file {path}")
+    name = path.stem
+    folder = str(path.resolve().parent)
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    present = sys.modules.get(name)
+    if present is not None and getattr(present, "__file__", None) == str(path.resolve()):
+        return present
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise GameError(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        sys.modules.pop(name)
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        raise GameError(f"{path.name} cannot be imported: {_blame(error, path)}") from None
+    return module
+
+
+def _blame(error: BaseException, path: Path) -> str:
+    """Return the error and the last line of the user's file on the way to it."""
+    line = error.lineno if isinstance(error, SyntaxError) else None
+    trace = error.__traceback__
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == path.resolve():
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    place = f" (line {line})" if line else ""
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return f"{type(error).__name__}: {message}{place}"
