@@ -62,10 +62,10 @@ class KernelCache(NullCache):
         path = self._path(sig, target_context)
         try:
             payload = pickle.loads(path.read_bytes())
-        except FileNotFoundError:
+        except OSError:
             return None
-        except (OSError, EOFError, pickle.UnpicklingError, AttributeError, ImportError, IndexError):
-            path.unlink(missing_ok=True)  # damaged: compile again
+        except Exception:  # a damaged pickle may raise anything: compile again
+            path.unlink(missing_ok=True)
             return None
         with suppress(OSError):
             os.utime(path)

@@ -104,7 +104,7 @@ class Digest:
         code = function.__code__
         consts = code.co_consts
         if function.__doc__ is not None and consts and consts[0] == function.__doc__:
-            consts = consts[1:]
+            consts = (None, *consts[1:])  # as if there were no docstring
         self._feed_code(code, consts)
         self.feed(repr(function.__annotations__))
         self.feed((function.__defaults__, function.__kwdefaults__))
@@ -149,14 +149,16 @@ def _names(code: CodeType) -> set[str]:
 
 
 def _undecorated(value: Any) -> Any:
-    """Return the function behind a numba dispatcher, a cached property, a property or a static method."""
+    """Return the function behind a dispatcher, a cached property, a property, a static or a cached function."""
     if isinstance(value, cached_property):
         return value.func
     if isinstance(value, property):
         return value.fget
     if isinstance(value, (staticmethod, classmethod)):
         return value.__func__
-    return getattr(value, "py_func", value)
+    if isinstance(value, type):
+        return value
+    return getattr(value, "py_func", getattr(value, "__wrapped__", value))
 
 
 def _of_a_user(cls: type) -> bool:

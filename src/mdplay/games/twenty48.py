@@ -8,7 +8,7 @@ or a 4 (10 %) on an empty cell; outcome 4 * cell puts a 2 there, 4 * cell + 1 a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, NamedTuple
 
 from mdplay.bits import U64, below, nth, popcount
@@ -171,17 +171,17 @@ class Twenty48(Game[State]):
     @cached_property
     def row_left(self) -> tuple[int, ...]:
         """A row of four cells pushed left."""
-        return tuple(ROW.push_cells(row, 0).board for row in range(1 << 16))
+        return tuple(push.board for push in row_pushes(0))
 
     @cached_property
     def row_right(self) -> tuple[int, ...]:
         """A row of four cells pushed right."""
-        return tuple(ROW.push_cells(row, 1).board for row in range(1 << 16))
+        return tuple(push.board for push in row_pushes(1))
 
     @cached_property
     def row_points(self) -> tuple[int, ...]:
         """The points of pushing a row, either way."""
-        return tuple(ROW.push_cells(row, 0).points for row in range(1 << 16))
+        return tuple(push.points for push in row_pushes(0))
 
     # ---------------------------------------------------------------- knowledge
     def symmetries(self) -> int:
@@ -232,4 +232,8 @@ class Twenty48(Game[State]):
         return render([str(1 << t) if t else "." for t in tiles], self.cols)
 
 
-ROW = Twenty48(1, 4)  # the rows of which the tables are made
+@cache
+def row_pushes(action: int) -> list[Push]:
+    """Return every row of four cells pushed left (0) or right (1)."""
+    row = Twenty48(1, 4)
+    return [row.push_cells(cells, action) for cells in range(1 << 16)]

@@ -1,0 +1,42 @@
+"""Games as types: equal rules are one type, and states are what the annotations say."""
+
+import pytest
+from numba import njit, typeof
+
+from mdplay.bridge import kernel, native, pack, unpack, words
+from mdplay.game import Game
+from mdplay.games.connect_four import ConnectFour
+from mdplay.games.twenty48 import State, Twenty48
+from tests.helpers import COMPILED
+
+
+def test_equal_games_have_one_type_and_different_ones_two():
+    assert typeof(ConnectFour(5, 5)) == typeof(ConnectFour(5, 5))
+    assert typeof(ConnectFour(5, 5)) != typeof(ConnectFour(5, 4))
+
+
+@kernel
+def there_and_back(game, start):
+    return pack(game, unpack(game, start))
+
+
+@pytest.mark.parametrize("state", [State(0, 2), State((1 << 64) - 1, 0), State(1 << 63, 1)])
+def test_states_survive_the_border(state):
+    game = Twenty48()
+    packed = there_and_back(native(game), words(state))
+    assert unpack(game, packed) == state
+
+
+def test_flags_and_parameters_are_constants(needs_compiler):
+    @njit
+    def look(game):
+        return game.has_outcomes, game.rows, game.cols
+
+    assert look(Twenty48(3, 2)) == (True, 3, 2)
+    assert look(ConnectFour()) == (False, 6, 7)
+
+
+def test_the_plain_path_gets_a_checked_double():
+    game = ConnectFour()
+    assert isinstance(native(game), Game)
+    assert (native(game) is game) == COMPILED

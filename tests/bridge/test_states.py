@@ -1,0 +1,18 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdplay.bridge import pack, unpack, width, words
+from mdplay.games.connect_four import ConnectFour, State
+
+INTS = st.integers(-(1 << 63), (1 << 63) - 1)
+
+
+@given(INTS, INTS, INTS)
+def test_negative_fields_come_back(a, b, c):
+    game, state = ConnectFour(), State(a, b, c)
+    assert unpack(game, words(state)) == state
+    assert unpack(game, pack(game, state)) == state
+
+
+def test_width_is_the_number_of_fields():
+    assert width(ConnectFour()) == 3

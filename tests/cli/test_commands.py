@@ -1,0 +1,117 @@
+import json
+
+import pytest
+
+from mdplay.cli import COMMANDS
+from tests.helpers import NIM, ROOT, python, write
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_every_command_has_help_with_an_example(mdplay, command):
+    answer = mdplay(command, "--help")
+    assert answer.code == 0
+    assert f"mdplay {command}" in answer.out.partition("Example")[2], "no example"
+
+
+def test_commands_and_files_match():
+    files = {path.stem for path in (ROOT / "src" / "mdplay" / "cli").glob("*.py")}
+    assert set(COMMANDS) <= {name.replace("_", "-") for name in files}
+
+
+def test_version_and_help(mdplay):
+    assert "0.1.0" in mdplay("--version").out
+    assert "Commands:" in mdplay("--help").out
+
+
+def test_games(mdplay):
+    assert "connect-four" in mdplay("games").out
+    games = {game["name"]: game for game in json.loads(mdplay("games", "--json").out)}
+    assert games["2048"]["players"] == 1 and "chance" in games["2048"]["knows"]
+
+
+def test_show(mdplay):
+    assert (
+        ". . . O . . .\n. . O X X . .\n1 2 3 4 5 6 7" in mdplay("show", "connect-four", "--position", "4453").out
+    )
+    document = json.loads(mdplay("show", "connect-four", "--position", "4453", "--json").out)
+    assert (document["player"], [m["move"] for m in document["moves"]]) == (0, list("1234567"))
+    assert "Chance moves: 32 outcomes" in mdplay("show", "2048").out
+    assert "The game is over: +1 for player 1" in mdplay("show", "tic-tac-toe", "-p", "moves:0,3,1,4,2").out
+
+
+def test_playouts_and_perft(mdplay):
+    first = json.loads(mdplay("playouts", "tic-tac-toe", "--games", 500, "--seed", 4, "--json").out)
+    again = json.loads(
+        mdplay("playouts", "tic-tac-toe", "--games", 500, "--seed", 4, "--threads", 1, "--json").out
+    )
+    assert (first["games"], first["mean"]) == (500, again["mean"])
+    assert "mean result" in mdplay("playouts", "2048:rows=2,cols=2", "--games", 10).out
+    assert [ply["paths"] for ply in json.loads(mdplay("perft", "tic-tac-toe", "--depth", 3, "--json").out)] == [
+        1,
+        9,
+        72,
+        504,
+    ]
+    assert "252" in mdplay("perft", "tic-tac-toe", "--depth", 3).out
+
+
+def test_check_and_cache(mdplay, needs_compiler):
+    assert "keeps the contract" in mdplay("check", "tic-tac-toe", "--games", 2).out
+    assert "compiled kernels" in mdplay("cache").out
+
+
+BAD_FILES = {
+    "unknown game": (None, "no game 'conect-four'"),
+    "no file": (None, "there is no file"),
+    "does not import": ("import nothing_of_this_name", "cannot be imported"),
+    "lacks a method": (NIM.replace("def step", "def stop"), "has no method step"),
+    "lacks an annotation": (NIM.replace("action: int", "action"), "annotate action"),
+    "returns a wrong type": (NIM.replace("return 2 * s.player - 1", "return 'x'"), "returned 'x'"),
+    "raises": (
+        NIM.replace("return State(s.pile", "raise ValueError('no')\n        return State(s.pile"),
+        "ValueError: no",
+    ),
+    "never ends": (NIM.replace("s.pile - action - 1", "s.pile"), "did not end"),
+    "does not compile": (NIM.replace("min(3, s.pile)", "len({'a', s.pile}) * 0 + 1"), "does not compile"),
+}
+
+
+@pytest.mark.parametrize("fault", BAD_FILES)
+def test_bad_games_are_one_sentence_and_exit_code_2(mdplay, tmp_path, fault, needs_compiler):
+    text, sentence = BAD_FILES[fault]
+    name = {"unknown game": "conect-four", "no file": "nowhere.py"}.get(fault)
+    answer = mdplay("playouts", name or f"{write(tmp_path, 'faulty.py', text)}:Nim", "--games", 10)
+    assert (answer.code, answer.out) == (2, "")
+    assert sentence in answer.err
+    assert answer.err.startswith("mdplay: ") and len(answer.err.splitlines()) <= 2
+    assert "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["show", "connect-four", "-p", "44x"], "move 3: 'x' is not a legal move"),
+        (["show", "connect-four:rows=99"], "rows=99 is out of range"),
+        (["playouts", "connect-four", "--games", "none"], "is not a valid integer"),
+        (["perft", "connect-four"], "Missing option '--depth'"),
+        (["chek", "connect-four"], "did you mean 'check'"),
+        (["show"], "Missing argument 'GAME'. Try 'mdplay show --help'."),
+    ],
+)
+def test_bad_arguments(mdplay, arguments, sentence):
+    answer = mdplay(*arguments)
+    assert answer.code == 2
+    assert sentence in answer.err
+
+
+def test_a_reader_that_leaves_is_no_error():
+    program = (
+        "import subprocess, sys; p = subprocess.Popen([sys.executable, '-m', 'mdplay', 'games'], stdout=subprocess.PIPE); "
+        "p.stdout.close(); print(p.wait())"
+    )
+    assert python("-c", program).strip() in ("0", "1")
+
+
+def test_shell_completion_knows_the_games():
+    out = python("-m", "mdplay", COMP_WORDS="mdplay show conn", COMP_CWORD="2", _MDPLAY_COMPLETE="bash_complete")
+    assert "connect-four" in out

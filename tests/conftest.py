@@ -1,0 +1,48 @@
+"""What all tests share: whether the compiler is on, and the command line in this process."""
+
+import sys
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import settings
+
+from tests.helpers import COMPILED
+
+settings.register_profile("mdplay", deadline=None, max_examples=50)
+settings.load_profile("mdplay")
+
+
+@dataclass
+class Answer:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def mdplay(capsys, monkeypatch):
+    """Run the command line in this process: mdplay("show", "2048") -> code, out, err."""
+
+    def run(*arguments):
+        from mdplay.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["mdplay", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main()
+        captured = capsys.readouterr()
+        return Answer(left.value.code or 0, captured.out, captured.err)
+
+    return run
+
+
+def pytest_collection_modifyitems(items):
+    skip = pytest.mark.skip(reason="needs the compiler")
+    for item in items:
+        if not COMPILED and "needs_compiler" in getattr(item, "fixturenames", ()):
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def needs_compiler():
+    """Skip the test when NUMBA_DISABLE_JIT is set."""

@@ -1,0 +1,56 @@
+"""The package as a whole: what it exports, what it imports, how it is laid out."""
+
+import ast
+import json
+from pathlib import Path
+
+import mdplay
+from tests.helpers import ROOT, python
+
+SOURCE = ROOT / "src" / "mdplay"
+
+
+def test_everything_exported_exists_and_is_sorted():
+    assert all(hasattr(mdplay, name) for name in mdplay.__all__)
+    assert mdplay.__all__ == sorted(
+        mdplay.__all__, key=lambda name: (not name.isupper(), not name[0].isupper(), name)
+    )
+
+
+def test_import_and_help_need_no_compiler():
+    check = "import sys; print([m for m in ('numba', 'scipy', 'matplotlib') if m in sys.modules])"
+    assert python("-c", f"import mdplay; {check}").strip() == "[]"
+    assert python(
+        "-c", f"from mdplay.cli import group; group.main(['--help'], standalone_mode=False); {check}"
+    ).endswith("[]\n")
+
+
+def test_only_the_bridge_knows_numba():
+    users = [path for path in SOURCE.rglob("*.py") if _imports(path) & {"numba", "llvmlite"}]
+    assert {path.parent.name for path in users} == {"bridge"}
+
+
+def _imports(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text())))
+    plain = {
+        alias.name.partition(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names
+    }
+    return plain | {(node.module or "").partition(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
+
+
+def test_rules_import_nothing_but_the_contract():
+    allowed = {"mdplay.bits", "mdplay.drawing", "mdplay.errors", "mdplay.game", "mdplay.grid"}
+    for path in (SOURCE / "games").glob("*.py"):
+        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        own = {node.module for node in nodes if (node.module or "").startswith("mdplay")}
+        assert own - allowed <= {f"mdplay.games.{other.stem}" for other in path.parent.glob("*.py")}, path.name
+
+
+def test_tests_mirror_the_sources():
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        folder = SOURCE / path.parent.relative_to(ROOT / "tests")
+        assert folder.is_dir(), f"{path} mirrors no folder of the package"
+
+
+def test_json_of_the_version():
+    assert json.dumps(mdplay.__version__) in (ROOT / "pyproject.toml").read_text()

@@ -1,0 +1,51 @@
+import time
+
+import pytest
+
+from mdplay.errors import GameError, LimitError
+from mdplay.running import Watch, num_threads
+
+
+def test_results_come_in_order():
+    assert Watch(3).run([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
+
+
+def test_progress_is_shown_while_tasks_run():
+    seen = []
+    watch = Watch(1, seen.append)
+
+    def work():
+        for _ in range(3):
+            watch.progress[0] += 10
+            time.sleep(0.15)
+
+    watch.run([work])
+    assert seen == sorted(seen) and seen[0] >= 10
+
+
+def test_a_failing_task_stops_the_others():
+    watch = Watch(2)
+
+    def patient():
+        while not watch.stop[0]:
+            time.sleep(0.01)
+        return "stopped"
+
+    def failing():
+        raise ValueError("no such square")
+
+    with pytest.raises(GameError, match="ValueError: no such square"):
+        watch.run([patient, failing])
+
+
+def test_our_own_errors_pass_unchanged():
+    def failing():
+        raise LimitError("too big")
+
+    with pytest.raises(LimitError, match="too big"):
+        Watch().run([failing])
+
+
+def test_threads():
+    assert num_threads(3) == 3
+    assert num_threads(None) >= 1
