@@ -1,0 +1,189 @@
+"""Dots and Boxes on rows x cols boxes, at most 60 lines.
+
+Lines are numbered row by row if horizontal, from the top, then column by column if vertical, from the left:
+horizontal(r, c) = r * cols + c and vertical(r, c) = (rows + 1) * cols + c * rows + r.  On 2 x 2:
+
+    + 0 + 1 +
+    6   8  10
+    + 2 + 3 +
+    7   9  11
+    + 4 + 5 +
+
+Action i draws line i.  Whoever completes a box earns a point for it and moves again.
+
+For symmetries and pictures the board is a grid of (2 * rows + 1) x (2 * cols + 1) cells: dots, lines and boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from mdplay.errors import GameError, PositionError
+from mdplay.game import Game
+from mdplay.grid import cell_images
+
+OUTSIDE = -1  # the box beyond the border: no set of lines contains it
+UNKNOWN = "#"  # a box that somebody completed
+
+
+class State(NamedTuple):
+    """What is still to come depends on the lines alone; who owns which box is a matter of the past."""
+
+    lines: int  # bit i: line i is drawn
+    player: int
+
+
+@dataclass(frozen=True)
+class DotsAndBoxes(Game[State]):
+    """Draw lines between dots; a box completed is a point and another turn."""
+
+    rows: int = 2
+    cols: int = 2
+
+    def __post_init__(self) -> None:
+        """Refuse boards that do not fit 60 lines."""
+        if not (self.rows >= 1 and self.cols >= 1 and self.num_lines <= 60):
+            raise GameError(
+                f"a board of {self.rows} x {self.cols} boxes does not fit; at least one box and at most 60 lines"
+            )
+
+    def initial(self) -> State:
+        """Return the board without lines."""
+        return State(0, 0)
+
+    def legal(self, s: State) -> int:
+        """Return the lines that are not drawn."""
+        return self.full & ~s.lines
+
+    def step(self, s: State, action: int) -> State:
+        """Draw a line; whoever completes a box moves again."""
+        player = s.player if self.reward(s, action) else 1 - s.player
+        return State(s.lines | 1 << action, player)
+
+    def reward(self, s: State, action: int) -> int:
+        """Return how many boxes the line completes: 0, 1 or 2."""
+        lines = s.lines | 1 << action
+        one, other = self.sides[action][0], self.sides[action][1]
+        return (lines & one == one) + (lines & other == other)
+
+    # ---------------------------------------------------------------- tables
+    @cached_property
+    def num_lines(self) -> int:
+        """The number of lines, which is the length of every game."""
+        return (self.rows + 1) * self.cols + self.rows * (self.cols + 1)
+
+    @cached_property
+    def full(self) -> int:
+        """All lines."""
+        return (1 << self.num_lines) - 1
+
+    @cached_property
+    def boxes(self) -> tuple[int, ...]:
+        """The boxes, row by row, each as the mask of its four lines."""
+        across = (self.rows + 1) * self.cols
+        return tuple(
+            1 << r * self.cols + c
+            | 1 << (r + 1) * self.cols + c
+            | 1 << across + c * self.rows + r
+            | 1 << across + (c + 1) * self.rows + r
+            for r in range(self.rows)
+            for c in range(self.cols)
+        )
+
+    @cached_property
+    def sides(self) -> tuple[tuple[int, int], ...]:
+        """The boxes on the two sides of each line."""
+        touching = [[box for box in self.boxes if box >> line & 1] for line in range(self.num_lines)]
+        return tuple((found[0], found[-1] if found[1:] else OUTSIDE) for found in touching)
+
+    # ---------------------------------------------------------------- knowledge
+    def index(self, s: State) -> int:
+        """Return the integer of the lines; the player is no part of it."""
+        return s.lines
+
+    def state(self, i: int) -> State:
+        """Return the position with these lines, the first player to move."""
+        return State(i, 0)
+
+    def size(self) -> int:
+        """Return the number of sets of lines."""
+        return self.full + 1
+
+    def symmetries(self) -> int:
+        """Return 8 for a square board, else 4."""
+        return len(self.images)
+
+    def image(self, s: State, k: int) -> State:
+        """Turn or reflect the board."""
+        lines = 0
+        for line in range(self.num_lines):
+            lines |= (s.lines >> line & 1) << self.images[k][line]
+        return State(lines, s.player)
+
+    @cached_property
+    def images(self) -> tuple[tuple[int, ...], ...]:
+        """Where each symmetry takes each line."""
+        number = {cell: line for line, cell in enumerate(self.cells)}
+        grid = cell_images(2 * self.rows + 1, 2 * self.cols + 1)
+        return tuple(tuple(number[image[cell]] for cell in self.cells) for image in grid)
+
+    @cached_property
+    def cells(self) -> tuple[int, ...]:
+        """The cell of each line in the grid of dots, lines and boxes."""
+        width = 2 * self.cols + 1
+        across = [2 * r * width + 2 * c + 1 for r in range(self.rows + 1) for c in range(self.cols)]
+        down = [(2 * r + 1) * width + 2 * c for c in range(self.cols + 1) for r in range(self.rows)]
+        return (*across, *down)
+
+    # ---------------------------------------------------------------- words for people
+    def parse(self, text: str) -> State:
+        """Read the integer of the lines (``325``, ``0x145``) or the entries 0 and 1 of all lines, from line 0.
+
+        ``/2`` at the end: the second player moves.
+        """
+        lines, _, mover = text.partition("/")
+        if mover not in ("", "1", "2"):
+            raise PositionError(f"{text!r}: after the slash stands who moves, 1 or 2")
+        return State(self._parse_lines(lines), int(mover or 1) - 1)
+
+    def _parse_lines(self, text: str) -> int:
+        entries = "".join(text.replace(",", " ").split())
+        if len(entries) == self.num_lines and not set(entries) - set("01"):
+            return int(entries[::-1], 2)
+        try:
+            lines = int(text, 0)
+        except ValueError:
+            raise PositionError(
+                f"{text!r} is not a position: give the integer of the lines or {self.num_lines} entries 0 or 1"
+            ) from None
+        if not 0 <= lines <= self.full:
+            raise PositionError(f"{text!r} is not a position: the lines make an integer of 0 to {self.full}")
+        return lines
+
+    def text(self, s: State) -> str:
+        """Return the integer of the lines, and ``/2`` if the second player moves."""
+        return f"{s.lines}/2" if s.player else str(s.lines)
+
+    def board(self, s: State) -> str:
+        """Draw the lines; those not drawn show their number."""
+        return self._picture(s, {})
+
+    def _picture(self, s: State, owners: Mapping[int, str]) -> str:
+        cells = {cell: str(line) for line, cell in enumerate(self.cells) if not s.lines >> line & 1}
+        boxes = {i: owners.get(i, UNKNOWN) for i, box in enumerate(self.boxes) if s.lines & box == box}
+        return "\n".join(self._picture_row(r, cells, boxes) for r in range(2 * self.rows + 1))
+
+    def _picture_row(self, r: int, open_lines: Mapping[int, str], boxes: Mapping[int, str]) -> str:
+        cells = range(r * (2 * self.cols + 1), (r + 1) * (2 * self.cols + 1))
+        if r % 2 == 0:
+            return "".join(
+                "+" if c % 2 == 0 else open_lines.get(cell, "----").center(4) for c, cell in enumerate(cells)
+            )
+        first = r // 2 * self.cols
+        return "".join(
+            open_lines.get(cell, "|").ljust(2) if c % 2 == 0 else boxes.get(first + c // 2, "").center(3)
+            for c, cell in enumerate(cells)
+        ).rstrip()

@@ -1,0 +1,185 @@
+"""Qubic: four in a row on 4 x 4 x 4 cells, in any of 76 lines.
+
+Cell x + 4y + 16z is bit x + 4y + 16z, so all 64 bits of a word are cells.  Action a marks cell a; in words a
+cell is its three coordinates ``xyz``.  The layer z = 0:
+
+        x 0  1  2  3
+    y 0   0  1  2  3
+      1   4  5  6  7
+      2   8  9 10 11
+      3  12 13 14 15
+
+A line runs in one of 13 directions.  Four marks in a row are two neighbouring pairs, so two shifts find all
+lines of a direction at once; the 13 directions are independent, and the compiler takes several in one step.
+
+The 192 symmetries (Silver 1967): any order of the axes (6), a reflection of each axis (8), and one of four
+permutations of 0, 1, 2, 3 applied to all three coordinates; these keep opposite coordinates opposite.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+from typing import NamedTuple
+
+from mdplay.bits import U64, lowest, members, rest, some
+from mdplay.errors import PositionError
+from mdplay.game import Game, play_moves
+
+FULL = 0xFFFF_FFFF_FFFF_FFFF
+DIRECTIONS = tuple(d[::-1] for d in product((-1, 0, 1), repeat=3) if d > (0, 0, 0))  # (dx, dy, dz), dz first
+CELLS = tuple(xyz[::-1] for xyz in product(range(4), repeat=3))  # (x, y, z) of each cell
+SHUFFLES = ((0, 1, 2, 3), (0, 2, 1, 3), (1, 0, 3, 2), (1, 3, 0, 2))  # one of each pair with its reflection
+
+
+class State(NamedTuple):
+    """Bit i of a player's marks is cell i."""
+
+    mine: U64  # the marks of the player to move
+    theirs: U64
+    player: int
+
+
+def cell_number(x: int, y: int, z: int) -> int:
+    """Return the number of a cell."""
+    return x + 4 * y + 16 * z
+
+
+def starts_line(xyz: tuple[int, ...], direction: tuple[int, ...]) -> bool:
+    """Tell whether a line of four fits from a cell on in a direction."""
+    return all(d == 0 or c == (0 if d > 0 else 3) for c, d in zip(xyz, direction, strict=True))
+
+
+@dataclass(frozen=True)
+class Qubic(Game[State]):
+    """Whoever has four in a row wins; X moves first."""
+
+    def initial(self) -> State:
+        """Return the empty cube."""
+        return State(0, 0, 0)
+
+    def legal(self, s: State) -> U64:
+        """Return the empty cells; none once there is a line."""
+        return U64(0) if self.has_line(s.theirs) else ~(s.mine | s.theirs) & FULL
+
+    def step(self, s: State, action: int) -> State:
+        """Mark a cell."""
+        return State(s.theirs, s.mine | U64(1) << action, 1 - s.player)
+
+    def result(self, s: State) -> int:
+        """Return +1 if player 0 has won, -1 if player 1 has, 0 for a tie."""
+        return 2 * s.player - 1 if self.has_line(s.theirs) else 0
+
+    def has_line(self, marks: U64) -> bool:
+        """Tell whether the marks contain a line."""
+        found = U64(0)
+        for i in range(len(self.shifts)):
+            pairs = marks & marks >> self.shifts[i]
+            found |= pairs & pairs >> 2 * self.shifts[i] & self.starts[i]
+        return found != 0
+
+    # ---------------------------------------------------------------- tables
+    @cached_property
+    def shifts(self) -> tuple[int, ...]:
+        """The distance from cell to cell along each direction."""
+        return tuple(cell_number(*direction) for direction in DIRECTIONS)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The cells from which a line runs in each direction."""
+        return tuple(sum(1 << i for i, xyz in enumerate(CELLS) if starts_line(xyz, d)) for d in DIRECTIONS)
+
+    @cached_property
+    def lines(self) -> tuple[int, ...]:
+        """The 76 lines as masks."""
+        return tuple(
+            sum(1 << first + i * shift for i in range(4))
+            for shift, starts in zip(self.shifts, self.starts, strict=True)
+            for first in members(starts)
+        )
+
+    @cached_property
+    def lines_through(self) -> tuple[int, ...]:
+        """The number of lines through each cell: 7 in the corners and in the middle, else 4."""
+        return tuple(sum(line >> cell & 1 for line in self.lines) for cell in range(64))
+
+    # ---------------------------------------------------------------- knowledge
+    def order(self, s: State, action: int) -> int:
+        """Prefer the cells of many lines."""
+        return self.lines_through[action]
+
+    def symmetries(self) -> int:
+        """Return 192."""
+        return len(self.images)
+
+    def image(self, s: State, k: int) -> State:
+        """Move the marks by symmetry k."""
+        return State(self.moved(s.mine, k), self.moved(s.theirs, k), s.player)
+
+    def moved(self, marks: U64, k: int) -> U64:
+        """Return where symmetry k takes the marks."""
+        out = U64(0)
+        while some(marks):
+            out |= U64(1) << self.images[k][lowest(marks)]
+            marks = rest(marks)
+        return out
+
+    @cached_property
+    def images(self) -> tuple[tuple[int, ...], ...]:
+        """Where each symmetry takes each cell."""
+        return tuple(
+            tuple(
+                cell_number(*(shuffle[xyz[axis]] ^ flip for axis, flip in zip(axes, flips, strict=True)))
+                for xyz in CELLS
+            )
+            for axes in permutations(range(3))
+            for flips in product((0, 3), repeat=3)
+            for shuffle in SHUFFLES
+        )
+
+    # ---------------------------------------------------------------- words for people
+    def parse(self, text: str) -> State:
+        """Read the cells played (``000,333,111``), or the four layers, z = 0 first, as 16 cells ``.xo`` each.
+
+        The cells of a layer stand row by row, y = 0 first; slashes part the layers.
+        """
+        if "/" not in text:
+            return play_moves(self, self.initial(), text)
+        cells = text.lower().replace("/", "")
+        if [len(layer) for layer in text.split("/")] != [16] * 4 or set(cells) - set(".xo"):
+            raise PositionError(f"{text!r} is not a board: give four layers of 16 cells . x o, parted by slashes")
+        first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
+        player = first.bit_count() - second.bit_count()
+        if player not in (0, 1):
+            raise PositionError(
+                f"{text!r}: x has {first.bit_count()} cells and o {second.bit_count()}; x moves first"
+            )
+        if self.has_line(second if player else first):
+            raise PositionError(f"{text!r} cannot be reached: the line was complete before the last move")
+        return State(second, first, 1) if player else State(first, second, 0)
+
+    def text(self, s: State) -> str:
+        """Return the four layers, x for the first player and o for the second."""
+        cells = self._marks(s)
+        return "/".join(cells[i : i + 16] for i in range(0, 64, 16))
+
+    def _marks(self, s: State) -> str:
+        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
+        return "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(64))
+
+    def move_text(self, s: State, action: int) -> str:
+        """Return the cell's coordinates, as in ``013``: x 0, y 1, z 3."""
+        return "".join(map(str, CELLS[action]))
+
+    def board(self, s: State) -> str:
+        """Draw the four layers side by side."""
+        cells = self._marks(s).upper()
+        rows = [[" ".join(cells[16 * z + 4 * y :][:4]) for z in range(4)] for y in range(4)]
+        head = [
+            "  z   " + "   ".join(f"{z:<7}" for z in range(4)).rstrip(),
+            "  x   " + "   ".join(["0 1 2 3"] * 4),
+        ]
+        return "\n".join(
+            [*head, *(f"{'y' if y == 0 else ' '} {y}   " + "   ".join(row) for y, row in enumerate(rows))]
+        )

@@ -1,0 +1,191 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from mdplay.bits import members
+from mdplay.bridge import kernel, load, native, pack
+from mdplay.errors import PositionError
+from mdplay.game import parse_position
+from mdplay.games.qubic import CELLS, Qubic, State
+from mdplay.rng import Random
+from mdplay.searching.playouts import playouts
+
+GAME = Qubic()
+
+
+def lines_by_coordinates() -> set[frozenset[int]]:
+    """Four cells are a line if every coordinate is constant, rising or falling: no directions, no shifts."""
+    runs = [(i,) * 4 for i in range(4)] + [(0, 1, 2, 3), (3, 2, 1, 0)]
+    lines = {frozenset(zip(x, y, z, strict=True)) for x in runs for y in runs for z in runs}
+    return {frozenset(CELLS.index(cell) for cell in line) for line in lines if len(line) == 4}
+
+
+LINES = lines_by_coordinates()
+
+
+def test_the_76_lines():
+    assert len(LINES) == 76
+    assert {frozenset(members(line)) for line in GAME.lines} == LINES
+
+
+def test_a_line_is_seen_and_three_of_it_are_not():
+    for line in LINES:
+        marks = sum(1 << cell for cell in line)
+        assert GAME.has_line(marks)
+        assert not any(GAME.has_line(marks & ~(1 << cell)) for cell in line)
+
+
+def test_marks_without_a_line_by_counting():
+    rng = Random(3)
+    for _ in range(2000):
+        marks = rng.word() & rng.word()
+        assert GAME.has_line(marks) == any(all(marks >> cell & 1 for cell in line) for line in LINES)
+
+
+def automorphisms() -> set[tuple[int, ...]]:
+    """All permutations of the cells that take lines to lines, found by search and not by geometry.
+
+    Cells are placed one by one, the one with fewest choices first; two cells on a common line must stay on one,
+    two others must not meet.
+    """
+    near = {cell: {c for line in LINES if cell in line for c in line} for cell in range(64)}
+    found = []
+
+    def place(image: dict[int, int], choices: dict[int, set[int]]) -> None:
+        if not choices:
+            found.append(tuple(image[cell] for cell in range(64)))
+            return
+        cell = min(choices, key=lambda c: len(choices[c]))
+        for to in choices[cell]:
+            left = {c: (t & near[to] if c in near[cell] else t - near[to]) - {to} for c, t in choices.items()}
+            place(image | {cell: to}, {c: t for c, t in left.items() if c != cell})
+
+    place({}, {cell: {c for c in near if len(near[c]) == len(near[cell])} for cell in near})
+    return {image for image in found if {frozenset(image[c] for c in line) for line in LINES} == LINES}
+
+
+def test_the_192_symmetries_are_all_that_there_are():
+    assert len(set(GAME.images)) == GAME.symmetries() == 192
+    assert GAME.images[0] == tuple(range(64))
+    assert set(GAME.images) == automorphisms()
+
+
+def test_image_moves_the_marks():
+    s = GAME.parse("000,333,100,032")
+    for k in (0, 1, 100, 191):
+        image = GAME.image(s, k)
+        assert set(members(image.mine)) == {GAME.images[k][cell] for cell in members(s.mine)}
+        assert image.player == s.player
+
+
+@kernel
+def least_images(game, table, out):
+    for i in range(len(table)):
+        s = load(game, table, i)
+        for k in range(game.symmetries()):
+            words = pack(game, game.image(s, k))
+            if words[0] < out[i, 0] or (words[0] == out[i, 0] and words[1] < out[i, 1]):
+                for j in range(3):
+                    out[i, j] = words[j]
+
+
+def orbits(num_first: int, num_second: int) -> int:
+    """Burnside's lemma: the number of ways to place marks up to symmetry is the mean number of fixed ways."""
+    total = 0
+    for image in GAME.images:
+        ways = Counter({(0, 0): 1})
+        for cycle in cycles(image):
+            grown = Counter(ways)
+            for (a, b), count in ways.items():
+                grown[a + cycle, b] += count
+                grown[a, b + cycle] += count
+            ways = Counter({(a, b): n for (a, b), n in grown.items() if a <= num_first and b <= num_second})
+        total += ways[num_first, num_second]
+    return total // len(GAME.images)
+
+
+def cycles(image: tuple[int, ...]) -> list[int]:
+    lengths, left = [], set(range(64))
+    while left:
+        cell, length = min(left), 0
+        while cell in left:
+            left.remove(cell)
+            cell, length = image[cell], length + 1
+        lengths.append(length)
+    return lengths
+
+
+def test_positions_up_to_symmetry():
+    layer, counts = {GAME.initial()}, []
+    for _ in range(4):
+        children = {GAME.step(s, a) for s in layer for a in members(GAME.legal(s))}
+        table = np.array(sorted(children), np.uint64)
+        least = table.copy()
+        least_images(native(GAME), table, least)
+        layer = {State(*map(int, row)) for row in least}
+        counts.append(len(layer))
+    assert counts == [orbits(1, 0), orbits(1, 1), orbits(2, 1), orbits(2, 2)] == [2, 35, 757, 20851]
+
+
+def test_random_games():
+    done = playouts(GAME, games=3_000_000, seed=5)
+    assert done.wins / done.games == pytest.approx(0.527, abs=0.001)
+    assert done.mean_length == pytest.approx(35.47, abs=0.05)
+    assert done.longest == 64
+
+
+def test_a_full_board_without_a_line_is_a_tie():
+    rng = Random(1)
+    for _ in range(100_000):
+        cells = sorted(range(64), key=lambda _: rng.word())
+        first, second = (sum(1 << c for c in cells[half::2]) for half in (0, 1))
+        if not GAME.has_line(first) and not GAME.has_line(second):
+            break
+    s = State(first, second, 0)
+    assert GAME.legal(s) == 0
+    assert GAME.result(s) == 0
+
+
+@pytest.mark.parametrize(
+    ("moves", "result"), [("000,011,100,111,200,211,300", 1), ("000,003,100,102,200,201,010,300", -1)]
+)
+def test_results(moves, result):
+    s = GAME.parse(moves)
+    assert GAME.legal(s) == 0
+    assert GAME.result(s) == result
+
+
+def test_positions_and_pictures():
+    s = parse_position(GAME, "moves:000,333,111")
+    assert s == GAME.parse("000, 333, 111") == GAME.parse(GAME.text(s))
+    assert s == State(1 << 63, 1 | 1 << 21, 1)
+    assert GAME.board(s).splitlines() == [
+        "  z   0         1         2         3",
+        "  x   0 1 2 3   0 1 2 3   0 1 2 3   0 1 2 3",
+        "y 0   X . . .   . . . .   . . . .   . . . .",
+        "  1   . . . .   . X . .   . . . .   . . . .",
+        "  2   . . . .   . . . .   . . . .   . . . .",
+        "  3   . . . .   . . . .   . . . .   . . . O",
+    ]
+
+
+EMPTY = "................"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "000,000",
+        "004",
+        "000 12",
+        f"{EMPTY}/{EMPTY}/{EMPTY}",
+        f"{EMPTY}/{EMPTY}/{EMPTY}/{EMPTY[1:]}z",
+        f"oo..............//{EMPTY}/{EMPTY}",
+        f"o{EMPTY[1:]}/{EMPTY}/{EMPTY}/{EMPTY}",
+        f"xxxx............/oooo............/{EMPTY}/{EMPTY}",
+    ],
+)
+def test_texts_that_are_no_position(text):
+    with pytest.raises(PositionError):
+        GAME.parse(text)
