@@ -29,6 +29,8 @@ BUILT_IN = {
     "2048": "mdplay.games.twenty48:Twenty48",
     "anti-tic-tac-toe": "mdplay.games.tic_tac_toe:anti_tic_tac_toe",
     "connect-four": "mdplay.games.connect_four:ConnectFour",
+    "dots-and-boxes": "mdplay.games.dots_and_boxes:DotsAndBoxes",
+    "qubic": "mdplay.games.qubic:Qubic",
     "tic-tac-toe": "mdplay.games.tic_tac_toe:TicTacToe",
 }
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from mdplay.errors import GameError, PositionError
-from mdplay.game import Game
+from mdplay.game import Between, Game
 from mdplay.grid import cell_images
 
 OUTSIDE = -1  # the box beyond the border: no set of lines contains it
@@ -40,8 +40,8 @@ class State(NamedTuple):
 class DotsAndBoxes(Game[State]):
     """Draw lines between dots; a box completed is a point and another turn."""
 
-    rows: int = 2
-    cols: int = 2
+    rows: Annotated[int, Between(1, 29)] = 2
+    cols: Annotated[int, Between(1, 29)] = 2
 
     def __post_init__(self) -> None:
         """Refuse boards that do not fit 60 lines."""
