@@ -1,30 +1,37 @@
-# make run    the tour: install into .venv and play
-# make test   everything that must hold for every change
+# make run         install into .venv and show what mdplay can do
+# make test        everything that must hold for every change
+# make test-slow   what is too long for every change
 PYTHON ?= python3
 BIN := .venv/bin
+export MDPLAY_CACHE ?= $(CURDIR)/.cache
 
 .PHONY: run test test-slow format docs clean
 
 run: .venv/run
-	$(BIN)/mdplay games
+	$(BIN)/python examples/tour.py
 
 test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow" tests/bridge tests/searching tests/solving
+	$(MAKE) docs
 
 test-slow: .venv/test
-	$(BIN)/pytest
+	$(BIN)/pytest -m slow
+
+docs: .venv/test
+	$(BIN)/zensical build --clean
 
 format: .venv/test
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv site .cache
+	rm -rf .venv .cache site
 
-# A stamp per extra: installing again only when pyproject.toml has changed.
+# One stamp per set of extras: installed again only when pyproject.toml changes.
 .venv/run: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[plot]"

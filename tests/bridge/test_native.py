@@ -1,9 +1,13 @@
 """Games as types: equal rules are one type, and states are what the annotations say."""
 
+from typing import NamedTuple
+
 import pytest
 from numba import njit, typeof
 
+from mdplay.bits import U64
 from mdplay.bridge import kernel, native, pack, unpack, words
+from mdplay.bridge.native import native_type
 from mdplay.game import Game
 from mdplay.games.connect_four import ConnectFour
 from mdplay.games.twenty48 import State, Twenty48
@@ -40,3 +44,19 @@ def test_the_plain_path_gets_a_checked_double():
     game = ConnectFour()
     assert isinstance(native(game), Game)
     assert (native(game) is game) == COMPILED
+
+
+def test_states_may_be_made_by_keyword_with_defaults_anywhere(needs_compiler):
+    class Local(NamedTuple):
+        word: U64
+        small: int = -3
+        flag: bool = True
+
+    native_type(Local)
+
+    @njit
+    def make(n):
+        a, b = Local(n), Local(flag=False, word=n, small=5)
+        return int(a.word >> 1), a.small, a.flag, int(b.word), b.small, b.flag
+
+    assert make(-1) == ((1 << 63) - 1, -3, True, -1, 5, False)

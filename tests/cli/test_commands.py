@@ -106,8 +106,9 @@ def test_bad_arguments(mdplay, arguments, sentence):
 
 def test_a_reader_that_leaves_is_no_error():
     program = (
-        "import subprocess, sys; p = subprocess.Popen([sys.executable, '-m', 'mdplay', 'games'], stdout=subprocess.PIPE); "
-        "p.stdout.close(); print(p.wait())"
+        "import subprocess, sys\n"
+        "p = subprocess.Popen([sys.executable, '-m', 'mdplay', 'games'], stdout=subprocess.PIPE)\n"
+        "p.stdout.close()\nprint(p.wait())"
     )
     assert python("-c", program).strip() in ("0", "1")
 

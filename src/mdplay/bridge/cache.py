@@ -73,12 +73,15 @@ class KernelCache(NullCache):
         return CompileResult._rebuild(target_context, *payload)
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a compiled kernel; a full or read-only disk costs speed, not the answer."""
+        """Write a compiled kernel; what cannot be written costs speed, not the answer.
+
+        That is a full or read-only disk, and a game whose state class no other process could import.
+        """
         if data.library.has_dynamic_globals:
             return
         path = self._path(sig, data.target_context)
         part = path.with_suffix(f".{os.getpid()}.part")
-        with suppress(OSError):
+        with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
             path.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(pickle.dumps(data._reduce(), protocol=-1))
             part.replace(path)

@@ -7,10 +7,11 @@ and an unchanged one is found in the cache by the next process.
 
 from __future__ import annotations
 
+import inspect
 from functools import cache
 from typing import Any, TypeVar
 
-from numba import config
+from numba import config, typeof
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import (
@@ -24,7 +25,7 @@ from numba.extending import (
 
 from mdplay.bits import U64, Mask, Wide
 from mdplay.bridge.fingerprint import instance_fingerprint
-from mdplay.bridge.words import WHOLE, WordType, convert, word_type
+from mdplay.bridge.words import WHOLE, convert, word_type
 from mdplay.contract import MASKS, checked, hints_of
 from mdplay.errors import GameError
 from mdplay.game import Compiled, Game
@@ -103,31 +104,28 @@ def tuple_type(cls: Any) -> Any:
 @cache
 def define_constructor(cls: Any) -> None:
     """Make ``State(...)`` in compiled code give the annotated types, whatever numbers it gets."""
+    fields = inspect.signature(cls)
 
-    @infer_global(cls)
     class Template(AbstractTemplate):
+        key = cls
+
         def generic(self, args: Any, kws: Any) -> Any:
-            names = dict(zip(cls._fields, args, strict=False)) | dict(kws)
-            filled = [names.get(name, types.Omitted(cls._field_defaults.get(name))) for name in cls._fields]
-            known = len(args) + len(kws) == len(names) and set(names) <= set(cls._fields)
-            required = set(cls._fields) - set(cls._field_defaults) <= set(names)
-            fits = all(castable(a, b) for a, b in zip(filled, tuple_type(cls), strict=True))
-            if not (known and required and fits) or kws:
+            try:
+                given = fields.bind(*args, **dict(kws)).arguments
+            except TypeError:
                 return None
-            return signature(tuple_type(cls), *map(types.unliteral, args))
+            defaults = {name: types.Omitted(value) for name, value in cls._field_defaults.items()}
+            kinds = [types.unliteral((defaults | given)[name]) for name in cls._fields]
+            fits = all(map(castable, kinds, tuple_type(cls)))
+            return signature(tuple_type(cls), *kinds).replace(pysig=fields) if fits else None
+
+    infer_global(cls, types.Function(Template))  # not as a decorator: the class may be local to a function
 
     @lower_builtin(cls, types.VarArg(types.Any))
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         target = sig.return_type
-        values = [recast(context, builder, f, t, v) for f, t, v in zip(sig.args, target, args, strict=False)]
-        for name, kind in list(zip(cls._fields, target, strict=True))[len(args) :]:
-            default = cls._field_defaults[name]
-            values.append(context.get_constant_generic(builder, *_constant(default, kind)))
+        values = [recast(context, builder, f, t, v) for f, t, v in zip(sig.args, target, args, strict=True)]
         return context.make_tuple(builder, target, values)
-
-
-def _constant(value: Any, kind: Any) -> tuple[Any, Any]:
-    return (types.uint64, value) if isinstance(kind, WordType) else (kind, value)
 
 
 define_constructor(Wide)
@@ -137,7 +135,7 @@ define_constructor(Wide)
 def castable(source: Any, target: Any) -> bool:
     """Tell whether a value of one type may stand where an annotation asks for another."""
     if isinstance(source, types.Omitted):
-        return castable(types.literal(source.value), target) if source.value is not None else False
+        return castable(typeof(source.value), target)
     if isinstance(target, types.BaseTuple):
         if isinstance(source, WHOLE) and getattr(target, "instance_class", None) is Wide:
             return True  # a small mask among wide ones
@@ -153,6 +151,9 @@ def castable(source: Any, target: Any) -> bool:
 
 def recast(context: Any, builder: Any, source: Any, target: Any, value: Any) -> Any:
     """Convert a value to the annotated type; tuples element by element."""
+    if isinstance(source, types.Omitted):
+        kind = typeof(source.value)
+        return recast(context, builder, kind, target, context.get_constant_generic(builder, kind, source.value))
     if not isinstance(target, types.BaseTuple):
         return convert(context, builder, value, source, target)
     if not isinstance(source, types.BaseTuple):

@@ -33,12 +33,12 @@ def rollout(game: Any, s: Any, x: Any, max_moves: int) -> Any:
 
     A game that is not over after ``max_moves`` moves and chance events returns -1 moves.
     """
-    total, moves, events = 0, 0, 0
-    while events <= max_moves:
-        events += 1
+    total, moves, chances = 0, 0, 0
+    while moves + chances <= max_moves:
         x = advance(x)
         if game.has_outcomes and some(game.outcomes(s)):
             s = game.outcome(s, game.draw(s, scramble(x)))
+            chances += 1
             continue
         mask = game.legal(s)
         if not some(mask):
@@ -66,24 +66,27 @@ def play_chunks(
     out: Any,
 ) -> None:
     """Fill the rows first, first + stride, ... of ``out`` with the statistics of their chunks of games."""
-    thread = first
     for chunk in range(first, len(out), stride):
-        row = out[chunk]
         last = min(num_games, (chunk + 1) * CHUNK)
+        total, squares, wins, losses, moves, longest = 0.0, 0.0, 0, 0, 0, 0
         for number in range(chunk * CHUNK, last):
-            value, moves, _ = rollout(game, unpack(game, start), stream(seed, number), max_moves)
-            row[TOTAL] += value
-            row[SQUARES] += value * value
-            row[WINS] += value > 0
-            row[DRAWS] += value == 0
-            row[LOSSES] += value < 0
-            row[MOVES] += max(moves, 0)
-            row[LONGEST] = max(row[LONGEST], moves)
-            row[ENDLESS] += moves < 0
-            if moves < 0:
+            value, length, _ = rollout(game, unpack(game, start), stream(seed, number), max_moves)
+            total += value
+            squares += value * value
+            wins += value > 0
+            losses += value < 0
+            moves += length
+            longest = max(longest, length)
+            if length < 0:
+                out[chunk, ENDLESS] = 1
                 stop[0] = 1
                 return
-        progress[thread] += last - chunk * CHUNK
+        games = last - chunk * CHUNK
+        row = out[chunk]
+        row[TOTAL], row[SQUARES] = total, squares
+        row[WINS], row[DRAWS], row[LOSSES] = wins, games - wins - losses, losses
+        row[MOVES], row[LONGEST] = moves, longest
+        progress[first] += games
         if stop[0]:
             return
 
