@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from numba import config, typeof
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.typing.templates import AbstractTemplate, signature
 from numba.extending import (
     NativeValue,
     lower_builtin,
@@ -101,6 +101,16 @@ def tuple_type(cls: Any) -> Any:
     return types.NamedTuple(fields, cls)
 
 
+CONSTRUCTORS: dict[type, Any] = {}
+_typeof_class = typeof_impl.dispatch(type)
+
+
+@typeof_impl.register(type)
+def _typeof_constructor(cls: Any, context: Any) -> Any:
+    """Type a class met in compiled code; numba's own way would take the fields' types from the arguments."""
+    return CONSTRUCTORS.get(cls) or _typeof_class(cls, context)
+
+
 @cache
 def define_constructor(cls: Any) -> None:
     """Make ``State(...)`` in compiled code give the annotated types, whatever numbers it gets."""
@@ -119,7 +129,7 @@ def define_constructor(cls: Any) -> None:
             fits = all(map(castable, kinds, tuple_type(cls)))
             return signature(tuple_type(cls), *kinds).replace(pysig=fields) if fits else None
 
-    infer_global(cls, types.Function(Template))  # not as a decorator: the class may be local to a function
+    CONSTRUCTORS[cls] = types.Function(Template)
 
     @lower_builtin(cls, types.VarArg(types.Any))
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
