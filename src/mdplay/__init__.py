@@ -20,6 +20,7 @@ from mdplay.errors import (
     UnknownName,
 )
 from mdplay.game import Between, Compiled, Game, find_action, parse_position
+from mdplay.position import Position
 from mdplay.registry import make
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "MdplayError",
     "Playouts",
     "Ply",
+    "Position",
     "PositionError",
     "UnknownName",
     "Wide",

@@ -31,12 +31,17 @@ methods and plain functions, use ``if``, ``for``, ``while`` and integers; no lis
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from mdplay.bits import U64, Mask, lowest, members, rest, some, unit
+from mdplay.drawing import typed
 from mdplay.errors import IllegalMove, PositionError
 
 S = TypeVar("S", bound=tuple[Any, ...])
+
+
+Past = Sequence[tuple[Any, int]]  # the moves made: each the state before it and the action
 
 
 class Between(NamedTuple):
@@ -159,6 +164,18 @@ class Game(Compiled, Generic[S]):
         names = getattr(s, "_fields", range(len(s)))
         return "\n".join(f"{name} = {int(v)}" for name, v in zip(names, s, strict=True))
 
+    def svg(self, s: S) -> str:
+        """Return a picture of the state as SVG; the default shows the characters of ``board``."""
+        return typed(self.board(s))
+
+    def board_after(self, s: S, past: Past) -> str:
+        """Return the picture in characters of a state whose past is known; the default needs no past."""
+        return self.board(s)
+
+    def svg_after(self, s: S, past: Past) -> str:
+        """Return the picture as SVG of a state whose past is known; the default needs no past."""
+        return self.svg(s)
+
     # ---------------------------------------------------------------- machinery
     has_outcomes: ClassVar[bool] = False
     has_draw: ClassVar[bool] = False
@@ -180,7 +197,7 @@ class Game(Compiled, Generic[S]):
             setattr(cls, flag, getattr(cls, name) is not getattr(Game, name))
 
 
-WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg")
+WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg", "board_after", "svg_after")
 
 
 def num_players(game: Game[Any]) -> int:
@@ -197,17 +214,34 @@ def find_action(game: Game[S], s: S, move: str) -> int:
     return legal[wanted]
 
 
+def find_outcome(game: Game[S], s: S, text: str) -> int:
+    """Return the outcome of chance that a text means, by the game's word or as ``*i``, or raise IllegalMove."""
+    known = {game.outcome_text(s, i).lower(): i for i in members(game.outcomes(s))}
+    known |= {f"*{i}": i for i in known.values()}
+    wanted = text.strip().lower()
+    if wanted not in known:
+        raise IllegalMove(f"{text.strip()!r} is no outcome of chance in {game.text(s)}; {_choices(list(known))}")
+    return known[wanted]
+
+
 def play_moves(game: Game[S], s: S, moves: str) -> S:
     """Return the state after moves (and chance outcomes, as ``*i``) separated by commas."""
+    return follow_moves(game, s, moves)[0]
+
+
+def follow_moves(game: Game[S], s: S, moves: str) -> tuple[S, Past]:
+    """Return the state after moves (and chance outcomes) separated by commas, and the moves as its past."""
+    past = []
     for number, move in enumerate(filter(None, re.split(r"[,\s]+", moves)), start=1):
-        if some(game.outcomes(s)):
-            s = game.outcome(s, _find_outcome(game, s, move, number))
-            continue
         try:
-            s = game.step(s, find_action(game, s, move))
+            if some(game.outcomes(s)):
+                s = game.outcome(s, find_outcome(game, s, move))
+            else:
+                past.append((s, find_action(game, s, move)))
+                s = game.step(*past[-1])
         except IllegalMove as error:
             raise PositionError(f"move {number}: {error}") from None
-    return s
+    return s, tuple(past)
 
 
 def parse_position(game: Game[S], text: str) -> S:
@@ -216,15 +250,6 @@ def parse_position(game: Game[S], text: str) -> S:
     if text.startswith("moves:"):
         return play_moves(game, game.initial(), text.removeprefix("moves:"))
     return game.parse(text)
-
-
-def _find_outcome(game: Game[S], s: S, move: str, number: int) -> int:
-    known = {game.outcome_text(s, i).lower(): i for i in members(game.outcomes(s))}
-    wanted = move.lower()
-    known |= {f"*{i}": i for i in known.values()}
-    if wanted not in known:
-        raise PositionError(f"move {number}: {move!r} is no outcome of chance there; {_choices(list(known))}")
-    return known[wanted]
 
 
 def _choices(names: list[str]) -> str:

@@ -2,61 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from mdplay.bits import members, some
-from mdplay.cli.common import game_argument, json_option, position_option, print_json, state_of
+from mdplay.cli.common import game_argument, json_option, position_option, print_json
 from mdplay.game import Game, num_players
+from mdplay.position import Position
 
 
-def describe(game: Game[Any], s: Any) -> dict[str, Any]:
-    """Return a position as a document: whose move it is, and the moves or outcomes."""
-    chance = some(game.outcomes(s))
-    moves = [] if chance else members(game.legal(s))
-    over = not chance and not moves
+def describe(position: Position[Any]) -> dict[str, Any]:
+    """Return a position as a document: whose move it is, the points so far, and the moves or outcomes."""
+    game, s = position.game, position.state
     return {
-        "position": game.text(s),
-        "player": None if chance or over else game.player(s),
-        "moves": [{"move": game.move_text(s, a), "action": a, "reward": game.reward(s, a)} for a in moves],
-        "outcomes": [
-            {"outcome": game.outcome_text(s, i), "probability": game.probability(s, i)}
-            for i in members(game.outcomes(s))
+        "position": position.text,
+        "player": position.player,
+        "points": list(position.points),
+        "moves": [
+            {"move": game.move_text(s, a), "action": a, "reward": game.reward(s, a)} for a in position.actions
         ],
-        "result": game.result(s) if over else None,
+        "outcomes": [{"outcome": name, "probability": chance} for name, chance in position.outcomes.items()],
+        "result": position.result,
     }
 
 
-def _sentence(game: Game[Any], facts: dict[str, Any]) -> str:
-    if facts["outcomes"]:
-        return f"Chance moves: {len(facts['outcomes'])} outcomes."
-    if facts["player"] is None:
-        return (
-            f"The game is over: {facts['result']:+g} for player 1."
-            if num_players(game) == 2
-            else "The game is over."
-        )
-    mover = f"Player {facts['player'] + 1} moves" if num_players(game) == 2 else "Your move"
-    return f"{mover}: {', '.join(move['move'] for move in facts['moves'])}"
+def _sentence(position: Position[Any]) -> str:
+    two = num_players(position.game) == 2
+    if position.is_chance:
+        return f"Chance moves: {len(position.outcomes)} outcomes."
+    if position.player is None:
+        return f"The game is over: {position.result:+g} for player 1." if two else "The game is over."
+    mover = f"Player {position.player + 1} moves" if two else "Your move"
+    return f"{mover}: {', '.join(position.moves)}"
 
 
 @click.command()
 @game_argument
 @position_option
+@click.option("--svg", type=click.File("w"), metavar="FILE", help="Also write the picture as SVG.")
 @json_option
-def command(game: Game[Any], position: str | None, as_json: bool) -> None:
+def command(game: Game[Any], position: str | None, svg: TextIO | None, as_json: bool) -> None:
     """Draw a position and list its moves.
 
     \b
     Example:
       mdplay show connect-four --position 4453
+      mdplay show dots-and-boxes --position moves:0,2,6,8
     """
-    s = state_of(game, position)
-    facts = describe(game, s)
+    shown = Position.start(game) if position is None else Position.parse(game, position)
+    if svg is not None:
+        svg.write(shown.svg)
     if as_json:
-        print_json(facts)
+        print_json(describe(shown))
         return
-    click.echo(game.board(s))
-    click.echo()
-    click.echo(_sentence(game, facts))
+    click.echo(f"{shown}\n")
+    if game.has_reward and shown.past:
+        click.echo(f"Points: {' : '.join(f'{points:g}' for points in shown.points)}")
+    click.echo(_sentence(shown))

@@ -19,9 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
+from mdplay import drawing as draw
+from mdplay.bits import members
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, play_moves
 from mdplay.grid import render
+
+CELL = 52  # of the picture, in pixels
 
 
 class State(NamedTuple):
@@ -155,6 +159,36 @@ class ConnectFour(Game[State]):
         """Draw the board with the columns' numbers below."""
         cells = [cell.upper() for row in self._rows(s) for cell in row]
         return render([*cells, *(str(c + 1) for c in range(self.cols))], self.cols)
+
+    def svg(self, s: State) -> str:
+        """Draw the discs; a four is ringed."""
+        width, height = self.cols * CELL + 12, self.rows * CELL + 12
+        shapes = [draw.rect(0, 0, width, height, "panel", 14)]
+        shapes += [self._svg_cell(s, c, r) for c in range(self.cols) for r in range(self.rows)]
+        shapes += [
+            draw.label(c * CELL + 6 + CELL / 2, height + 14, str(c + 1), "faint", 15) for c in range(self.cols)
+        ]
+        for c in members(self.legal(s)):
+            shapes.append(draw.move(c, str(c + 1), draw.rect(c * CELL + 6, 6, CELL, height - 12, "open", 10)))
+        return draw.picture(width, height + 26, shapes, self.board(s))
+
+    def _svg_cell(self, s: State, c: int, r: int) -> str:
+        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
+        bit = c * (self.rows + 1) + r
+        x, y, radius = (c + 0.5) * CELL + 6, (self.rows - r - 0.5) * CELL + 6, 0.42 * CELL
+        if not (first | second) >> bit & 1:
+            return draw.circle(x, y, radius, "hole")
+        disc = draw.stone(x, y, radius, "first" if first >> bit & 1 else "second")
+        return disc + draw.circle(x, y, 0.6 * radius, "ring") if self._fours(s.theirs) >> bit & 1 else disc
+
+    def _fours(self, discs: int) -> int:
+        """Return the discs that stand in a four."""
+        found, height = 0, self.rows + 1
+        for shift in (1, height - 1, height, height + 1):
+            pairs = discs & discs >> shift
+            starts = pairs & pairs >> 2 * shift
+            found |= starts | starts << shift | starts << 2 * shift | starts << 3 * shift
+        return found
 
     def _rows(self, s: State) -> list[list[str]]:
         first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)

@@ -19,14 +19,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Annotated, NamedTuple
 
+from mdplay import drawing as draw
 from mdplay.errors import GameError, PositionError
-from mdplay.game import Between, Game
+from mdplay.game import Between, Game, Past
 from mdplay.grid import cell_images
 
 OUTSIDE = -1  # the box beyond the border: no set of lines contains it
-UNKNOWN = "#"  # a box that somebody completed
+BOX = 64  # of the picture, in pixels
 
 
 class State(NamedTuple):
@@ -169,21 +171,58 @@ class DotsAndBoxes(Game[State]):
 
     def board(self, s: State) -> str:
         """Draw the lines; those not drawn show their number."""
-        return self._picture(s, {})
+        return self.board_after(s, ())
 
-    def _picture(self, s: State, owners: Mapping[int, str]) -> str:
-        cells = {cell: str(line) for line, cell in enumerate(self.cells) if not s.lines >> line & 1}
-        boxes = {i: owners.get(i, UNKNOWN) for i, box in enumerate(self.boxes) if s.lines & box == box}
-        return "\n".join(self._picture_row(r, cells, boxes) for r in range(2 * self.rows + 1))
+    def board_after(self, s: State, past: Past) -> str:
+        """Draw the lines, and in each box X or O for the player who completed it, # if that is not known."""
+        names = {box: "XO"[player] for box, player in self._owners(past).items()}
+        boxes = {i: names.get(i, "#") for i, box in enumerate(self.boxes) if s.lines & box == box}
+        numbers = {cell: str(line) for line, cell in enumerate(self.cells) if not s.lines >> line & 1}
+        return "\n".join(self._row(r, numbers, boxes) for r in range(2 * self.rows + 1))
 
-    def _picture_row(self, r: int, open_lines: Mapping[int, str], boxes: Mapping[int, str]) -> str:
+    def _row(self, r: int, numbers: Mapping[int, str], boxes: Mapping[int, str]) -> str:
         cells = range(r * (2 * self.cols + 1), (r + 1) * (2 * self.cols + 1))
         if r % 2 == 0:
-            return "".join(
-                "+" if c % 2 == 0 else open_lines.get(cell, "----").center(4) for c, cell in enumerate(cells)
-            )
+            return "".join("+" if c % 2 == 0 else numbers.get(i, "----").center(4) for c, i in enumerate(cells))
         first = r // 2 * self.cols
         return "".join(
-            open_lines.get(cell, "|").ljust(2) if c % 2 == 0 else boxes.get(first + c // 2, "").center(3)
-            for c, cell in enumerate(cells)
+            numbers.get(i, "|").ljust(2) if c % 2 == 0 else boxes.get(first + c // 2, "").center(3)
+            for c, i in enumerate(cells)
         ).rstrip()
+
+    def _owners(self, past: Past) -> dict[int, int]:
+        """Return the player who completed each box."""
+        found: dict[int, int] = {}
+        for s, action in past:
+            after = s.lines | 1 << action
+            found |= {i: s.player for i, box in enumerate(self.boxes) if box >> action & 1 and after & box == box}
+        return found
+
+    def svg(self, s: State) -> str:
+        """Draw the lines; those not drawn are thin and show their number."""
+        return self.svg_after(s, ())
+
+    def svg_after(self, s: State, past: Past) -> str:
+        """Draw the lines, and each box in the colour of the player who completed it."""
+        width, height = self.cols * BOX + 48, self.rows * BOX + 48
+        shapes = [draw.rect(0, 0, width, height, "panel", 12)]
+        owners = self._owners(past)
+        for i, box in enumerate(self.boxes):
+            if s.lines & box == box:
+                kind = f"{draw.PLAYERS[owners[i]]} tint" if i in owners else "neutral tint"
+                shapes.append(draw.rect(24 + i % self.cols * BOX, 24 + i // self.cols * BOX, BOX, BOX, kind))
+        shapes += [self._svg_line(s, line) for line in range(self.num_lines)]
+        for r, c in product(range(self.rows + 1), range(self.cols + 1)):
+            shapes.append(draw.circle(24 + c * BOX, 24 + r * BOX, 6, "ink"))
+        return draw.picture(width, height, shapes, self.board_after(s, past))
+
+    def _svg_line(self, s: State, line: int) -> str:
+        r, c = divmod(self.cells[line], 2 * self.cols + 1)
+        x, y = 24 + c * BOX / 2, 24 + r * BOX / 2
+        dx, dy = (BOX / 2, 0) if r % 2 == 0 else (0, BOX / 2)
+        ends = (x - dx, y - dy, x + dx, y + dy)
+        if s.lines >> line & 1:
+            return draw.line(*ends, "ink", stroke_width=6)
+        number = draw.circle(x, y, 10, "panel") + draw.label(x, y, str(line), "faint", 13)
+        wide = draw.rect(x - dx - 9, y - dy - 9, 2 * dx + 18, 2 * dy + 18, "open", 9)
+        return draw.move(line, str(line), draw.line(*ends, "faint", stroke_width=2), number, wide)

@@ -23,6 +23,7 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import NamedTuple
 
+from mdplay import drawing as draw
 from mdplay.bits import U64, lowest, members, rest, some
 from mdplay.errors import PositionError
 from mdplay.game import Game, play_moves
@@ -183,3 +184,28 @@ class Qubic(Game[State]):
         return "\n".join(
             [*head, *(f"{'y' if y == 0 else ' '} {y}   " + "   ".join(row) for y, row in enumerate(rows))]
         )
+
+    def svg(self, s: State) -> str:
+        """Draw the four layers, z = 0 on top, y = 0 at the back; a line is ringed."""
+        shapes = [shape for z in range(4) for shape in self._svg_layer(z)]
+        won = [cell for line in self.lines if s.theirs & line == line for cell in members(line)]
+        legal = self.legal(s)
+        for cell, mark in enumerate(self._marks(s)):
+            x, y = svg_point(*CELLS[cell])
+            shapes.append(draw.ellipse(x, y, 18, 10, "hole"))
+            if mark != ".":
+                shapes.append(draw.stone(x, y - 5, 13, "first" if mark == "x" else "second"))
+            elif legal >> cell & 1:
+                shapes.append(draw.move(cell, self.move_text(s, cell), draw.ellipse(x, y, 18, 10, "open")))
+        shapes += [draw.circle(x, y - 5, 8, "ring") for x, y in (svg_point(*CELLS[cell]) for cell in won)]
+        return draw.picture(310, 570, shapes, self.board(s))
+
+    def _svg_layer(self, z: int) -> list[str]:
+        corners = [(-0.5, -0.5), (3.5, -0.5), (3.5, 3.5), (-0.5, 3.5)]
+        panel = draw.polygon([svg_point(x, y, z) for x, y in corners], "panel")
+        return [panel, draw.label(22, svg_point(0, 1.5, z)[1], f"z {z}", "faint", 15)]
+
+
+def svg_point(x: float, y: float, z: float) -> tuple[float, float]:
+    """Return where a cell lies in the picture: each row a little to the left of the one behind."""
+    return 124 + 44 * x - 16 * y, 28 + 30 * y + 141 * z

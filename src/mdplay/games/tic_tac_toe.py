@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
+from mdplay import drawing as draw
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
 from mdplay.grid import cell_images, lines_of_cells, render
 
+CELL = 56  # of the picture, in pixels
 Size = Annotated[int, Between(1, 63)]
 
 
@@ -123,6 +125,26 @@ class TicTacToe(Game[State]):
         """Draw the board with X for player 1 and O for player 2; empty cells show their number."""
         cells = [("", "O", "X")[self._owner(s, cell)] or str(cell) for cell in range(self.rows * self.cols)]
         return render(cells, self.cols)
+
+    def svg(self, s: State) -> str:
+        """Draw X for player 1 and O for player 2, a line in thick strokes; empty cells show their number."""
+        width, height = self.cols * CELL + 8, self.rows * CELL + 8
+        shapes = [draw.rect(0, 0, width, height, "panel", 10)]
+        for cell in range(self.rows * self.cols):
+            x, y = cell % self.cols * CELL + 6, cell // self.cols * CELL + 6
+            shapes.append(draw.rect(x, y, CELL - 4, CELL - 4, "hole", 7))
+            shapes.append(self._svg_mark(s, cell, x + CELL / 2 - 2, y + CELL / 2 - 2))
+            if self.legal(s) >> cell & 1:
+                shapes.append(draw.move(cell, str(cell), draw.rect(x, y, CELL - 4, CELL - 4, "open", 7)))
+        return draw.picture(width, height, shapes, self.board(s))
+
+    def _svg_mark(self, s: State, cell: int, x: float, y: float) -> str:
+        owner = self._owner(s, cell)
+        if owner == 0:
+            return draw.label(x, y, str(cell), "faint", 14)
+        won = any(s.theirs & line == line and line >> cell & 1 for line in self.lines)
+        weight = "thick" if won else "thin"
+        return draw.cross(x, y, 14, f"first {weight}") if owner == 2 else draw.circle(x, y, 15, f"second {weight}")
 
     def _owner(self, s: State, cell: int) -> int:
         """Return 2 for the first player, 1 for the second, 0 for nobody."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, NamedTuple
 
+from mdplay import drawing as draw
 from mdplay.bits import U64, below, nth, popcount
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
@@ -18,6 +19,11 @@ from mdplay.grid import cell_images, render
 
 MOVES = ("left", "right", "up", "down")
 ONES = 0x1111_1111_1111_1111
+TILE = 80  # of the picture, in pixels
+TILE_COLOURS = (  # of 2, 4, 8 ... 32768: sand, orange, red, then gold, green, blue, violet
+    *("#efe3d0", "#eed3a4", "#f0a868", "#ee8a51", "#ea6a47", "#dd4a2f", "#e0b53c", "#d7a41f"),
+    *("#b99a14", "#7fa22b", "#3f9a57", "#218f86", "#2b74b8", "#4a55b5", "#6d3fa5"),
+)
 FOUR_SHARE = 429_496_730  # of 2**32: a tenth, the probability of a 4
 
 
@@ -230,6 +236,26 @@ class Twenty48(Game[State]):
         """Draw the tiles by their values."""
         tiles = [int(s.board >> 4 * i & 15) for i in range(self.rows * self.cols)]
         return render([str(1 << t) if t else "." for t in tiles], self.cols)
+
+    def svg(self, s: State) -> str:
+        """Draw the tiles, the warmer the higher."""
+        width, height = self.cols * TILE + 12, self.rows * TILE + 12
+        shapes = [draw.rect(0, 0, width, height, "panel", 12)]
+        for cell in range(self.rows * self.cols):
+            x, y = cell % self.cols * TILE + 6, cell // self.cols * TILE + 6
+            shapes.append(self._svg_tile(s.board >> 4 * cell & 15, x, y))
+        return draw.picture(width, height, shapes, self.board(s))
+
+    def _svg_tile(self, exponent: int, x: float, y: float) -> str:
+        if exponent == 0:
+            return draw.rect(x + 4, y + 4, TILE - 8, TILE - 8, "hole", 8)
+        number, colour = str(1 << exponent), TILE_COLOURS[exponent - 1]
+        size = min(32.0, 92 / len(number))
+        ink = "#5a4a3a" if exponent < 3 else "#fff"
+        tile = draw.rect(x + 4, y + 4, TILE - 8, TILE - 8, "tile", 8, style=f"fill: {colour}")
+        return tile + draw.label(
+            x + TILE / 2, y + TILE / 2, number, "tile", size, style=f"fill: {ink}; font-weight: 700"
+        )
 
 
 @cache

@@ -1,0 +1,91 @@
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from mdplay import Position, drawing, make, registry
+from mdplay.game import Game
+from mdplay.rng import Random
+
+SVG = "{http://www.w3.org/2000/svg}"
+GAMES = [*registry.names(), "tic-tac-toe:rows=2,cols=5", "dots-and-boxes:rows=3,cols=1", "2048:rows=2,cols=3"]
+
+
+def random_positions(game: Game, games: int):
+    for number in range(games):
+        rng, position = Random(4, number), Position.start(game)
+        while not position.is_over and len(position.past) < 60:
+            yield position
+            s = position.state
+            position = position.play(game.draw(s, rng.word()) if position.is_chance else rng.pick(game.legal(s)))
+        yield position
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_pictures_stay_on_the_canvas_and_offer_exactly_the_legal_moves(name):
+    game = make(name)
+    for position in random_positions(game, games=2):
+        root = ET.fromstring(position.svg)
+        width, height = (float(root.get(side)) for side in ("width", "height"))
+        assert root.get("viewBox") == f"0 0 {width:g} {height:g}"
+        for x, y in points(root):
+            assert 0 <= x <= width
+            assert 0 <= y <= height
+        offered = {int(g.get("data-action")): g.find(f"{SVG}title").text for g in root.iter(f"{SVG}g")}
+        if name.startswith("2048"):
+            assert offered == {}  # its moves are directions, not places
+        else:
+            assert offered == dict(zip(position.actions, position.moves, strict=True))
+
+
+def points(root: ET.Element):
+    """The outermost points of circles, ellipses, rectangles and lines, and where words stand."""
+    for shape in root.iter():
+        number = {key: float(value) for key, value in shape.items() if key in NUMBERS}
+        if "cx" in number:
+            rx, ry = number.get("r", number.get("rx")), number.get("r", number.get("ry"))
+            yield number["cx"] - rx, number["cy"] - ry
+            yield number["cx"] + rx, number["cy"] + ry
+        elif shape.tag == f"{SVG}rect":
+            yield number["x"], number["y"]
+            yield number["x"] + number["width"], number["y"] + number["height"]
+        elif "x1" in number:
+            yield number["x1"], number["y1"]
+            yield number["x2"], number["y2"]
+        elif shape.tag == f"{SVG}text":
+            yield number["x"], number["y"]
+
+
+NUMBERS = {"cx", "cy", "r", "rx", "ry", "x", "y", "width", "height", "x1", "y1", "x2", "y2"}
+
+
+def kinds(svg: str) -> list[str]:
+    return [shape.get("class", "") for shape in ET.fromstring(svg).iter()]
+
+
+def test_what_has_won_is_marked():
+    assert kinds(Position.parse(make("connect-four"), "4343434").svg).count("ring") == 4
+    assert kinds(Position.parse(make("qubic"), "000,001,100,101,200,201,300").svg).count("ring") == 4
+    assert kinds(Position.parse(make("tic-tac-toe"), "111220000").svg).count("first thick") == 6  # three crosses
+    assert "ring" not in kinds(Position.parse(make("connect-four"), "434343").svg)
+
+
+def test_boxes_wear_the_colour_of_their_owner_where_the_past_is_known():
+    game = make("dots-and-boxes")
+    played = kinds(Position.parse(game, "moves:0,2,6,8,1,3,4,5,9,11,7").svg)
+    assert (played.count("second tint"), played.count("first tint"), played.count("neutral tint")) == (1, 2, 0)
+    given = kinds(Position.parse(game, "325").svg)
+    assert (given.count("second tint"), given.count("first tint"), given.count("neutral tint")) == (0, 0, 1)
+
+
+def test_every_kind_has_a_style():
+    used = {
+        kind for name in GAMES for p in random_positions(make(name), 1) for kind in " ".join(kinds(p.svg)).split()
+    }
+    known = {word for selector in drawing.LIGHT for word in selector.replace(",", " ").split()}
+    unknown = {kind for kind in used - {"mdplay", "tile"} if not any(f".{kind}" in word for word in known)}
+    assert unknown == set()
+
+
+def test_words_are_escaped():
+    svg = drawing.typed('a < b & c\n"d"')
+    assert [text.text for text in ET.fromstring(svg).iter(f"{SVG}text")] == ["a < b & c", '"d"']
