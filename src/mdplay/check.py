@@ -193,7 +193,7 @@ class _Checker:
         self.check_draw(s, chances, rng)
 
     def check_draw(self, s: Any, chances: dict[int, float], rng: Random) -> None:
-        """Check that draws are outcomes and as frequent as promised, within six standard deviations."""
+        """Check that draws are outcomes and as frequent as promised, by the chi-square of their counts."""
         counts = dict.fromkeys(chances, 0)
         draws = WORDS_DRAWN if len(self.visited) < 10 else 50
         for _ in range(draws):
@@ -201,29 +201,31 @@ class _Checker:
             if i not in counts:
                 raise GameError(f"draw gave outcome {i}, which is not among the outcomes of {_show(self.game, s)}")
             counts[i] += 1
-        for i, chance in chances.items():
-            spread = 6.0 * math.sqrt(draws * chance * (1.0 - chance)) + 6.0
-            if abs(counts[i] - draws * chance) > spread:
-                often = f"{counts[i]} of {draws} times"
-                raise GameError(f"draw gave outcome {i} {often}, its probability is {chance:.4g}")
+        misses = {i: (counts[i] - draws * p) ** 2 / (draws * p) for i, p in chances.items() if draws * p >= 1.0}
+        if sum(misses.values()) > len(misses) + 6.0 * math.sqrt(2.0 * len(misses)) + 36.0:
+            worst = max(misses, key=misses.__getitem__)
+            often = f"{counts[worst]} of {draws} times"
+            raise GameError(f"draw gave outcome {worst} {often}, its probability is {chances[worst]:.4g}")
 
     # ------------------------------------------------------------ knowledge
     def check_knowledge(self, s: Any) -> None:
         """Check the optional promises that the game makes."""
         game = self.game
         if game.has_symmetries:
-            for k in self.symmetries_due():
+            for k in self.symmetries_due(s):
                 self.check_symmetry(s, k)
         if game.has_index:
             self.check_index(s)
         if game.has_heuristic:
             _check_finite("heuristic", game.heuristic(s), game, s)
 
-    def symmetries_due(self) -> list[int]:
-        """Return the symmetries to check at this position: all of a few; by turns, two at a time, of many."""
-        count = self.game.symmetries()
+    def symmetries_due(self, s: Any) -> list[int]:
+        """Return the symmetries to check: all at the end of a game; before it of many two, by turns."""
+        game, count = self.game, self.game.symmetries()
+        if count <= 8 or not (some(game.legal(s)) or some(game.outcomes(s))):
+            return list(range(count))
         first = 2 * len(self.visited)
-        return list(range(count)) if count <= 8 else [first % count, (first + 1) % count]
+        return [first % count, (first + 1) % count]
 
     def check_symmetry(self, s: Any, k: int) -> None:
         """Check that symmetry k maps the position and all that follows onto its image."""
