@@ -116,7 +116,7 @@ def cycles(image: tuple[int, ...]) -> list[int]:
     return lengths
 
 
-def test_positions_up_to_symmetry():
+def test_positions_up_to_symmetry(needs_compiler):
     layer, counts = {GAME.initial()}, []
     for _ in range(4):
         children = {GAME.step(s, a) for s in layer for a in members(GAME.legal(s))}
@@ -128,7 +128,7 @@ def test_positions_up_to_symmetry():
     assert counts == [orbits(1, 0), orbits(1, 1), orbits(2, 1), orbits(2, 2)] == [2, 35, 757, 20851]
 
 
-def test_random_games():
+def test_random_games(needs_compiler):
     done = playouts(GAME, games=3_000_000, seed=5)
     assert done.wins / done.games == pytest.approx(0.527, abs=0.001)
     assert done.mean_length == pytest.approx(35.47, abs=0.05)

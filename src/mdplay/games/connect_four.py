@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-from mdplay import drawing as draw
+import mdplay.drawing as draw
 from mdplay.bits import members
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, play_moves

@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import product
 from typing import Annotated, NamedTuple
 
-from mdplay import drawing as draw
+import mdplay.drawing as draw
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
 from mdplay.grid import cell_images

@@ -23,7 +23,7 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import NamedTuple
 
-from mdplay import drawing as draw
+import mdplay.drawing as draw
 from mdplay.bits import U64, lowest, members, rest, some
 from mdplay.errors import PositionError
 from mdplay.game import Game, play_moves

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-from mdplay import drawing as draw
+import mdplay.drawing as draw
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
 from mdplay.grid import cell_images, lines_of_cells, render

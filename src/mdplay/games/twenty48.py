@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, NamedTuple
 
-from mdplay import drawing as draw
+import mdplay.drawing as draw
 from mdplay.bits import U64, below, nth, popcount
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
