@@ -5,11 +5,12 @@
 native(game)       what a kernel gets as its game
 words, word        a state, an integer as a kernel's arguments
 pack, unpack, load states as words, inside kernels
+borrow, get, put   arrays for the innermost loops, inside kernels; prefetch
 
 fingerprint.py  what compiled code depends on, as a hash      words.py    U64, a word that cannot go wrong
 cache.py        compiled kernels on disk                      masks.py    bit masks and random words
 native.py       games as types, annotations as types          methods.py  game.legal(s) in compiled code
-states.py       states as words                               plain.py    the checked path without compiler
+states.py       states as words                               memory.py   arrays without book-keeping
 """
 
 from __future__ import annotations
@@ -20,10 +21,25 @@ from typing import ParamSpec, TypeVar
 from numba import config, njit
 
 from mdplay.bridge.cache import KernelCache
+from mdplay.bridge.memory import borrow, get, prefetch, put
 from mdplay.bridge.native import native
 from mdplay.bridge.states import load, pack, unpack, width, word, words
 
-__all__ = ["kernel", "load", "native", "pack", "part", "unpack", "width", "word", "words"]
+__all__ = [
+    "borrow",
+    "get",
+    "kernel",
+    "load",
+    "native",
+    "pack",
+    "part",
+    "prefetch",
+    "put",
+    "unpack",
+    "width",
+    "word",
+    "words",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,6 +54,6 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function a piece of kernels; it is compiled with them and never cached on its own."""
-    compiled: Callable[P, R] = njit(nogil=True, error_model="numpy")(function)
+    """Make a function a piece of kernels; it is compiled into them and never cached on its own."""
+    compiled: Callable[P, R] = njit(nogil=True, error_model="numpy", forceinline=True)(function)
     return compiled
