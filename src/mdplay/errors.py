@@ -5,6 +5,7 @@
     ├── UnknownName        no such game, parameter, agent, method ...; near names are suggested
     ├── PositionError      a text that is not a position of the game
     ├── IllegalMove        a move that the position does not allow
+    ├── AgentError         an agent that raises or chooses what is not legal
     ├── FormatError        a file or text with a fault; names the file and the line
     └── LimitError         the work would not fit: memory, size, time
 
@@ -35,6 +36,10 @@ class PositionError(MdplayError, ValueError):
 
 class IllegalMove(MdplayError, ValueError):
     """A move that the position does not allow."""
+
+
+class AgentError(MdplayError, RuntimeError):
+    """An agent that cannot be made, raises or chooses what is not legal."""
 
 
 class FormatError(MdplayError, ValueError):

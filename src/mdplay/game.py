@@ -234,11 +234,10 @@ def follow_moves(game: Game[S], s: S, moves: str) -> tuple[S, Past]:
     past = []
     for number, move in enumerate(filter(None, re.split(r"[,\s]+", moves)), start=1):
         try:
-            if some(game.outcomes(s)):
-                s = game.outcome(s, find_outcome(game, s, move))
-            else:
-                past.append((s, find_action(game, s, move)))
-                s = game.step(*past[-1])
+            event = find_event(game, s, move)
+            if not some(game.outcomes(s)):
+                past.append((s, event))
+            s = follow(game, s, event)
         except IllegalMove as error:
             raise PositionError(f"move {number}: {error}") from None
     return s, tuple(past)
@@ -250,6 +249,16 @@ def parse_position(game: Game[S], text: str) -> S:
     if text.startswith("moves:"):
         return play_moves(game, game.initial(), text.removeprefix("moves:"))
     return game.parse(text)
+
+
+def find_event(game: Game[S], s: S, move: str) -> int:
+    """Return the legal action, or the outcome where chance moves, that a text means; or raise IllegalMove."""
+    return find_outcome(game, s, move) if some(game.outcomes(s)) else find_action(game, s, move)
+
+
+def follow(game: Game[S], s: S, event: int) -> S:
+    """Return the state after an action, or after an outcome where chance moves."""
+    return game.outcome(s, event) if some(game.outcomes(s)) else game.step(s, event)
 
 
 def _choices(names: list[str]) -> str:

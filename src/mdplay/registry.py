@@ -7,6 +7,7 @@ the group ``mdplay.games``.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import inspect
@@ -16,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from types import ModuleType, UnionType
+from typing import Any, cast
 
 from mdplay.contract import check_shape
 from mdplay.errors import GameError, MdplayError, UnknownName, unknown
@@ -82,7 +83,7 @@ def make(text: str) -> Game[Any]:
     ConnectFour(rows=5, cols=5)
     """
     maker, rest = _maker_of_file(text) if ".py" in text else _maker_of_name(text)
-    given = _given(maker, rest)
+    given = read_parameters(parameters(maker), rest)
     try:
         game = maker(**given)
     except MdplayError as error:
@@ -101,8 +102,42 @@ def parameters(maker: Maker) -> list[Parameter]:
         hint = hints.get(name, str)
         kind, *notes = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
         between = next((note for note in notes if isinstance(note, Between)), None)
-        found.append(Parameter(name, kind, parameter.default, between))
+        found.append(Parameter(name, _without_none(kind), parameter.default, between))
     return found
+
+
+def _without_none(kind: Any) -> Any:
+    """Return the X of ``X | None``: nobody writes None in a text."""
+    kinds = [choice for choice in typing.get_args(kind) if choice is not type(None)]
+    return kinds[0] if isinstance(kind, UnionType) and len(kinds) == 1 else kind
+
+
+def name_of(game: Game[Any]) -> tuple[str, dict[str, Any]]:
+    """Return the shortest registered name and parameters that make the game again.
+
+    A game of a user's file is called ``file.py:Class``.
+
+    >>> name_of(make("anti-tic-tac-toe"))
+    ('anti-tic-tac-toe', {'rows': 3, 'cols': 3, 'length': 3})
+    """
+    fields = {field.name: getattr(game, field.name) for field in dataclasses.fields(cast(Any, game))}
+    makers = {name: maker(name) for name in names()}
+    found = [(name, given) for name in makers if (given := _given_by(makers[name], game, fields)) is not None]
+    if found:
+        return min(found, key=lambda pair: len(pair[1]))
+    return f"{Path(inspect.getfile(type(game))).name}:{type(game).__qualname__}", fields
+
+
+def _given_by(maker: Maker, game: Game[Any], fields: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the parameters with which the maker makes the game, if it does."""
+    wanted = [parameter.name for parameter in parameters(maker)]
+    if not set(wanted) <= set(fields):
+        return None
+    given = {name: fields[name] for name in wanted}
+    try:
+        return given if maker(**given) == game else None
+    except MdplayError:
+        return None
 
 
 def maker(name: str) -> Maker:
@@ -123,20 +158,21 @@ def _maker_of_name(text: str) -> tuple[Maker, str]:
     return maker(name.strip()), rest
 
 
-def _given(maker: Maker, text: str) -> dict[str, Any]:
-    known = {parameter.name: parameter for parameter in parameters(maker)}
+def read_parameters(known: list[Parameter], text: str) -> dict[str, Any]:
+    """Return the values that ``name=value,...`` gives to known parameters, or raise MdplayError."""
+    by_name = {parameter.name: parameter for parameter in known}
     given = {}
     for item in filter(None, (item.strip() for item in text.split(","))):
         name, equals, value = item.partition("=")
         if not equals:
-            raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(known)}")
-        if name not in known:
+            raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(by_name)}")
+        if name not in by_name:
             raise (
-                unknown("parameter", name, known)
-                if known
-                else UnknownName(f"this game has no parameters, not {name!r}")
+                unknown("parameter", name, by_name)
+                if by_name
+                else UnknownName(f"no parameters here, not {name!r}")
             )
-        given[name] = known[name].parse(value)
+        given[name] = by_name[name].parse(value)
     return given
 
 
