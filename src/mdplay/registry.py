@@ -15,6 +15,7 @@ import sys
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -112,6 +113,7 @@ def _without_none(kind: Any) -> Any:
     return kinds[0] if isinstance(kind, UnionType) and len(kinds) == 1 else kind
 
 
+@cache
 def name_of(game: Game[Any]) -> tuple[str, dict[str, Any]]:
     """Return the shortest registered name and parameters that make the game again.
 

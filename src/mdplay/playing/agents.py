@@ -1,0 +1,171 @@
+"""Agents, and agents by name: ``random``, ``mcts:simulations=1000``, ``policy:FILE``, a user's ``file.py:Class``.
+
+An agent is anything with ``act(state, rng) -> action``.  It is made for one game, and a fresh one for every game
+that is played, so it may remember what it likes between moves and needs no lock:
+
+    class Leftmost:
+        def __init__(self, game: Game) -> None:
+            self.game = game
+
+        def act(self, state, rng) -> int:
+            return lowest(self.game.legal(state))
+
+Further parameters of the class are options: ``leftmost.py:Leftmost:depth=3``.  Two things are optional:
+``values(state) -> {action: value}`` tells what the moves are worth to the player to move, and ``exact = True``
+that these are facts and not estimates.  Packages offer agents by an entry point in the group ``mdplay.agents``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from operator import index
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from mdplay.bits import has, members
+from mdplay.errors import AgentError, MdplayError, UnknownName, unknown
+from mdplay.game import Game
+from mdplay.registry import Parameter, load_module, parameters, read_parameters
+from mdplay.rng import Random
+
+MAX_ACTIONS = 128
+AGENTS = {
+    "human": "mdplay.playing.terminal:HumanAgent",
+    "policy": "mdplay.playing.basic:PolicyAgent",
+    "random": "mdplay.playing.basic:RandomAgent",
+}
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """Whoever chooses moves."""
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return a legal action; all randomness comes from ``rng``."""
+
+
+Maker = Callable[..., Agent]
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """An agent in a game or match: its name, and how a fresh one is made."""
+
+    name: str
+    fresh: Callable[[], Agent]
+
+
+def agent_names() -> list[str]:
+    """Return the names of all agents, those of installed packages included."""
+    return sorted({*AGENTS, *(point.name for point in entry_points(group="mdplay.agents"))})
+
+
+def make_agent(game: Game[Any], text: str) -> Agent:
+    """Return the agent that a text names, made for a game; raise MdplayError if there is none."""
+    return entrant(game, text).fresh()
+
+
+def entrant(game: Game[Any], agent: Agent | str) -> Entrant:
+    """Return an agent, or the agent that a text names, as one who enters a match.
+
+    An agent given as an object plays all its games itself.
+    """
+    if not isinstance(agent, str):
+        return Entrant(getattr(agent, "name", type(agent).__name__), lambda: agent)
+    maker, rest = _maker_of_file(agent) if ".py" in agent else _maker_of_name(agent)
+    options = _options(maker, agent, rest)
+    return Entrant(agent, lambda: _make(maker, game, agent, options))
+
+
+def options_of(maker: Maker) -> list[Parameter]:
+    """Return the options of an agent's maker: its parameters but the first, which is the game."""
+    return parameters(maker)[1:]  # type: ignore[arg-type]
+
+
+def _options(maker: Maker, name: str, rest: str) -> dict[str, Any]:
+    known = options_of(maker)
+    if known and rest and "=" not in rest.partition(",")[0]:
+        rest = f"{known[0].name}={rest}"  # policy:FILE
+    try:
+        return read_parameters(known, rest)
+    except MdplayError as error:
+        raise type(error)(f"agent {name}: {error}") from None
+
+
+def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) -> Agent:
+    try:
+        agent = maker(game, **options)
+    except MdplayError as error:
+        raise AgentError(f"agent {name}: {error}") from None
+    except Exception as error:
+        raise AgentError(f"agent {name} cannot be made: {_blame(error)}") from error
+    if not isinstance(agent, Agent):
+        raise AgentError(f"agent {name} has no method act(state, rng)")
+    return agent
+
+
+# ---------------------------------------------------------------- makers by name
+def _maker_of_name(text: str) -> tuple[Maker, str]:
+    name, _, rest = text.partition(":")
+    return agent_maker(name.strip()), rest.strip()
+
+
+def agent_maker(name: str) -> Maker:
+    """Return the maker behind a registered name."""
+    if name in AGENTS:
+        module, _, attribute = AGENTS[name].partition(":")
+        maker: Maker = getattr(importlib.import_module(module), attribute)
+        return maker
+    for point in entry_points(group="mdplay.agents"):
+        if point.name == name:
+            loaded: Maker = point.load()
+            return loaded
+    raise unknown("agent", name, agent_names())
+
+
+def _maker_of_file(text: str) -> tuple[Maker, str]:
+    stem, dot_py, rest = text.partition(".py")
+    class_name, _, options = rest.removeprefix(":").partition(":")
+    path = Path(stem + dot_py).expanduser()
+    if not class_name:
+        raise UnknownName(f"name the class of the agent, as in {path.name}:Class")
+    module = load_module(path)
+    if not hasattr(module, class_name):
+        known = [name for name, value in vars(module).items() if hasattr(value, "act")]
+        raise unknown(f"agent in {path.name}:", class_name, known)
+    maker: Maker = getattr(module, class_name)
+    return maker, options
+
+
+# ---------------------------------------------------------------- asking for a move
+def choose(agent: Agent, name: str, game: Game[Any], state: Any, rng: Random) -> int:
+    """Return the agent's action; raise AgentError if it raises or the action is not legal."""
+    try:
+        answer = agent.act(state, rng)
+    except MdplayError as error:
+        raise AgentError(f"agent {name} in {game.text(state)}: {error}") from None
+    except (Exception, SystemExit) as error:
+        raise AgentError(f"agent {name} in {game.text(state)} raised {_blame(error)}") from error
+    action = _whole(answer)
+    if not 0 <= action < MAX_ACTIONS or not has(game.legal(state), action):
+        legal = ", ".join(map(str, members(game.legal(state))))
+        raise AgentError(f"agent {name} returned {answer!r} in {game.text(state)}; the legal actions are {legal}")
+    return action
+
+
+def _whole(answer: Any) -> int:
+    try:
+        return index(answer)
+    except TypeError:
+        return -1
+
+
+def _blame(error: BaseException) -> str:
+    """Return the error and the last line on the way to it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}".replace("\n", " ")

@@ -1,0 +1,186 @@
+"""Many games of two agents: who is better, and how sure that is.
+
+Games 2k and 2k + 1 have the same opening with sides exchanged.  Game i depends on the seed and on i alone, so
+equal seeds give equal records whatever the number of threads, and a longer match continues a shorter one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from mdplay.errors import GameError
+from mdplay.game import Game, num_players
+from mdplay.playing.agents import Agent, Entrant, entrant
+from mdplay.playing.figures import Interval, elo_of_score, mean_and_error, score_interval
+from mdplay.playing.games import play_game
+from mdplay.playing.openings import make_openings
+from mdplay.playing.records import Record, plain_number
+from mdplay.playing.results import Results, match_key
+from mdplay.playing.schedule import run_numbered
+
+OPENINGS = "random:2"
+Show = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Games won, drawn and lost."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    @property
+    def games(self) -> int:
+        """How many games there were."""
+        return self.wins + self.draws + self.losses
+
+    @property
+    def score(self) -> float:
+        """The share of the points: a win counts 1, a draw 1/2."""
+        return (self.wins + self.draws / 2) / self.games if self.games else 0.5
+
+    @staticmethod
+    def of(results: list[float]) -> Tally:
+        """Count results by their sign."""
+        return Tally(sum(r > 0 for r in results), sum(r == 0 for r in results), sum(r < 0 for r in results))
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """The games of a match; results and scores are those of the first agent."""
+
+    agents: tuple[str, str]
+    openings: str
+    seed: int
+    records: tuple[Record, ...]
+
+    @property
+    def results(self) -> list[float]:
+        """What the first agent got in each game."""
+        return [(record.result or 0.0) * (-1 if record.number % 2 else 1) for record in self.records]
+
+    @property
+    def tally(self) -> Tally:
+        """Games won, drawn and lost by the first agent."""
+        return Tally.of(self.results)
+
+    @property
+    def sides(self) -> tuple[Tally, Tally]:
+        """The tallies of the first agent as player 0 and as player 1."""
+        return Tally.of(self.results[0::2]), Tally.of(self.results[1::2])
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many games differ from all others in their events or in who played which side."""
+        return len({(record.number % 2, record.start, record.events) for record in self.records})
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the score."""
+        return score_interval(self.tally.wins, self.tally.draws, self.tally.losses, self.distinct)
+
+    @property
+    def elo(self) -> tuple[float, Interval]:
+        """The Elo difference and its 95 % interval; infinite where the score is 0 or 1."""
+        return elo_of_score(self.tally.score), Interval(*map(elo_of_score, self.interval))
+
+    @property
+    def mean(self) -> tuple[float, float]:
+        """The mean result of the first agent, and its standard error."""
+        return mean_and_error(self.results, self.distinct)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON; Elo differences that are infinite are null."""
+        tally, (mean, error) = self.tally, self.mean
+        return {
+            "agents": list(self.agents),
+            "openings": self.openings,
+            "seed": self.seed,
+            "games": tally.games,
+            "distinct": self.distinct,
+            **tally_dict(tally),
+            "interval": list(self.interval),
+            "mean": mean,
+            "standard_error": error,
+            "elo": finite(self.elo[0]),
+            "elo_interval": [finite(end) for end in self.elo[1]],
+            "sides": [tally_dict(side) for side in self.sides],
+            "results": [plain_number(result) for result in self.results],
+        }
+
+
+def tally_dict(tally: Tally) -> dict[str, Any]:
+    """Return a tally for JSON."""
+    return {"wins": tally.wins, "draws": tally.draws, "losses": tally.losses, "score": tally.score}
+
+
+def finite(x: float) -> float | None:
+    """Return a number for JSON, which knows no infinity."""
+    return x if abs(x) < float("inf") else None
+
+
+def match(
+    game: Game[Any],
+    a: Agent | str,
+    b: Agent | str,
+    *,
+    games: int = 100,
+    openings: str = OPENINGS,
+    seed: int = 0,
+    threads: int = 1,
+    results: str | Path | Results | None = None,
+    show: Show | None = None,
+) -> MatchResult:
+    """Play a match of two agents, sides alternating, and return all its games.
+
+    ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
+    again.  Raise AgentError when an agent raises or chooses what is not legal.
+    """
+    if num_players(game) != 2:
+        raise GameError("a match needs a game for two; use evaluate for a game for one")
+    if games < 1:
+        raise ValueError(f"games={games} must be at least 1")
+    entrants = entrant(game, a), entrant(game, b)
+    names = entrants[0].name, entrants[1].name
+    records = numbered_games(game, entrants, games, openings, seed, threads, results, show)
+    return MatchResult(names, openings, seed, records)
+
+
+def numbered_games(
+    game: Game[Any],
+    entrants: tuple[Entrant, ...],
+    games: int,
+    openings: str,
+    seed: int,
+    threads: int,
+    results: str | Path | Results | None,
+    show: Show | None,
+) -> tuple[Record, ...]:
+    """Play the games 0 .. games - 1 that ``results`` does not have; odd ones with sides exchanged."""
+    for one in entrants:
+        one.fresh()  # whoever cannot be made says so before the first game
+    pairs = make_openings(game, openings, (games + 1) // 2, seed)
+    key = match_key(game, tuple(one.name for one in entrants), openings, seed)
+    with ExitStack() as stack:
+        store = stack.enter_context(Results(results)) if isinstance(results, str | Path) else results
+        found = store.records(key, game, games) if store else {}
+
+        def task(number: int, stopped: Callable[[], bool]) -> Record:
+            sides = entrants[::-1] if number % 2 else entrants
+            return play_game(game, sides, seed=seed, number=number, opening=pairs[number // 2], stopped=stopped)
+
+        def done(number: int, record: Record) -> None:
+            found[number] = record
+            if store:
+                store.add(key, record)
+            if show:
+                show(len(found))
+
+        run_numbered([n for n in range(games) if n not in found], task, done, threads=threads)
+    return tuple(found[number] for number in range(games))
