@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mdplay.bits import U64, Wide
 from mdplay.check import check_game
 from mdplay.errors import (
+    AgentError,
     FormatError,
     GameError,
     IllegalMove,
@@ -24,6 +25,12 @@ from mdplay.position import Position
 from mdplay.registry import make
 
 if TYPE_CHECKING:
+    from mdplay.playing.agents import Agent, make_agent
+    from mdplay.playing.evaluating import Evaluation, evaluate
+    from mdplay.playing.games import play
+    from mdplay.playing.matches import MatchResult, match
+    from mdplay.playing.records import Record, load_records, save_records
+    from mdplay.playing.tournaments import TournamentResult, tournament
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.solving.perft import Ply, perft
 
@@ -31,33 +38,58 @@ __version__ = "0.1.0"
 
 __all__ = [
     "U64",
+    "Agent",
+    "AgentError",
     "Between",
     "Compiled",
+    "Evaluation",
     "FormatError",
     "Game",
     "GameError",
     "IllegalMove",
     "LimitError",
+    "MatchResult",
     "MdplayError",
     "Playouts",
     "Ply",
     "Position",
     "PositionError",
+    "Record",
+    "TournamentResult",
     "UnknownName",
     "Wide",
     "check_game",
+    "evaluate",
     "find_action",
+    "load_records",
     "make",
+    "make_agent",
+    "match",
     "parse_position",
     "perft",
+    "play",
     "playouts",
+    "save_records",
+    "tournament",
 ]
 
 _LAZY = {
+    "Agent": "mdplay.playing.agents",
+    "Evaluation": "mdplay.playing.evaluating",
+    "MatchResult": "mdplay.playing.matches",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.solving.perft",
+    "Record": "mdplay.playing.records",
+    "TournamentResult": "mdplay.playing.tournaments",
+    "evaluate": "mdplay.playing.evaluating",
+    "load_records": "mdplay.playing.records",
+    "make_agent": "mdplay.playing.agents",
+    "match": "mdplay.playing.matches",
     "perft": "mdplay.solving.perft",
+    "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
+    "save_records": "mdplay.playing.records",
+    "tournament": "mdplay.playing.tournaments",
 }
 
 

@@ -39,7 +39,11 @@ class IllegalMove(MdplayError, ValueError):
 
 
 class AgentError(MdplayError, RuntimeError):
-    """An agent that cannot be made, raises or chooses what is not legal."""
+    """An agent that cannot be made, raises or chooses what is not legal; ``agent`` is its name."""
+
+    def __init__(self, message: str, agent: str = "") -> None:
+        super().__init__(message)
+        self.agent = agent
 
 
 class FormatError(MdplayError, ValueError):

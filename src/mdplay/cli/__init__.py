@@ -18,9 +18,13 @@ from mdplay.errors import MdplayError, unknown
 COMMANDS = {
     "cache": "Show or clear the folder of compiled kernels.",
     "check": "Check that a game keeps its contract.",
+    "evaluate": "Let an agent play a game for one: mean and distribution.",
     "games": "List the games, their parameters and what they know.",
+    "match": "Play a match of two agents: the score with an interval.",
     "perft": "Count paths and positions by depth.",
+    "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
+    "tournament": "Play every agent against every other: cross table and Elo.",
     "show": "Draw a position and list its moves.",
 }
 

@@ -6,8 +6,10 @@ from typing import Any, TextIO
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, position_option, print_json
+from mdplay.cli.common import GameName, json_option, position_option, print_json
+from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
+from mdplay.playing.records import Record, load_records
 from mdplay.position import Position
 
 
@@ -37,18 +39,33 @@ def _sentence(position: Position[Any]) -> str:
 
 
 @click.command()
-@game_argument
+@click.argument("game", type=GameName(), required=False)
 @position_option
 @click.option("--svg", type=click.File("w"), metavar="FILE", help="Also write the picture as SVG.")
+@click.option("--record", type=click.Path(dir_okay=False), help="Show a recorded game instead of a position.")
+@click.option("--number", type=click.IntRange(0), help="Which game of the record, by its number.")
 @json_option
-def command(game: Game[Any], position: str | None, svg: TextIO | None, as_json: bool) -> None:
-    """Draw a position and list its moves.
+def command(
+    game: Game[Any] | None,
+    position: str | None,
+    svg: TextIO | None,
+    record: str | None,
+    number: int | None,
+    as_json: bool,
+) -> None:
+    """Draw a position and list its moves, or show a recorded game.
 
     \b
-    Example:
+    Examples:
       mdplay show connect-four --position 4453
       mdplay show dots-and-boxes --position moves:0,2,6,8
+      mdplay show --record games.jsonl --number 3
     """
+    if record is not None:
+        show_records(load_records(record, game), number, as_json)
+        return
+    if game is None:
+        raise click.UsageError("Name a game, or give --record FILE.")
     shown = Position.start(game) if position is None else Position.parse(game, position)
     if svg is not None:
         svg.write(shown.svg)
@@ -59,3 +76,39 @@ def command(game: Game[Any], position: str | None, svg: TextIO | None, as_json: 
     if game.has_reward and shown.past:
         click.echo(f"Points: {' : '.join(f'{points:g}' for points in shown.points)}")
     click.echo(_sentence(shown))
+
+
+# ---------------------------------------------------------------- recorded games
+def show_records(records: list[Record], number: int | None, as_json: bool) -> None:
+    """Show the game with a number, or the only one, or a list of all."""
+    chosen = records if number is None else [record for record in records if record.number == number]
+    if not chosen:
+        raise UnknownName(
+            f"the record has no game {number}; its {len(records)} games begin with {records[0].number}"
+        )
+    if as_json:
+        print_json([record.as_dict() for record in chosen])
+    elif len(chosen) == 1:
+        click.echo(_story(chosen[0]))
+    else:
+        click.echo("\n".join(map(_summary, chosen)))
+
+
+def _summary(record: Record) -> str:
+    return f"game {record.number}: {' v '.join(record.agents)}, {len(record.events)} moves, {_result(record)}"
+
+
+def _result(record: Record) -> str:
+    if record.result is None:
+        return "not finished"
+    if len(record.agents) == 1:
+        return f"{record.result:g} points"
+    return f"{record.result:+g} for player 1" if record.result else "drawn"
+
+
+def _story(record: Record) -> str:
+    course = record.replay()
+    texts = course.texts()
+    moves = " ".join(texts[record.opening :])
+    given = f"opening: {' '.join(texts[: record.opening])}\n" if record.opening else ""
+    return f"{_summary(record)}\n{given}moves: {moves}\n\n{record.game.board(course.state)}"

@@ -22,6 +22,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from inspect import Signature
 from operator import index
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -69,11 +70,13 @@ def make_agent(game: Game[Any], text: str) -> Agent:
     return entrant(game, text).fresh()
 
 
-def entrant(game: Game[Any], agent: Agent | str) -> Entrant:
+def entrant(game: Game[Any], agent: Agent | Entrant | str) -> Entrant:
     """Return an agent, or the agent that a text names, as one who enters a match.
 
     An agent given as an object plays all its games itself.
     """
+    if isinstance(agent, Entrant):
+        return agent
     if not isinstance(agent, str):
         return Entrant(getattr(agent, "name", type(agent).__name__), lambda: agent)
     maker, rest = _maker_of_file(agent) if ".py" in agent else _maker_of_name(agent)
@@ -91,9 +94,12 @@ def _options(maker: Maker, name: str, rest: str) -> dict[str, Any]:
     if known and rest and "=" not in rest.partition(",")[0]:
         rest = f"{known[0].name}={rest}"  # policy:FILE
     try:
-        return read_parameters(known, rest)
+        given = read_parameters(known, rest)
     except MdplayError as error:
         raise type(error)(f"agent {name}: {error}") from None
+    if missing := [p.name for p in known if p.default is Signature.empty and p.name not in given]:
+        raise UnknownName(f"agent {name} needs {', '.join(f'{option}=...' for option in missing)}")
+    return given
 
 
 def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) -> Agent:
@@ -147,13 +153,14 @@ def choose(agent: Agent, name: str, game: Game[Any], state: Any, rng: Random) ->
     try:
         answer = agent.act(state, rng)
     except MdplayError as error:
-        raise AgentError(f"agent {name} in {game.text(state)}: {error}") from None
+        raise AgentError(f"agent {name} in {game.text(state)}: {error}", name) from None
     except (Exception, SystemExit) as error:
-        raise AgentError(f"agent {name} in {game.text(state)} raised {_blame(error)}") from error
+        raise AgentError(f"agent {name} in {game.text(state)} raised {_blame(error)}", name) from error
     action = _whole(answer)
     if not 0 <= action < MAX_ACTIONS or not has(game.legal(state), action):
         legal = ", ".join(map(str, members(game.legal(state))))
-        raise AgentError(f"agent {name} returned {answer!r} in {game.text(state)}; the legal actions are {legal}")
+        place = f"returned {answer!r} in {game.text(state)}"
+        raise AgentError(f"agent {name} {place}; the legal actions are {legal}", name)
     return action
 
 

@@ -45,6 +45,10 @@ class Tally:
         """The share of the points: a win counts 1, a draw 1/2."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the tally for JSON."""
+        return {"wins": self.wins, "draws": self.draws, "losses": self.losses, "score": self.score}
+
     @staticmethod
     def of(results: list[float]) -> Tally:
         """Count results by their sign."""
@@ -104,20 +108,15 @@ class MatchResult:
             "seed": self.seed,
             "games": tally.games,
             "distinct": self.distinct,
-            **tally_dict(tally),
+            **tally.as_dict(),
             "interval": list(self.interval),
             "mean": mean,
             "standard_error": error,
             "elo": finite(self.elo[0]),
             "elo_interval": [finite(end) for end in self.elo[1]],
-            "sides": [tally_dict(side) for side in self.sides],
+            "sides": [side.as_dict() for side in self.sides],
             "results": [plain_number(result) for result in self.results],
         }
-
-
-def tally_dict(tally: Tally) -> dict[str, Any]:
-    """Return a tally for JSON."""
-    return {"wins": tally.wins, "draws": tally.draws, "losses": tally.losses, "score": tally.score}
 
 
 def finite(x: float) -> float | None:
@@ -127,8 +126,8 @@ def finite(x: float) -> float | None:
 
 def match(
     game: Game[Any],
-    a: Agent | str,
-    b: Agent | str,
+    a: Agent | Entrant | str,
+    b: Agent | Entrant | str,
     *,
     games: int = 100,
     openings: str = OPENINGS,

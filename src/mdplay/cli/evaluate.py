@@ -1,0 +1,69 @@
+"""``mdplay evaluate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.playing import games_option, record_option, results_option, workers_option
+from mdplay.game import Game
+from mdplay.playing.evaluating import Evaluation
+
+BAR = 40
+
+
+@click.command()
+@game_argument
+@click.option("--agent", default="random", show_default=True, help="Who plays.")
+@games_option
+@workers_option
+@record_option
+@results_option
+@seed_option
+@json_option
+def command(
+    game: Game[Any],
+    agent: str,
+    games: int,
+    threads: int,
+    record: str | None,
+    results: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Let an agent play a game for one: mean, standard error, distribution.
+
+    \b
+    Example:
+      mdplay evaluate 2048 --agent random --games 1000
+    """
+    from mdplay.playing.evaluating import evaluate
+    from mdplay.playing.records import save_records
+
+    with progress("games", games) as show:
+        found = evaluate(game, agent, games=games, seed=seed, threads=threads, results=results, show=show)
+    if record:
+        save_records(record, found.records)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+def _lines(found: Evaluation) -> list[str]:
+    mean, error = found.mean
+    quantiles = ", ".join(f"{share:.0%} {result:g}" for share, result in found.quantiles.items())
+    return [
+        f"{found.agent}: mean {mean:.2f} +- {1.96 * error:.2f} (95 %), standard error {error:.2f}",
+        f"{found.distinct} distinct games of {len(found.records)}",
+        f"quantiles: {quantiles}",
+        *_bars(found),
+    ]
+
+
+def _bars(found: Evaluation) -> list[str]:
+    rows = found.histogram()
+    most = max(count for *_, count in rows)
+    return [f"{low:>10.0f} .. {high:<10.0f} {count:>6} {'#' * (BAR * count // most)}" for low, high, count in rows]

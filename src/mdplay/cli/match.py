@@ -1,0 +1,86 @@
+"""``mdplay match``."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.playing import games_option, openings_option, record_option, results_option, workers_option
+from mdplay.game import Game
+from mdplay.playing.matches import MatchResult, Tally
+
+
+@click.command()
+@game_argument
+@click.argument("a")
+@click.argument("b")
+@games_option
+@openings_option
+@workers_option
+@record_option
+@results_option
+@seed_option
+@json_option
+def command(
+    game: Game[Any],
+    a: str,
+    b: str,
+    games: int,
+    openings: str,
+    threads: int,
+    record: str | None,
+    results: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Play a match of two agents: the score with a 95 % interval.
+
+    Sides alternate, and each opening is played from both.
+
+    \b
+    Examples:
+      mdplay match connect-four random random --games 1000 --record games.jsonl
+      mdplay match tic-tac-toe perfect random --openings none --results match.db
+    """
+    from mdplay.playing.matches import match
+    from mdplay.playing.records import save_records
+
+    with progress("games", games) as show:
+        options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
+        found = match(game, a, b, games=games, show=show, **options)  # type: ignore[arg-type]
+    if record:
+        save_records(record, found.records)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo("\n".join(_lines(found)))
+
+
+def _lines(found: MatchResult) -> list[str]:
+    a, b = found.agents
+    (low, high), (mean, error) = found.interval, found.mean
+    first, second = found.sides
+    lines = [
+        f"{a} v {b}: {_words(found.tally)}",
+        f"score {found.tally.score:.3f} (95 %: {low:.3f} to {high:.3f}), Elo {_elo(found)}",
+        f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)",
+        f"{a} as player 1: {_words(first)}; as player 2: {_words(second)}",
+        f"{found.distinct} distinct games of {found.tally.games}",
+    ]
+    if found.distinct < found.tally.games:
+        lines[-1] += "; the intervals count only these"
+    return lines
+
+
+def _words(tally: Tally) -> str:
+    return f"{tally.wins} won, {tally.draws} drawn, {tally.losses} lost"
+
+
+def _elo(found: MatchResult) -> str:
+    ends = [f"{end:+.0f}" if math.isfinite(end) else ("-" if end < 0 else "+") + "inf" for end in found.elo[1]]
+    middle = found.elo[0]
+    shown = f"{middle:+.0f} " if math.isfinite(middle) else ""
+    return f"{shown}({ends[0]} to {ends[1]})"

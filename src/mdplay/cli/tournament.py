@@ -1,0 +1,89 @@
+"""``mdplay tournament``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.playing import games_option, openings_option, record_option, results_option, workers_option
+from mdplay.game import Game
+
+if TYPE_CHECKING:
+    from mdplay.playing.tournaments import TournamentResult
+
+
+@click.command()
+@game_argument
+@click.argument("agents", nargs=-1, required=True)
+@games_option
+@openings_option
+@workers_option
+@record_option
+@results_option
+@click.option(
+    "--plot", type=click.Path(dir_okay=False), help="Draw ratings and cross table there (png, svg, pdf)."
+)
+@seed_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    game: Game[Any],
+    agents: tuple[str, ...],
+    games: int,
+    openings: str,
+    threads: int,
+    record: str | None,
+    results: str | None,
+    plot: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Play every agent against every other: cross table and Elo ratings.
+
+    An agent that fails is withdrawn: its games do not count, and the exit code is 2.
+
+    \b
+    Example:
+      mdplay tournament tic-tac-toe random perfect --games 100 --results cup.db --plot cup.png
+    """
+    from mdplay.playing.records import save_records
+    from mdplay.playing.tournaments import tournament
+
+    total = games * len(agents) * (len(agents) - 1) // 2
+    with progress("games", total) as show:
+        options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
+        found = tournament(game, agents, games=games, show=show, **options)  # type: ignore[arg-type]
+    if record:
+        save_records(record, (one for played in found.matches for one in played.records))
+    if plot:
+        from mdplay.playing.plots import plot_tournament
+
+        plot_tournament(found, plot)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo("\n".join(_lines(found)))
+    for _, sentence in found.failures:
+        click.echo(f"mdplay: withdrawn: {sentence}", err=True)
+    ctx.exit(2 if found.failures else 0)
+
+
+def _lines(found: TournamentResult) -> list[str]:
+    ratings = found.ratings
+    width = max(len(rating.agent) for rating in ratings)
+    head = "".join(f"{i + 1:>7}" for i in range(len(ratings)))
+    lines = [f"{'':>3} {'':{width}} {'Elo':>6} {'95 %':>7} {'score':>7} {'games':>6}{head}"]
+    for i, row in enumerate(ratings):
+        cells = "".join(
+            f"{found.tallies[row.agent, other.agent].score:7.3f}" if other is not row else f"{'-':>7}"
+            for other in ratings
+        )
+        figures = f"{row.elo:+6.0f} +-{row.reach:<5.0f} {row.tally.score:7.3f} {row.tally.games:6}"
+        lines.append(f"{i + 1:>3} {row.agent:{width}} {figures}{cells}")
+    repeated = sum(one.tally.games - one.distinct for one in found.matches)
+    if repeated:
+        lines.append(f"{repeated} games repeat others move for move; ratings and intervals count each game once")
+    return lines

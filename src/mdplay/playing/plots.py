@@ -1,0 +1,47 @@
+"""The picture of a tournament: ratings with their intervals, and the cross table as colours and numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mdplay.errors import MdplayError
+from mdplay.playing.tournaments import TournamentResult
+
+
+def plot_tournament(found: TournamentResult, path: str | Path) -> None:
+    """Write the picture to a file; its ending (png, svg, pdf) tells the format."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MdplayError("plots need matplotlib: pip install 'mdplay[plot]'") from None
+    figure = Figure(figsize=(11, 1.6 + 0.5 * len(found.agents)), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    _draw_ratings(left, found)
+    _draw_table(right, found)
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise MdplayError(f"cannot write the plot {path}: {error}") from None
+
+
+def _draw_ratings(axes: Any, found: TournamentResult) -> None:
+    ratings = found.ratings
+    rows = range(len(ratings))
+    axes.errorbar([r.elo for r in ratings], rows, xerr=[r.reach for r in ratings], fmt="o", capsize=4)
+    axes.set_yticks(rows, [r.agent for r in ratings])
+    axes.invert_yaxis()
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("Elo, with 95 % intervals")
+
+
+def _draw_table(axes: Any, found: TournamentResult) -> None:
+    names = [r.agent for r in found.ratings]
+    scores = [[found.tallies[a, b].score if a != b else float("nan") for b in names] for a in names]
+    axes.imshow(scores, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    axes.set_xticks(range(len(names)), [str(i + 1) for i in range(len(names))])
+    axes.set_yticks(range(len(names)), [str(i + 1) for i in range(len(names))])
+    for i, row in enumerate(scores):
+        for j, score in enumerate(row):
+            axes.text(j, i, "" if i == j else f"{score:.2f}", ha="center", va="center")
+    axes.set_xlabel("score of the row against the column")

@@ -1,0 +1,148 @@
+"""Every agent against every other: the cross table and Elo ratings.
+
+All pairs play the same openings.  An agent that fails (it raises, or chooses what is not legal) is withdrawn and
+its games do not count; the games of the others are not touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.errors import AgentError
+from mdplay.game import Game
+from mdplay.playing.agents import Agent, Entrant, entrant
+from mdplay.playing.matches import OPENINGS, MatchResult, Show, Tally, match
+from mdplay.playing.ratings import elo_ratings
+from mdplay.playing.results import Results
+
+
+@dataclass(frozen=True)
+class Rating:
+    """An agent's Elo rating, half the width of its 95 % interval, and its tally over all games."""
+
+    agent: str
+    elo: float
+    reach: float
+    tally: Tally
+
+
+@dataclass(frozen=True)
+class TournamentResult:
+    """The matches of a tournament; ``failures`` names the agents withdrawn, each with what it did."""
+
+    agents: tuple[str, ...]
+    matches: tuple[MatchResult, ...]
+    failures: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def tallies(self) -> dict[tuple[str, str], Tally]:
+        """What each agent did against each other one."""
+        found = {}
+        for one in self.matches:
+            tally = one.tally
+            found[one.agents] = tally
+            found[one.agents[::-1]] = Tally(tally.losses, tally.draws, tally.wins)
+        return found
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """What agent i scored against agent j, each distinct game once."""
+        table = np.zeros((len(self.agents), len(self.agents)))
+        for one in self.matches:
+            i, j = map(self.agents.index, one.agents)
+            table[i, j] = one.tally.score * one.distinct
+            table[j, i] = one.distinct - table[i, j]
+        return table
+
+    @cached_property
+    def ratings(self) -> list[Rating]:
+        """The agents, the strongest first."""
+        elo, reach = elo_ratings(self.points)
+        found = [
+            Rating(a, float(e), float(r), self._tally(a)) for a, e, r in zip(self.agents, elo, reach, strict=True)
+        ]
+        return sorted(found, key=lambda rating: -rating.elo)
+
+    def _tally(self, agent: str) -> Tally:
+        own = [tally for (first, _), tally in self.tallies.items() if first == agent]
+        return Tally(sum(t.wins for t in own), sum(t.draws for t in own), sum(t.losses for t in own))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {
+            "ratings": [
+                {
+                    "agent": r.agent,
+                    "elo": r.elo,
+                    "interval": [r.elo - r.reach, r.elo + r.reach],
+                    **r.tally.as_dict(),
+                }
+                for r in self.ratings
+            ],
+            "matches": [one.as_dict() for one in self.matches],
+            "failures": [{"agent": agent, "error": sentence} for agent, sentence in self.failures],
+        }
+
+
+def tournament(
+    game: Game[Any],
+    agents: Sequence[Agent | str],
+    *,
+    games: int = 100,
+    openings: str = OPENINGS,
+    seed: int = 0,
+    threads: int = 1,
+    results: str | Path | None = None,
+    show: Show | None = None,
+) -> TournamentResult:
+    """Let every agent play a match of so many games against every other; ``results`` as for a match."""
+    entrants = _entered(game, agents)
+    matches: dict[tuple[str, str], MatchResult] = {}
+    failures: dict[str, str] = {}
+    with ExitStack() as stack:
+        store = stack.enter_context(Results(results)) if results is not None else None
+        for number, (a, b) in enumerate(combinations(entrants, 2)):
+            if a.name in failures or b.name in failures:
+                continue
+            try:
+                matches[a.name, b.name] = match(
+                    game,
+                    a,
+                    b,
+                    games=games,
+                    openings=openings,
+                    seed=seed,
+                    threads=threads,
+                    results=store,
+                    show=_shifted(show, number * games),
+                )
+            except AgentError as error:
+                failures[error.agent] = str(error)
+    names = tuple(one.name for one in entrants if one.name not in failures)
+    sound = tuple(found for pair, found in matches.items() if not set(pair) & set(failures))
+    return TournamentResult(names, sound, tuple(failures.items()))
+
+
+def _entered(game: Game[Any], agents: Sequence[Agent | str]) -> list[Entrant]:
+    entrants = [entrant(game, agent) for agent in agents]
+    names = [one.name for one in entrants]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise AgentError(f"agent {twice} is entered twice; a tournament needs different agents")
+    if len(names) < 2:
+        raise AgentError("a tournament needs two agents or more")
+    for one in entrants:
+        one.fresh()  # whoever cannot be made says so before the first game
+    return entrants
+
+
+def _shifted(show: Show | None, before: int) -> Show | None:
+    return None if show is None else lambda done: show(before + done)
