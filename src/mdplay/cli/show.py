@@ -65,7 +65,7 @@ def command(
         show_records(load_records(record, game), number, as_json)
         return
     if game is None:
-        raise click.UsageError("Name a game, or give --record FILE.")
+        raise click.UsageError("Missing argument 'GAME'.")
     shown = Position.start(game) if position is None else Position.parse(game, position)
     if svg is not None:
         svg.write(shown.svg)

@@ -73,7 +73,7 @@ def command(
 
 def _lines(found: TournamentResult) -> list[str]:
     ratings = found.ratings
-    width = max(len(rating.agent) for rating in ratings)
+    width = max((len(rating.agent) for rating in ratings), default=0)
     head = "".join(f"{i + 1:>7}" for i in range(len(ratings)))
     lines = [f"{'':>3} {'':{width}} {'Elo':>6} {'95 %':>7} {'score':>7} {'games':>6}{head}"]
     for i, row in enumerate(ratings):

@@ -11,7 +11,7 @@ from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, entrant
 from mdplay.playing.figures import mean_and_error
-from mdplay.playing.matches import Show, numbered_games
+from mdplay.playing.plan import Plan, Show
 from mdplay.playing.records import Record, plain_number
 
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -81,8 +81,5 @@ def evaluate(
     """Let an agent play a game for one many times, and return all the games; ``results`` as for a match."""
     if num_players(game) != 1:
         raise GameError("evaluate needs a game for one; use match for a game for two")
-    if games < 1:
-        raise ValueError(f"games={games} must be at least 1")
     one = entrant(game, agent)
-    records = numbered_games(game, (one,), games, "none", seed, threads, results, show)
-    return Evaluation(one.name, seed, records)
+    return Evaluation(one.name, seed, Plan(game, (one,), games, "none", seed).play(threads, results, show))

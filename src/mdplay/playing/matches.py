@@ -6,8 +6,6 @@ equal seeds give equal records whatever the number of threads, and a longer matc
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,14 +15,11 @@ from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Entrant, entrant
 from mdplay.playing.figures import Interval, elo_of_score, mean_and_error, score_interval
-from mdplay.playing.games import play_game
-from mdplay.playing.openings import make_openings
+from mdplay.playing.plan import Plan, Show
 from mdplay.playing.records import Record, plain_number
-from mdplay.playing.results import Results, match_key
-from mdplay.playing.schedule import run_numbered
+from mdplay.playing.results import Results
 
 OPENINGS = "random:2"
-Show = Callable[[int], None]
 
 
 @dataclass(frozen=True)
@@ -143,43 +138,6 @@ def match(
     """
     if num_players(game) != 2:
         raise GameError("a match needs a game for two; use evaluate for a game for one")
-    if games < 1:
-        raise ValueError(f"games={games} must be at least 1")
-    entrants = entrant(game, a), entrant(game, b)
-    names = entrants[0].name, entrants[1].name
-    records = numbered_games(game, entrants, games, openings, seed, threads, results, show)
-    return MatchResult(names, openings, seed, records)
-
-
-def numbered_games(
-    game: Game[Any],
-    entrants: tuple[Entrant, ...],
-    games: int,
-    openings: str,
-    seed: int,
-    threads: int,
-    results: str | Path | Results | None,
-    show: Show | None,
-) -> tuple[Record, ...]:
-    """Play the games 0 .. games - 1 that ``results`` does not have; odd ones with sides exchanged."""
-    for one in entrants:
-        one.fresh()  # whoever cannot be made says so before the first game
-    pairs = make_openings(game, openings, (games + 1) // 2, seed)
-    key = match_key(game, tuple(one.name for one in entrants), openings, seed)
-    with ExitStack() as stack:
-        store = stack.enter_context(Results(results)) if isinstance(results, str | Path) else results
-        found = store.records(key, game, games) if store else {}
-
-        def task(number: int, stopped: Callable[[], bool]) -> Record:
-            sides = entrants[::-1] if number % 2 else entrants
-            return play_game(game, sides, seed=seed, number=number, opening=pairs[number // 2], stopped=stopped)
-
-        def done(number: int, record: Record) -> None:
-            found[number] = record
-            if store:
-                store.add(key, record)
-            if show:
-                show(len(found))
-
-        run_numbered([n for n in range(games) if n not in found], task, done, threads=threads)
-    return tuple(found[number] for number in range(games))
+    first, second = entrant(game, a), entrant(game, b)
+    plan = Plan(game, (first, second), games, openings, seed)
+    return MatchResult((first.name, second.name), openings, seed, plan.play(threads, results, show))

@@ -10,6 +10,7 @@ Two agents play each opening twice, once from either side.  Opening k depends on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,12 @@ def make_openings(game: Game[Any], text: str, count: int, seed: int) -> list[Ope
         )
     listed = _listed_openings(game, Path(text))
     return [listed[k % len(listed)] for k in range(count)]
+
+
+def openings_label(text: str) -> str:
+    """Return a text that stands for the same openings only: a file is known by its content."""
+    path = Path(text)
+    return f"sha256:{sha256(path.read_bytes()).hexdigest()}" if path.is_file() else text
 
 
 def _random_openings(game: Game[Any], length: int, count: int, rng: Random) -> list[Opening]:

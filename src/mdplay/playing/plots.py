@@ -29,8 +29,8 @@ def _draw_ratings(axes: Any, found: TournamentResult) -> None:
     ratings = found.ratings
     rows = range(len(ratings))
     axes.errorbar([r.elo for r in ratings], rows, xerr=[r.reach for r in ratings], fmt="o", capsize=4)
-    axes.set_yticks(rows, [r.agent for r in ratings])
-    axes.invert_yaxis()
+    axes.set_yticks(rows, [f"{r.agent}  {i}" for i, r in enumerate(ratings, start=1)])
+    axes.set_ylim(len(ratings) - 0.5, -0.5)
     axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("Elo, with 95 % intervals")
 
@@ -39,8 +39,9 @@ def _draw_table(axes: Any, found: TournamentResult) -> None:
     names = [r.agent for r in found.ratings]
     scores = [[found.tallies[a, b].score if a != b else float("nan") for b in names] for a in names]
     axes.imshow(scores, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
-    axes.set_xticks(range(len(names)), [str(i + 1) for i in range(len(names))])
-    axes.set_yticks(range(len(names)), [str(i + 1) for i in range(len(names))])
+    numbers = [str(i + 1) for i in range(len(names))]
+    axes.set_xticks(range(len(names)), numbers)
+    axes.set_yticks(range(len(names)), numbers)
     for i, row in enumerate(scores):
         for j, score in enumerate(row):
             axes.text(j, i, "" if i == j else f"{score:.2f}", ha="center", va="center")

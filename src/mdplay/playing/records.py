@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -168,18 +169,21 @@ def _game_of(fields: dict[str, Any]) -> Game[Any]:
     if ".py" in fields["game"]:
         raise FormatError(f"the record is of a user's game, {fields['game']}; name the game when you read it")
     given = ",".join(f"{name}={value}" for name, value in fields["parameters"].items())
-    return make(f"{fields['game']}:{given}")
+    return _made(f"{fields['game']}:{given}")
+
+
+_made = lru_cache(maxsize=8)(make)  # the records of a file are of one game
 
 
 def add_texts(course: Course, moves: Sequence[str]) -> None:
     """Play moves in the game's notation; raise FormatError naming the first that cannot be played."""
     for number, move in enumerate(moves, start=1):
         if course.over:
-            raise FormatError(f"damaged record: move {number}, {move!r}, comes after the end of the game")
+            raise FormatError(f"move {number}, {move!r}, comes after the end of the game")
         try:
             course.add(find_event(course.game, course.state, move))
         except IllegalMove as error:
-            raise FormatError(f"damaged record: move {number}: {error}") from None
+            raise FormatError(f"move {number}: {error}") from None
 
 
 def _start_text(game: Game[Any], start: Any) -> str:

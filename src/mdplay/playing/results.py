@@ -1,12 +1,11 @@
 """Finished games in an SQLite file: written as they end, found again by whoever resumes.
 
-A game is filed under its match (game, agents, openings, seed) and its number, once.  Each is committed when it
-ends; in write-ahead mode a process that is killed loses none of them and damages nothing.
+A game is filed under the key of its match (game, agents, openings, seed) and its number, once.  Each is committed
+when it ends; in write-ahead mode a process that is killed loses none of them and damages nothing.
 """
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ from typing import Any, Self
 from mdplay.errors import FormatError
 from mdplay.game import Game
 from mdplay.playing.records import Record
-from mdplay.registry import name_of
 
 APPLICATION = 0x6D64706C  # "mdpl" in the header of the file
 BUSY_SECONDS = 60.0
@@ -26,12 +24,6 @@ CREATE TABLE IF NOT EXISTS games (
     match TEXT NOT NULL, number INTEGER NOT NULL, record TEXT NOT NULL, PRIMARY KEY (match, number)
 ) WITHOUT ROWID
 """
-
-
-def match_key(game: Game[Any], agents: tuple[str, ...], openings: str, seed: int) -> str:
-    """Return the text under which the games of a match are filed."""
-    name, given = name_of(game)
-    return json.dumps([name, given, agents, openings, seed], sort_keys=True)
 
 
 class Results:

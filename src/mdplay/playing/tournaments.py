@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from mdplay.errors import AgentError
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Entrant, entrant
-from mdplay.playing.matches import OPENINGS, MatchResult, Show, Tally, match
+from mdplay.playing.matches import OPENINGS, MatchResult, Tally, match
+from mdplay.playing.plan import Show
 from mdplay.playing.ratings import elo_ratings
 from mdplay.playing.results import Results
 
@@ -66,6 +67,8 @@ class TournamentResult:
     @cached_property
     def ratings(self) -> list[Rating]:
         """The agents, the strongest first."""
+        if not self.agents:
+            return []
         elo, reach = elo_ratings(self.points)
         found = [
             Rating(a, float(e), float(r), self._tally(a)) for a, e, r in zip(self.agents, elo, reach, strict=True)

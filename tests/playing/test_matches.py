@@ -1,0 +1,67 @@
+import re
+
+import pytest
+
+from mdplay import AgentError, GameError, make, match
+from tests.playing.players import named
+
+
+def test_sides_alternate_and_each_opening_is_played_from_both():
+    found = match(make("connect-four"), "random", named("Leftmost"), games=20, seed=2)
+    for first, second in zip(found.records[0::2], found.records[1::2], strict=True):
+        assert first.agents == ("random", named("Leftmost")) == second.agents[::-1]
+        assert first.events[:2] == second.events[:2]
+        assert first.opening == second.opening == 2
+    assert len({record.events[:2] for record in found.records}) == 10
+
+
+def test_equal_seeds_give_equal_games_whatever_the_number_of_threads():
+    game = make("connect-four")
+    one, two = (match(game, "random", "random", games=40, seed=9, threads=threads) for threads in (1, 4))
+    assert one == two
+    assert [record.to_json() for record in one.records] == [record.to_json() for record in two.records]
+    assert one != match(game, "random", "random", games=40, seed=10)
+
+
+def test_forty_identical_games_are_two():
+    game = make("tic-tac-toe")
+    found = match(game, named("Leftmost"), named("Leftmost:skip=1"), games=40, openings="none")
+    assert (found.tally.games, found.distinct) == (40, 2)
+    assert (
+        found.interval
+        == match(game, named("Leftmost"), named("Leftmost:skip=1"), games=2, openings="none").interval
+    )
+
+
+def test_figures_of_a_known_match():
+    found = match(make("tic-tac-toe"), named("Leftmost"), named("Leftmost"), games=2, openings="none")
+    assert found.results == [1, -1]  # whoever begins wins
+    assert [side.as_dict()["score"] for side in found.sides] == [1, 0]
+    document = found.as_dict()
+    assert (document["score"], document["elo"], document["mean"]) == (0.5, 0, 0)
+    assert document["interval"][0] < 0.2 and document["interval"][1] > 0.8
+    assert match(make("tic-tac-toe"), named("Leftmost"), "random", games=1).as_dict()["elo"] is None
+
+
+def test_random_play_has_the_mean_that_playouts_find(needs_compiler):
+    from mdplay import playouts
+
+    game = make("connect-four")
+    known = playouts(game, games=100_000)
+    records = match(game, "random", "random", games=1000, openings="none").records
+    mean = sum(record.result for record in records) / 1000  # of player 0, whoever it is
+    assert abs(mean - known.mean) < 4 * 1000**-0.5
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("cls, sentence", [("Illegal", "returned 99 in"), ("Raising", "raised RuntimeError")])
+def test_a_faulty_agent_ends_the_match(cls, sentence, threads):
+    with pytest.raises(AgentError, match=re.escape(f"players.py:{cls} ") + ".*" + sentence):
+        match(make("connect-four"), "random", named(cls), games=20, threads=threads)
+
+
+def test_games_that_cannot_be_matches():
+    with pytest.raises(GameError, match="use evaluate"):
+        match(make("2048"), "random", "random")
+    with pytest.raises(ValueError, match="games=0 must be at least 1"):
+        match(make("tic-tac-toe"), "random", "random", games=0)

@@ -1,0 +1,107 @@
+"""What is played survives whatever happens to the process."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from mdplay import make, match
+from mdplay.playing.agents import entrant
+from mdplay.playing.plan import Plan
+from mdplay.playing.tournaments import tournament
+from tests.helpers import ROOT
+from tests.playing.players import named
+
+CUP = """
+import sys
+from mdplay import make, tournament
+_, path, agents, games = sys.argv
+tournament(make("tic-tac-toe"), agents.split(), games=int(games), seed=3, threads=2, results=path,
+           show=lambda done: print(done, flush=True))
+"""
+AGENTS = [named("Slow"), named("Leftmost"), "random"]
+
+
+def test_a_match_resumes_where_it_was(tmp_path):
+    game, path = make("tic-tac-toe"), tmp_path / "results.db"
+    whole = match(game, "random", "random", games=30, seed=1)
+    assert match(game, "random", "random", games=11, seed=1, results=path).records == whole.records[:11]
+    played = []
+    assert match(game, "random", "random", games=30, seed=1, results=path, show=played.append) == whole
+    assert played == list(range(12, 31))
+    assert match(game, "random", "random", games=30, seed=2, results=path) != whole
+
+
+def test_other_matches_are_filed_apart():
+    def key(game="tic-tac-toe", agents=("random", "random"), openings="none", seed=0):
+        game = make(game)
+        return Plan(game, tuple(entrant(game, agent) for agent in agents), 10, openings, seed).key
+
+    keys = [
+        key(),
+        key("tic-tac-toe:rows=4"),
+        key("anti-tic-tac-toe"),
+        key(agents=("random", named("Leftmost"))),
+        key(agents=(named("Leftmost"), "random")),
+        key(openings="random:1"),
+        key(seed=1),
+    ]
+    assert len(set(keys)) == len(keys)
+    assert key() == key()
+
+
+def test_every_game_has_fresh_agents():
+    game = make("connect-four")
+    once = match(game, named("Counting"), "random", games=6, seed=1, openings="none")
+    assert once == match(game, named("Counting"), "random", games=6, seed=1, openings="none", threads=3)
+    assert match(game, named("Counting"), "random", games=3, seed=1, openings="none").records == once.records[:3]
+
+
+def kill_and_resume(path, kills, games):
+    """Kill a tournament so often at random moments; then let it end and compare with one left alone."""
+    luck, command = random.Random(1), [sys.executable, "-c", CUP, str(path), " ".join(AGENTS), str(games)]
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}"}
+    finished = 0
+    for _ in range(kills):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            lines = [process.stdout.readline() for _ in range(luck.randrange(1, 12))]
+            process.send_signal(signal.SIGKILL)
+            lines += process.stdout.readlines()
+        assert process.returncode == -signal.SIGKILL
+        told = max(int(line) for line in lines if line.endswith("\n"))
+        assert told > finished
+        finished = told
+        assert count(path) >= finished
+    return finished
+
+
+def count(path):
+    import sqlite3
+
+    file = sqlite3.connect(path)
+    assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    numbers = file.execute("SELECT match, number FROM games").fetchall()
+    file.close()
+    assert len(set(numbers)) == len(numbers)
+    return len(numbers)
+
+
+def end_and_compare(path, games):
+    game = make("tic-tac-toe")
+    resumed = tournament(game, AGENTS, games=games, seed=3, results=path)
+    assert count(path) == 3 * games
+    assert resumed == tournament(game, AGENTS, games=games, seed=3)
+
+
+def test_a_killed_tournament_loses_no_game(tmp_path):
+    assert 3 <= kill_and_resume(tmp_path / "cup.db", kills=3, games=200) < 600
+    end_and_compare(tmp_path / "cup.db", games=200)
+
+
+@pytest.mark.slow
+def test_a_tournament_killed_fifty_times_loses_no_game(tmp_path):
+    assert 50 <= kill_and_resume(tmp_path / "cup.db", kills=50, games=1500) < 4500
+    end_and_compare(tmp_path / "cup.db", games=1500)
