@@ -23,6 +23,7 @@ COMMANDS = {
     "match": "Play a match of two agents: the score with an interval.",
     "perft": "Count paths and positions by depth.",
     "play": "Play in the terminal.",
+    "plan": "Plan in an MDP file: the best value and action of every state.",
     "playouts": "Play random games at full speed.",
     "tournament": "Play every agent against every other: cross table and Elo.",
     "show": "Draw a position and list its moves.",

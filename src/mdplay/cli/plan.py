@@ -1,0 +1,108 @@
+"""``mdplay plan``: an MDP file in, one `value action` line a state out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from mdplay.mdp import MDP, Plan
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--mdp", "mdp_file", help="The MDP file, as the course's planner takes it.")
+@click.option(
+    "--method", "--algorithm", "method", default="auto", show_default=True, help="auto, vi, hpi, lp, ..."
+)
+@click.option("--policy", help="Evaluate the policy in this file (one action a line) instead.")
+@click.option(
+    "--tolerance", type=float, default=1e-8, show_default=True, help="The error of a value, proven."
+)
+@click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
+@click.option("--threads", type=click.IntRange(min=1), help="The number of threads; default all cores.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+def command(
+    file: str | None,
+    mdp_file: str | None,
+    method: str,
+    policy: str | None,
+    tolerance: float,
+    bounds: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Plan in an MDP of the CS747 text form; print the best value and action of every state.
+
+    \b
+    Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),
+    hpi (Howard's policy iteration), ipi (inexact policy iteration), lp (linear programming).
+
+    \b
+    Examples:
+      mdplay plan maze.txt
+      mdplay plan --mdp maze.txt --algorithm hpi
+      mdplay plan maze.txt --policy actions.txt --bounds
+    """
+    if (file is None) == (mdp_file is None):
+        raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
+    from mdplay.mdp import MDP, evaluate, plan
+    from mdplay.mdp.cs747 import read_policy
+
+    model = MDP.from_cs747(file or mdp_file or "")
+    if policy is None:
+        found = plan(model, method, tolerance=tolerance, threads=threads)
+    else:
+        found = evaluate(model, read_policy(policy, model), tolerance=tolerance, threads=threads)
+    if as_json:
+        click.echo(json.dumps(_document(model, found)))
+    else:
+        click.echo(_lines(found, bounds), nl=False)
+    _warn(found)
+
+
+def _lines(found: Plan, bounds: bool) -> str:
+    """Return the `value action` lines; a terminal state's action is written as 0."""
+    columns = [found.value.tolist(), found.action.clip(min=0).tolist()]
+    if not bounds:
+        return "".join(f"{value:.9f} {action}\n" for value, action in zip(*columns, strict=True))
+    columns += [found.lower.tolist(), found.upper.tolist()]
+    return "".join(f"{v:.9f} {a} {low!r} {high!r}\n" for v, a, low, high in zip(*columns, strict=True))
+
+
+def _document(model: MDP, found: Plan) -> dict[str, object]:
+    """Return the plan as plain values; infinite ones as text, which JSON has no number for."""
+    return {
+        "states": model.num_states,
+        "transitions": model.num_transitions,
+        "discount": model.discount,
+        "method": found.method,
+        "reason": found.reason,
+        "iterations": found.iterations,
+        "seconds": found.seconds,
+        "gap": _plain(found.gap),
+        "closed": found.closed,
+        "undecided": found.undecided.tolist(),
+        "value": [_plain(value) for value in found.value.tolist()],
+        "action": found.action.tolist(),
+        "lower": [_plain(value) for value in found.lower.tolist()],
+        "upper": [_plain(value) for value in found.upper.tolist()],
+    }
+
+
+def _plain(value: float) -> float | str:
+    return value if abs(value) < float("inf") else str(value)
+
+
+def _warn(found: Plan) -> None:
+    """Say on stderr what a reader of the values must know."""
+    if found.infinite.size:
+        click.echo(f"mdplay: {found.infinite.size} states have an infinite value", err=True)
+    if not found.closed:
+        click.echo(
+            f"mdplay: the values are proven to {found.gap / 2:.1e}, not to {found.tolerance:.1e}: "
+            "doubles allow no more here",
+            err=True,
+        )

@@ -1,0 +1,122 @@
+"""From transitions in any order to the sorted arrays of an MDP.
+
+Two transitions of one state and action to the same target become one, with the sum of the probabilities:
+solvers that sweep in place go wrong without a word when a row names a target twice.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mdplay.errors import FormatError
+from mdplay.mdp.model import MAX_STATES, MDP, Floats, Integers
+
+
+class Columns(NamedTuple):
+    """Transitions, one an entry; ``row`` numbers the pairs of state and action, ascending with both."""
+
+    row: Integers
+    target: Integers
+    reward: Floats
+    probability: Floats
+
+    def take(self, chosen: Integers) -> Columns:
+        """Return the chosen transitions."""
+        return Columns(*(column[chosen] for column in self))
+
+
+def assemble(
+    state: npt.ArrayLike,
+    action: npt.ArrayLike,
+    target: npt.ArrayLike,
+    reward: npt.ArrayLike,
+    probability: npt.ArrayLike,
+    *,
+    num_states: int,
+    discount: float,
+    minimise: bool,
+    keep_rewards: bool,
+) -> MDP:
+    """Return the MDP of the transitions; those of probability 0 are left out."""
+    states, actions, targets = np.asarray(state), np.asarray(action), np.asarray(target)
+    rewards, weights = np.asarray(reward, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    if len({len(states), len(actions), len(targets), len(rewards), len(weights)}) > 1:
+        raise FormatError("states, actions, targets, rewards and probabilities must be equally many")
+    _check_whole("state", states, num_states)
+    _check_whole("target", targets, num_states)
+    _check_whole("action", actions, MAX_STATES)
+    _check_finite(rewards, weights)
+    width = int(actions.max()) + 1 if actions.size else 1
+    columns = merged(Columns(states.astype(np.int64) * width + actions, targets, rewards, weights))
+    return _model(columns, width, num_states, discount, minimise, keep_rewards)
+
+
+def _check_whole(name: str, numbers: Integers, end: int) -> None:
+    """Refuse numbers that are not whole or not in 0 .. end - 1."""
+    if not 1 <= end <= MAX_STATES:
+        raise FormatError(f"the number of states is {end}; it must be between 1 and {MAX_STATES}")
+    if not numbers.size:
+        return
+    if numbers.dtype.kind not in "iu":
+        raise FormatError(f"every {name} must be a whole number, not {numbers.dtype}")
+    smallest, largest = int(numbers.min()), int(numbers.max())
+    if smallest < 0 or largest >= end:
+        wrong = smallest if smallest < 0 else largest
+        raise FormatError(f"a {name} is {wrong}; it must be between 0 and {end - 1}")
+
+
+def _check_finite(rewards: Floats, weights: Floats) -> None:
+    """Refuse rewards that are not finite and probabilities that are negative or none."""
+    if not np.isfinite(rewards).all():
+        raise FormatError(f"a reward is {rewards[~np.isfinite(rewards)][0]}; it must be finite")
+    if not (weights >= 0.0).all():
+        raise FormatError(f"a probability is {weights[~(weights >= 0.0)][0]}; it must be between 0 and 1")
+
+
+def merged(columns: Columns) -> Columns:
+    """Return the transitions sorted by row and target, repeated ones added up, zeros left out."""
+    if (columns.probability == 0.0).any():
+        columns = columns.take(np.flatnonzero(columns.probability))
+    if _ascends(columns).all():
+        return columns
+    columns = columns.take(np.lexsort((columns.target, columns.row)))
+    new = np.append(True, _ascends(columns)) if len(columns.row) else np.zeros(0, dtype=bool)
+    if new.all():
+        return columns
+    at = np.flatnonzero(new)
+    total = np.add.reduceat(columns.probability, at)
+    earned = np.add.reduceat(columns.probability * columns.reward, at) / total
+    return Columns(columns.row[at], columns.target[at], earned, total)
+
+
+def _ascends(columns: Columns) -> npt.NDArray[np.bool_]:
+    """Say for each transition but the first whether it comes after the one before it."""
+    row, target = columns.row, columns.target
+    ascends: npt.NDArray[np.bool_] = (row[1:] > row[:-1]) | (
+        (row[1:] == row[:-1]) & (target[1:] > target[:-1])
+    )
+    return ascends
+
+
+def _model(
+    columns: Columns, width: int, num_states: int, discount: float, minimise: bool, keep_rewards: bool
+) -> MDP:
+    """Return the MDP of transitions that are sorted and distinct; a row is state * width + action."""
+    row = columns.row
+    starts = np.flatnonzero(np.append(True, row[1:] != row[:-1])) if len(row) else np.zeros(0, dtype=np.intp)
+    expected = np.add.reduceat(columns.probability * columns.reward, starts) if len(row) else np.zeros(0)
+    state, action = np.divmod(row[starts], width)
+    return MDP(
+        first_choice=np.searchsorted(state, np.arange(num_states + 1)),
+        action=action,
+        first_transition=np.append(starts, len(row)),
+        target=columns.target,
+        probability=columns.probability,
+        reward=expected,
+        discount=discount,
+        minimise=minimise,
+        transition_reward=columns.reward if keep_rewards else None,
+    )

@@ -1,0 +1,199 @@
+"""The planning methods, each a loop over sweeps that ends when its values are as good as asked.
+
+    vi           Gauss-Seidel: one state at a time, in place
+    jacobi       all states at once, from the values of the sweep before
+    topological  in place, one strongly connected component after the other, last ones first
+    mpi          modified policy iteration (Puterman and Shin 1978): sweeps of the greedy policy in between
+    hpi          policy iteration (Howard 1960), every policy solved exactly
+    ipi          policy iteration, every policy solved by a Krylov method only as far as is useful
+    lp           linear programming
+
+A method gets values to start from and a `Goal`; it returns values that should be good enough.  Whether they
+are is not its word: `mdplay.mdp.planning` proves bounds around whatever comes back, and asks again for more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mdplay.errors import LimitError
+from mdplay.mdp.bounds import half_width
+from mdplay.mdp.graph import component_order
+from mdplay.mdp.model import Floats, Integers
+from mdplay.mdp.rows import Change, Rows, Sweeps
+
+LP_TRANSITIONS = 1_000_000
+LP_STATES = 5_000
+STAGNATION = 64  # sweeps between two looks at whether rounding hides all progress
+
+
+@dataclass
+class Goal:
+    """How good the values shall be, and what was done for it so far.
+
+    Below discount 1 ``limit`` bounds the proven error; at discount 1 it bounds the last change, which proves
+    nothing by itself.
+    """
+
+    rows: Rows
+    limit: float
+    proper: Integers | None = None
+    sweeps: int = 0
+    history: list[tuple[int, float]] = field(default_factory=list)
+
+    def miss(self, change: Change) -> float:
+        """Return how far a sweep with this change is from the goal's zero."""
+        return half_width(self.rows, change) if self.rows.discount < 1.0 else change.step
+
+    def reached(self, change: Change, value: Floats) -> bool:
+        """Record a sweep; say whether its result is good enough, or as good as rounding allows."""
+        self.sweeps += 1
+        miss = self.miss(change)
+        self.history.append((self.sweeps, miss))
+        if miss <= self.limit:
+            return True
+        return self.sweeps % STAGNATION == 0 and miss <= self._noise(value)
+
+    def _noise(self, value: Floats) -> float:
+        error = self.rows.backup_error(value)
+        return self.miss(Change(-error, error, 0))
+
+
+Method = Callable[[Sweeps, Floats, Goal], Floats]
+
+
+def jacobi(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Sweep all states at once until the goal is reached."""
+    other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
+    while True:
+        change = sweeps.improve(value, other, choice)
+        value, other = other, value
+        if goal.reached(change, value):
+            return value
+
+
+def gauss_seidel(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Sweep the states in place in their order."""
+    order = np.arange(sweeps.rows.num_states, dtype=np.uint32)
+    return _settled(sweeps, value, goal, order, np.array([0, len(order)]))
+
+
+def topological(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Sweep component after component; without cycles one sweep is exact."""
+    order, blocks = component_order(sweeps.rows)
+    return _settled(sweeps, value, goal, order, blocks)
+
+
+def _settled(sweeps: Sweeps, value: Floats, goal: Goal, order: Integers, blocks: Integers) -> Floats:
+    """Sweep in place until a Jacobi sweep confirms the goal, with a smaller threshold each time."""
+    other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
+    threshold = goal.limit if sweeps.rows.discount == 1.0 else goal.limit * (1.0 - sweeps.rows.discount)
+    while True:
+        goal.sweeps += sweeps.settle(order, blocks, value, threshold, SETTLE_LIMIT)
+        change = sweeps.improve(value, other, choice)
+        if goal.reached(change, value) or goal.miss(change) <= goal._noise(value):
+            return value
+        threshold *= 0.1
+
+
+SETTLE_LIMIT = 10_000_000
+
+
+def policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Improve every improvable state, solve the policy exactly, until no state is improvable."""
+    rows = sweeps.rows
+    choice = rows.first_actions.copy() if goal.proper is None else goal.proper.copy()
+    while True:
+        value = sweeps.policy(choice).solve(value, 0.0)
+        if not np.isfinite(value).all():
+            raise SingularPolicy
+        other, better = np.zeros_like(value), choice.copy()
+        change = sweeps.improve(value, other, better)
+        stays = other - value <= 4.0 * rows.backup_error(value)
+        better[stays] = choice[stays]
+        goal.reached(change, value)
+        if (better == choice).all():
+            return value
+        choice = better
+
+
+class SingularPolicy(ArithmeticError):
+    """A policy that never ends was solved at discount 1."""
+
+
+def modified_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Sweep the greedy policy alone between Bellman sweeps until its own change has shrunk enough."""
+    other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
+    while True:
+        change = sweeps.improve(value, other, choice)
+        value, other = other, value
+        if goal.reached(change, value):
+            return value
+        target = 0.1 * goal.miss(change)
+        policy = sweeps.policy(choice)
+        for _ in range(POLICY_SWEEPS):
+            change = policy.step(value, other)
+            value, other = other, value
+            if goal.miss(change) <= target:
+                break
+
+
+POLICY_SWEEPS = 1000
+
+
+def inexact_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Solve each greedy policy to a part of the Bellman residual."""
+    other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
+    while True:
+        change = sweeps.improve(value, other, choice)
+        value, other = other, value
+        if goal.reached(change, value):
+            return value
+        value = sweeps.policy(choice).solve(value, 0.1 * change.step)
+
+
+def linear_program(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Minimise the sum of the values subject to v(s) >= reward + discount * E[v] for each choice (HiGHS)."""
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array
+
+    rows = sweeps.rows
+    if len(rows.target) > LP_TRANSITIONS or rows.num_states > LP_STATES:
+        raise LimitError(
+            f"linear programming is for at most {LP_STATES} states and {LP_TRANSITIONS} transitions; "
+            f"this MDP has {rows.num_states} and {len(rows.target)}: use the method auto"
+        )
+    num_choices = len(rows.reward)
+    data = np.concatenate([rows.discount * rows.probability, -np.ones(num_choices)])
+    row = np.concatenate([rows.source, np.arange(num_choices)])
+    column = np.concatenate([rows.target.astype(np.int64), rows.owner])
+    matrix = csr_array((data, (row, column)), shape=(num_choices, rows.num_states))
+    limits = [(None, None) if live else (0.0, 0.0) for live in rows.live.tolist()]
+    found = linprog(
+        np.ones(rows.num_states), A_ub=matrix, b_ub=-rows.reward, bounds=limits, method="highs-ipm"
+    )
+    if found.x is None:
+        raise LimitError(f"the linear program has no solution: {found.message}")
+    goal.sweeps += int(found.nit)
+    return _polished(sweeps, np.asarray(found.x, dtype=np.float64))
+
+
+def _polished(sweeps: Sweeps, value: Floats) -> Floats:
+    """Return the exact value of the policy that a solver's rounded values describe."""
+    choice = sweeps.decide(value, 0.0).choice
+    exact = sweeps.policy(choice).solve(value, 0.0)
+    return exact if np.isfinite(exact).all() else value
+
+
+METHODS: dict[str, Method] = {
+    "vi": gauss_seidel,
+    "jacobi": jacobi,
+    "topological": topological,
+    "mpi": modified_policy_iteration,
+    "hpi": policy_iteration,
+    "ipi": inexact_policy_iteration,
+    "lp": linear_program,
+}

@@ -1,0 +1,157 @@
+"""The arrays that the planners sweep over, and the two machines that sweep them.
+
+`Rows` is an MDP with the sign of its rewards turned so that larger is better.  `sweeps_over` gives the
+machine: numpy for small models, which need no compiler, compiled kernels on several threads for large ones.
+Both answer the same questions:
+
+    improve(value, out_value, out_choice)   one Bellman sweep: the best reward + discount * E[value]
+    policy(choice)                          the rows of one choice a state, to sweep or solve alone
+    settle(order, blocks, value, ...)       sweeps in place, block after block
+    worths(value)                           what every choice is worth
+    decide(value, width)                    the actions, by the rule for ties
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mdplay.mdp.model import MDP, Floats, Integers, lengths
+
+PLAIN_TRANSITIONS = 60_000  # up to here numpy answers before numba would have been imported
+TIE = 1e-9  # actions whose values differ by at most TIE * max(1, |best|) are tied
+UNIT = 2.0**-53
+
+
+class Change(NamedTuple):
+    """How a sweep changed the values: the smallest and the largest difference, and how many choices."""
+
+    low: float
+    high: float
+    switched: int
+
+    @property
+    def step(self) -> float:
+        """The largest change of a value, up or down."""
+        return max(-self.low, self.high, 0.0)
+
+
+class Decision(NamedTuple):
+    """The choice of every state, and whether the bounds leave another choice open."""
+
+    choice: Integers
+    undecided: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Choices and transitions as in `MDP`, rewards to be maximised."""
+
+    first_choice: Integers
+    first_transition: Integers
+    target: Integers
+    probability: Floats
+    reward: Floats
+    discount: float
+
+    @classmethod
+    def of(cls, mdp: MDP) -> Rows:
+        """Return the rows of an MDP; costs change their sign."""
+        reward = -mdp.reward if mdp.minimise else mdp.reward
+        arrays = (mdp.first_choice, mdp.first_transition, mdp.target, mdp.probability)
+        return cls(*arrays, reward, mdp.discount)
+
+    @property
+    def num_states(self) -> int:
+        """The number of states."""
+        return len(self.first_choice) - 1
+
+    @cached_property
+    def live(self) -> npt.NDArray[np.bool_]:
+        """True where a state has choices."""
+        return lengths(self.first_choice) > 0
+
+    @cached_property
+    def owner(self) -> Integers:
+        """The state of every choice."""
+        counts = lengths(self.first_choice)
+        return np.repeat(np.arange(self.num_states, dtype=np.int64), counts)
+
+    @cached_property
+    def source(self) -> Integers:
+        """The choice of every transition."""
+        counts = lengths(self.first_transition)
+        return np.repeat(np.arange(len(self.reward), dtype=np.int64), counts)
+
+    @cached_property
+    def rounding(self) -> float:
+        """The error of one computed backup, for values and rewards of size 1.
+
+        n products and sums, the discount, the reward, and rows that sum to 1 only to n last digits.
+        """
+        longest = int(lengths(self.first_transition).max()) if len(self.reward) else 0
+        return (3 * longest + 8) * UNIT
+
+    @cached_property
+    def largest_reward(self) -> float:
+        """The largest absolute reward."""
+        return float(np.abs(self.reward).max()) if len(self.reward) else 0.0
+
+    @cached_property
+    def first_actions(self) -> Integers:
+        """The first choice of every state."""
+        return self.first_choice[:-1].astype(np.uint32)
+
+    def backup_error(self, value: Floats) -> float:
+        """Return a bound for the rounding error of one backup of these values."""
+        return self.rounding * (
+            self.largest_reward + 2.0 * (float(np.abs(value).max()) if value.size else 0.0)
+        )
+
+
+class PolicyRows(Protocol):
+    """One row a state: what a fixed policy does."""
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Sweep once: out = reward + discount * E[value]."""
+
+    def solve(self, value: Floats, error: float) -> Floats:
+        """Return the policy's value with every residual at most ``error``, starting from a guess."""
+
+
+class Sweeps(Protocol):
+    """A machine that sweeps over rows."""
+
+    rows: Rows
+
+    def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Do one Bellman sweep; a choice changes only where another one is better."""
+
+    def policy(self, choice: Integers) -> PolicyRows:
+        """Return the rows of one choice a state."""
+
+    def settle(
+        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
+    ) -> int:
+        """Sweep in place through each block of states until it changes by no more than the threshold."""
+
+    def worths(self, value: Floats) -> Floats:
+        """Return what every choice is worth."""
+
+    def decide(self, value: Floats, width: float) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far two actions' values may be off."""
+
+
+def sweeps_over(rows: Rows, threads: int | None = None) -> Sweeps:
+    """Return the machine that fits the size of the model."""
+    if len(rows.target) <= PLAIN_TRANSITIONS:
+        from mdplay.mdp.plain import PlainSweeps
+
+        return PlainSweeps(rows)
+    from mdplay.mdp.compiled import CompiledSweeps
+
+    return CompiledSweeps(rows, threads)
