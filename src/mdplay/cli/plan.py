@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 )
 @click.option("--policy", help="Evaluate the policy in this file (one action a line) instead.")
 @click.option(
-    "--tolerance", type=float, default=1e-8, show_default=True, help="The error of a value, proven."
+    "--tolerance", type=float, default=1e-7, show_default=True, help="The error of a value, proven."
 )
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
 @click.option("--threads", type=click.IntRange(min=1), help="The number of threads; default all cores.")
@@ -34,7 +34,7 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Plan in an MDP of the CS747 text form; print the best value and action of every state.
+    r"""Plan in an MDP of the CS747 text form; print the best value and action of every state.
 
     \b
     Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),

@@ -52,7 +52,7 @@ def discounted_bounds(sweeps: Sweeps, value: Floats) -> Bounds:
 def enclosure(rows: Rows, change: Change, error: float = 0.0) -> tuple[float, float]:
     """Return how far below and above the swept values the optimal ones can be."""
     low, high = change.low - error, change.high + error
-    if not rows.live.all():
+    if not rows.endless:
         low, high = min(low, 0.0), max(high, 0.0)
     factor = rows.discount / (1.0 - rows.discount)
     return factor * low - error, factor * high + error

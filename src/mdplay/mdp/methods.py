@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mdplay.errors import LimitError
-from mdplay.mdp.bounds import half_width
+from mdplay.mdp.bounds import enclosure, half_width
 from mdplay.mdp.graph import component_order
 from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import Change, Rows, Sweeps
@@ -128,20 +128,23 @@ def modified_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floa
     """Sweep the greedy policy alone between Bellman sweeps until its own change has shrunk enough."""
     other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
     while True:
-        change = sweeps.improve(value, other, choice)
+        change = sweeps.narrow(value, other, choice)
         value, other = other, value
         if goal.reached(change, value):
             return value
-        target = 0.1 * goal.miss(change)
+        target = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
         policy = sweeps.policy(choice)
         for _ in range(POLICY_SWEEPS):
             change = policy.step(value, other)
             value, other = other, value
             if goal.miss(change) <= target:
                 break
+        if sweeps.rows.endless and sweeps.rows.discount < 1.0:
+            value += 0.5 * sum(enclosure(sweeps.rows, change))
 
 
 POLICY_SWEEPS = 1000
+SHARPER = 0.1
 
 
 def inexact_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:

@@ -58,6 +58,7 @@ class MDP:
         object.__setattr__(self, "action", _smallest(np.asarray(self.action)))
         _check_shape(self)
         _check_numbers(self)
+        _drop_zeros(self)
         object.__setattr__(self, "probability", _normalised(self))
 
     @property
@@ -90,7 +91,7 @@ class MDP:
     @property
     def terminal(self) -> npt.NDArray[np.bool_]:
         """True where a state has no choice."""
-        return lengths(self.first_choice) == 0
+        return np.asarray(lengths(self.first_choice) == 0)
 
     def actions(self, state: int) -> list[int]:
         """Return the actions that are available in the state, ascending."""
@@ -228,8 +229,7 @@ class MDP:
 
 def lengths(pointers: Integers) -> npt.NDArray[np.int64]:
     """Return how many entries each pointer spans."""
-    spans: npt.NDArray[np.int64] = np.diff(pointers.astype(np.int64))
-    return spans
+    return np.asarray(pointers[1:] - pointers[:-1], dtype=np.int64)
 
 
 def _unsigned(array: Any, name: str) -> Integers:
@@ -298,6 +298,21 @@ def _check_numbers(mdp: MDP) -> None:
         raise FormatError(f"the actions of state {owner[unsorted[0]]} do not ascend")
 
 
+def _drop_zeros(mdp: MDP) -> None:
+    """Leave out transitions of probability 0: what cannot happen must not look like a way."""
+    kept = mdp.probability > 0.0
+    if kept.all():
+        return
+    before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(kept)])
+    object.__setattr__(mdp, "first_transition", _unsigned(before[mdp.first_transition], "first_transition"))
+    for name in ("target", "probability", "transition_reward"):
+        if (array := getattr(mdp, name)) is not None:
+            object.__setattr__(mdp, name, array[kept])
+    if (lengths(mdp.first_transition) == 0).any():
+        empty = int(np.flatnonzero(lengths(mdp.first_transition) == 0)[0])
+        raise FormatError(f"{_place(mdp, empty)} has no transition of positive probability")
+
+
 def _normalised(mdp: MDP) -> Floats:
     """Return the probabilities with rows that sum to 1 to the last digits; refuse rows that are far off."""
     if not mdp.num_transitions:
@@ -310,7 +325,7 @@ def _normalised(mdp: MDP) -> Floats:
     counts = lengths(mdp.first_transition)
     if (miss <= counts * 2.0**-52).all():
         return mdp.probability
-    return mdp.probability / np.repeat(sums, counts)
+    return np.asarray(mdp.probability / np.repeat(sums, counts))
 
 
 class RowSumError(FormatError):

@@ -22,16 +22,19 @@ class PlainSweeps:
         self._choice_starts = rows.first_choice[:-1][self._live].astype(np.intp)
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Do one Bellman sweep; a choice changes only where another one is better."""
+        """Do one Bellman sweep; of equally good choices the first is taken."""
         worth = self.worths(value)
         best = self._best(worth)
-        stays = worth[out_choice[self._live]] >= best[self._live]
-        chosen = np.where(stays, out_choice[self._live], self._first_at_least(worth, best))
+        chosen = self._first_at_least(worth, best)
         switched = int((chosen != out_choice[self._live]).sum())
         out_choice[self._live] = chosen
         difference = (best - value)[self._live]
         out_value[:] = best
         return _change(difference, switched)
+
+    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Do what improve does: here no choice is worth forgetting."""
+        return self.improve(value, out_value, out_choice)
 
     def policy(self, choice: Integers) -> PlainPolicy:
         """Return the rows of one choice a state."""
@@ -80,7 +83,8 @@ class PlainSweeps:
         owner = self.rows.owner
         good = np.flatnonzero(worth >= level[owner])
         new = np.append(True, np.diff(owner[good]) > 0) if len(good) else np.zeros(0, dtype=bool)
-        return good[new].astype(np.uint32)
+        firsts: Integers = good[new].astype(np.uint32)
+        return firsts
 
 
 class PlainPolicy:

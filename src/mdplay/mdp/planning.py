@@ -21,7 +21,7 @@ from mdplay.errors import FormatError, unknown
 from mdplay.mdp.bounds import Bounds, discounted_bounds
 from mdplay.mdp.graph import is_acyclic
 from mdplay.mdp.methods import METHODS, Goal, SingularPolicy
-from mdplay.mdp.model import MDP, Floats, Integers
+from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.mdp.plain import DENSE_STATES
 from mdplay.mdp.rows import PLAIN_TRANSITIONS, Decision, Rows, Sweeps, sweeps_over
 from mdplay.mdp.undiscounted import Reduction, certify, reduce
@@ -119,10 +119,15 @@ def _solved(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> Bounds
 
 def _whole(reduction: Reduction, bounds: Bounds, decision: Decision) -> tuple[Bounds, Decision]:
     """Return bounds and decisions of all states from those of the finite part."""
-    arrays = (reduction.values(array) for array in (bounds.value, bounds.lower, bounds.upper))
     known = reduction.place >= 0
     undecided = known & decision.undecided[np.where(known, reduction.place, 0)]
-    return Bounds(*arrays, bounds.width), Decision(reduction.choices(decision.choice), undecided)
+    return _everywhere(reduction, bounds), Decision(reduction.choices(decision.choice), undecided)
+
+
+def _everywhere(reduction: Reduction, bounds: Bounds) -> Bounds:
+    """Return bounds of all states from those of the finite part."""
+    values = reduction.values
+    return Bounds(values(bounds.value), values(bounds.lower), values(bounds.upper), bounds.width)
 
 
 def _answer(
@@ -180,10 +185,7 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
         known = (reduction.place >= 0) & np.isfinite(signed)
         part[reduction.place[known]] = signed[known]
         part[~reduction.rows.live] = 0.0
-        found = certify(sweeps_over(reduction.rows), part)
-        bounds = replace(
-            found, **{n: reduction.values(getattr(found, n)) for n in ("value", "lower", "upper")}
-        )
+        bounds = _everywhere(reduction, certify(sweeps_over(reduction.rows), part))
     if mdp.minimise:
         return replace(bounds, value=0.0 - bounds.value, lower=0.0 - bounds.upper, upper=0.0 - bounds.lower)
     return bounds
@@ -225,7 +227,7 @@ def _choice_weights(mdp: MDP, policy: npt.NDArray[Any]) -> Floats:
         state = int(wrong[0])
         what = policy[state] if policy.ndim == 1 else f"probabilities that sum to {total[state]:g}"
         raise FormatError(f"the policy gives state {state} {what}; its actions are {mdp.actions(state)}")
-    return weights / total[owner]
+    return np.asarray(weights / total[owner])
 
 
 def _check_elsewhere(mdp: MDP, policy: npt.NDArray[Any], owner: Integers, action: Integers) -> None:
@@ -248,11 +250,9 @@ def _induced(mdp: MDP, weights: Floats) -> tuple[MDP, Integers]:
         likely[owner[choice]] = mdp.action[choice]
     state = np.repeat(owner, counts)
     columns = (state, np.zeros_like(state), mdp.target, np.repeat(mdp.reward, counts))
-    weight = mdp.probability * np.repeat(weights, counts)
-    kept = weight > 0.0
     chain = MDP.from_transitions(
-        *(column[kept] for column in columns),
-        weight[kept],
+        *columns,
+        mdp.probability * np.repeat(weights, counts),
         num_states=mdp.num_states,
         discount=mdp.discount,
         minimise=mdp.minimise,

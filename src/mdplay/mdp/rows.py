@@ -5,6 +5,7 @@ machine: numpy for small models, which need no compiler, compiled kernels on sev
 Both answer the same questions:
 
     improve(value, out_value, out_choice)   one Bellman sweep: the best reward + discount * E[value]
+    narrow(value, out_value, out_choice)    the same, and forget choices that are proven not to be best
     policy(choice)                          the rows of one choice a state, to sweep or solve alone
     settle(order, blocks, value, ...)       sweeps in place, block after block
     worths(value)                           what every choice is worth
@@ -88,12 +89,22 @@ class Rows:
         return np.repeat(np.arange(len(self.reward), dtype=np.int64), counts)
 
     @cached_property
+    def endless(self) -> bool:
+        """Whether no state is terminal."""
+        return bool(self.live.all())
+
+    @cached_property
+    def row_lengths(self) -> npt.NDArray[np.int64]:
+        """The number of transitions of every choice."""
+        return lengths(self.first_transition)
+
+    @cached_property
     def rounding(self) -> float:
         """The error of one computed backup, for values and rewards of size 1.
 
         n products and sums, the discount, the reward, and rows that sum to 1 only to n last digits.
         """
-        longest = int(lengths(self.first_transition).max()) if len(self.reward) else 0
+        longest = int(self.row_lengths.max()) if len(self.reward) else 0
         return (3 * longest + 8) * UNIT
 
     @cached_property
@@ -129,7 +140,13 @@ class Sweeps(Protocol):
     rows: Rows
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Do one Bellman sweep; a choice changes only where another one is better."""
+        """Do one Bellman sweep; of equally good choices the first is taken."""
+
+    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Do what improve does; forget choices that it proves not to be best, if that saves much.
+
+        Choices then have other numbers: ``out_choice`` is in the new ones, and what was kept elsewhere is void.
+        """
 
     def policy(self, choice: Integers) -> PolicyRows:
         """Return the rows of one choice a state."""
