@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mdplay.mdp import kernels
+from mdplay.mdp import kernels, krylov
 from mdplay.mdp.bounds import enclosure
 from mdplay.mdp.loops import run, settle
 from mdplay.mdp.model import Floats, Integers, lengths
@@ -18,6 +19,8 @@ from mdplay.mdp.rows import TIE, Change, Decision, Rows
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
 WORTH_FORGETTING = 0.6  # choices are forgotten when no more than this part of them is left
 SPREAD = 0.3
+KRYLOV_LIMIT = 300
+RESTARTS = 40
 
 
 class Team:
@@ -29,7 +32,7 @@ class Team:
         parts = max(1, min(threads, total // THREAD_TRANSITIONS))
         cuts = np.searchsorted(first_entry, np.linspace(0, total, parts + 1)[1:-1])
         edges = [0, *(int(cut) for cut in cuts), size]
-        self._parts = list(zip(edges[:-1], edges[1:], strict=True))
+        self._parts = list(pairwise(edges))
         self._pool = ThreadPoolExecutor(parts - 1) if parts > 1 else None
 
     def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], after: tuple[Any, ...]) -> Change:
@@ -95,7 +98,10 @@ class CompiledSweeps:
         """Go over to a model of the choices that lose at most the slack."""
         now = self._current
         origin = np.arange(len(now.reward), dtype=np.uint32) if self._origin is None else self._origin
-        first_choice, first_transition = np.empty_like(now.first_choice), np.empty(choices + 1, now.first_transition.dtype)
+        first_choice, first_transition = (
+            np.empty_like(now.first_choice),
+            np.empty(choices + 1, now.first_transition.dtype),
+        )
         target, probability = np.empty(transitions, now.target.dtype), np.empty(transitions)
         reward, kept = np.empty(choices), np.empty(choices, dtype=origin.dtype)
         made = (first_choice, first_transition, target, probability, reward, kept)
@@ -110,7 +116,9 @@ class CompiledSweeps:
         self._policy.take(choice)
         return self._policy
 
-    def settle(self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int) -> int:
+    def settle(
+        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
+    ) -> int:
         """Sweep in place through each block of states until it changes by no more than the threshold."""
         arguments = (order, blocks, *self._arrays, self.rows.discount, threshold, limit, out_value)
         sweeps: int = run(settle, 10**9, *arguments)
@@ -149,6 +157,7 @@ class CompiledPolicy:
     def take(self, choice: Integers) -> None:
         """Copy the rows of the choices."""
         rows = self._rows
+        self._choice = choice
         kernels.measure(choice, rows.first_choice, rows.first_transition, self._first)
         self._team = Team(self._threads, self._first)
         before = (choice, self._first, rows.first_transition, rows.target, rows.probability, rows.reward)
@@ -160,10 +169,30 @@ class CompiledPolicy:
         return self._team.sweep(kernels.step, before, (out_value,))
 
     def solve(self, value: Floats, error: float) -> Floats:
-        """Return the policy's value with every residual at most ``error``, starting from a guess."""
-        other = np.zeros_like(value)
-        while True:
-            change = self.step(value, other)
-            value, other = other, value
-            if change.step <= error:
-                return value
+        """Return the policy's value with every residual at most ``error``, starting from a guess.
+
+        Not a number where no method gets there: at discount 1 the policy may never end.
+        """
+        rows = self._rows
+        order = np.argsort(-value).astype(np.uint32)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order), dtype=order.dtype)
+        first, middle = np.empty_like(self._first), np.empty_like(order, dtype=self._first.dtype)
+        target, weight, own = (
+            np.empty_like(self._target),
+            np.empty_like(self._probability),
+            np.empty(len(order)),
+        )
+        arranged = (first, middle, target, weight, own)
+        given = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.discount)
+        krylov.arrange(order, rank, self._choice, *given, *arranged)
+        goal = max(error, rows.backup_error(value))
+        x, b = value[order], self._reward[order]
+        left = np.inf
+        for _ in range(RESTARTS):
+            before, left = left, krylov.bicgstab(*arranged, b, goal, KRYLOV_LIMIT, x)
+            if left <= goal or not left < 0.5 * before:
+                break
+        if not left <= max(error, 100.0 * goal):
+            return np.full_like(value, np.nan)
+        return x[rank]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mdplay.mdp.loops import attract, components, run
+from mdplay.mdp.loops import attract, components, has_cycle, run
 from mdplay.mdp.model import Integers
 from mdplay.mdp.rows import Rows
 
@@ -29,13 +29,13 @@ def strong_components(rows: Rows, allowed: Mask | None = None) -> tuple[Integers
     """Return the strongly connected component of each state, numbered from the last ones, and how many."""
     label = np.zeros(rows.num_states, dtype=np.int64)
     if allowed is None:
-        first_edge = rows.first_transition[rows.first_choice.astype(np.int64)].astype(np.uint64)
-        target = rows.target
+        first_edge, target = _first_edges(rows), rows.target
     else:
-        kept = allowed[rows.source]
-        target = rows.target[kept]
-        start = rows.owner[rows.source[kept]]
-        first_edge = np.searchsorted(start, np.arange(rows.num_states + 1)).astype(np.uint64)
+        target = rows.target[np.repeat(allowed, rows.row_lengths)]
+        before = np.concatenate(
+            [np.zeros(1, dtype=np.int64), np.cumsum(np.where(allowed, rows.row_lengths, 0))]
+        )
+        first_edge = before[rows.first_choice].astype(np.uint64)
     count: int = run(components, 4 * len(target), first_edge, target, label)
     return label, count
 
@@ -49,9 +49,13 @@ def component_order(rows: Rows) -> tuple[Integers, Integers]:
 
 def is_acyclic(rows: Rows) -> bool:
     """Say whether no state can be visited twice."""
-    if (rows.target == rows.owner[rows.source]).any():
-        return False
-    return strong_components(rows)[1] == rows.num_states
+    return not run(has_cycle, 2 * len(rows.target), _first_edges(rows), rows.target)
+
+
+def _first_edges(rows: Rows) -> Integers:
+    """Return where the transitions of each state begin; all its choices together."""
+    edges: Integers = rows.first_transition[rows.first_choice.astype(np.int64)].astype(np.uint64)
+    return edges
 
 
 def end_components(rows: Rows, allowed: Mask) -> EndComponents:
@@ -59,7 +63,7 @@ def end_components(rows: Rows, allowed: Mask) -> EndComponents:
     allowed = allowed.copy()
     while True:
         label, _ = strong_components(rows, allowed)
-        outside = label[rows.target] != label[rows.owner[rows.source]]
+        outside = label[rows.target] != np.repeat(label[rows.owner], rows.row_lengths)
         leaves = allowed & any_transition(rows, outside)
         if not leaves.any():
             break
@@ -71,9 +75,9 @@ def end_components(rows: Rows, allowed: Mask) -> EndComponents:
 
 def any_transition(rows: Rows, marked: Mask) -> Mask:
     """Return which choices have a marked transition."""
-    found = np.zeros(len(rows.reward), dtype=bool)
-    found[rows.source[marked]] = True
-    return found
+    if not len(rows.reward):
+        return np.zeros(0, dtype=bool)
+    return np.asarray(np.logical_or.reduceat(marked, rows.first_transition[:-1].astype(np.intp)))
 
 
 class Backward:

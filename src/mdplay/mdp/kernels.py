@@ -6,6 +6,8 @@ gather a transition is the physical limit, so a sweep also finds the change, its
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mdplay.bridge import kernel
@@ -72,7 +74,7 @@ def improve_and_compare(
     out_value: Floats,
     out_choice: Integers,
     most: int,
-    out_loss: Floats,
+    out_loss: Any,
 ) -> tuple[float, float, int]:
     """Do one Bellman sweep as `improve` does, and find how much worse than the best each choice is.
 
@@ -115,7 +117,7 @@ def improve_and_compare(
 
 
 @kernel
-def count_near(first_transition: Integers, loss: Floats, slack: float) -> tuple[int, int]:
+def count_near(first_transition: Integers, loss: Any, slack: float) -> tuple[int, int]:
     """Return how many choices lose at most the slack, and how many transitions they have."""
     choices, transitions = 0, 0
     for choice in range(len(loss)):
@@ -133,7 +135,7 @@ def narrow(
     probability: Floats,
     reward: Floats,
     origin: Integers,
-    loss: Floats,
+    loss: Any,
     slack: float,
     out_first_choice: Integers,
     out_first_transition: Integers,
@@ -187,7 +189,12 @@ def worths(
 
 @kernel
 def decide(
-    first_choice: Integers, worth: Floats, width: float, tie: float, out_choice: Integers, out_undecided: Integers
+    first_choice: Integers,
+    worth: Floats,
+    width: float,
+    tie: float,
+    out_choice: Integers,
+    out_undecided: Integers,
 ) -> None:
     """Take the first choice that is tied with the best; mark states where the width leaves others open."""
     for state in range(len(out_choice)):
@@ -209,7 +216,9 @@ def decide(
 
 
 @kernel
-def measure(choice: Integers, first_choice: Integers, first_transition: Integers, out_first: Integers) -> None:
+def measure(
+    choice: Integers, first_choice: Integers, first_transition: Integers, out_first: Integers
+) -> None:
     """Find where the row of each state begins when the rows of one choice a state are put together."""
     at = 0
     out_first[0] = 0

@@ -145,6 +145,37 @@ def components(first_edge: Any, target: Any, out_component: Any) -> int:
     return found
 
 
+def has_cycle(first_edge: Any, target: Any) -> bool:
+    """Say whether some state can be visited twice; a search in depth that stops at the first cycle."""
+    size = len(first_edge) - 1
+    colour = np.zeros(size, np.uint8)  # 0 new, 1 on the path, 2 done
+    edge = np.zeros(size, np.int64)
+    path = np.zeros(size, np.int64)
+    for root in range(size):
+        if colour[root]:
+            continue
+        depth = 0
+        path[0] = root
+        colour[root] = 1
+        edge[root] = first_edge[root]
+        while depth >= 0:
+            state = path[depth]
+            if edge[state] == first_edge[state + 1]:
+                colour[state] = 2
+                depth -= 1
+                continue
+            other = target[edge[state]]
+            edge[state] += 1
+            if colour[other] == 1:
+                return True
+            if colour[other] == 0:
+                depth += 1
+                path[depth] = other
+                colour[other] = 1
+                edge[other] = first_edge[other]
+    return False
+
+
 def attract(first_back: Any, back: Any, owner: Any, allowed: Any, out_reached: Any, out_choice: Any) -> int:
     """Extend the reached states by all that have an allowed choice with a way into them, breadth first.
 

@@ -5,7 +5,8 @@
     topological  in place, one strongly connected component after the other, last ones first
     mpi          modified policy iteration (Puterman and Shin 1978): sweeps of the greedy policy in between
     hpi          policy iteration (Howard 1960), every policy solved exactly
-    ipi          policy iteration, every policy solved by a Krylov method only as far as is useful
+    ipi          policy iteration, each policy solved by a Krylov method only as far as is useful
+    mixed        mpi, and ipi when that turns out to be slow
     lp           linear programming
 
 A method gets values to start from and a `Goal`; it returns values that should be good enough.  Whether they
@@ -27,6 +28,12 @@ from mdplay.mdp.rows import Change, Rows, Sweeps
 
 LP_TRANSITIONS = 1_000_000
 LP_STATES = 5_000
+SETTLE_LIMIT = 10_000_000
+POLICY_SWEEPS = 1000  # of one policy in mpi
+SHARPER = 0.1  # how much a policy's sweeps shall shrink the change
+PATIENCE = 40  # sweeps for that; a model that needs more mixes slowly
+FORCING = 0.01  # the part of the Bellman residual that ipi leaves to a policy
+SWEEPS_BETWEEN = 6  # in place, between two policies of ipi
 STAGNATION = 64  # sweeps between two looks at whether rounding hides all progress
 
 
@@ -42,6 +49,7 @@ class Goal:
     limit: float
     proper: Integers | None = None
     sweeps: int = 0
+    done: bool = False
     history: list[tuple[int, float]] = field(default_factory=list)
 
     def miss(self, change: Change) -> float:
@@ -53,11 +61,11 @@ class Goal:
         self.sweeps += 1
         miss = self.miss(change)
         self.history.append((self.sweeps, miss))
-        if miss <= self.limit:
-            return True
-        return self.sweeps % STAGNATION == 0 and miss <= self._noise(value)
+        self.done = miss <= self.limit or (self.sweeps % STAGNATION == 0 and miss <= self.noise(value))
+        return self.done
 
-    def _noise(self, value: Floats) -> float:
+    def noise(self, value: Floats) -> float:
+        """Return the miss that rounding alone makes."""
         error = self.rows.backup_error(value)
         return self.miss(Change(-error, error, 0))
 
@@ -94,12 +102,9 @@ def _settled(sweeps: Sweeps, value: Floats, goal: Goal, order: Integers, blocks:
     while True:
         goal.sweeps += sweeps.settle(order, blocks, value, threshold, SETTLE_LIMIT)
         change = sweeps.improve(value, other, choice)
-        if goal.reached(change, value) or goal.miss(change) <= goal._noise(value):
+        if goal.reached(change, value) or goal.miss(change) <= goal.noise(value):
             return value
         threshold *= 0.1
-
-
-SETTLE_LIMIT = 10_000_000
 
 
 def policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
@@ -107,9 +112,7 @@ def policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
     rows = sweeps.rows
     choice = rows.first_actions.copy() if goal.proper is None else goal.proper.copy()
     while True:
-        value = sweeps.policy(choice).solve(value, 0.0)
-        if not np.isfinite(value).all():
-            raise SingularPolicy
+        value = _solved(sweeps, choice, value, 0.0)
         other, better = np.zeros_like(value), choice.copy()
         change = sweeps.improve(value, other, better)
         stays = other - value <= 4.0 * rows.backup_error(value)
@@ -126,36 +129,63 @@ class SingularPolicy(ArithmeticError):
 
 def modified_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
     """Sweep the greedy policy alone between Bellman sweeps until its own change has shrunk enough."""
-    other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
+    return _modified(sweeps, value, goal, patience=None)
+
+
+def mixed_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
+    """Begin as mpi does; go over to ipi when the policies' sweeps shrink the change too slowly."""
+    value = _modified(sweeps, value, goal, patience=PATIENCE)
+    return value if goal.done else inexact_policy_iteration(sweeps, value, goal)
+
+
+def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -> Floats:
+    """Iterate until the goal is reached, or until a policy used up its patience of sweeps."""
+    rows = sweeps.rows
+    other, choice = np.zeros_like(value), rows.first_actions.copy()
     while True:
         change = sweeps.narrow(value, other, choice)
         value, other = other, value
         if goal.reached(change, value):
             return value
-        target = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
+        wanted = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
         policy = sweeps.policy(choice)
-        for _ in range(POLICY_SWEEPS):
+        for _ in range(patience or POLICY_SWEEPS):
             change = policy.step(value, other)
             value, other = other, value
-            if goal.miss(change) <= target:
+            if goal.miss(change) <= wanted:
                 break
-        if sweeps.rows.endless and sweeps.rows.discount < 1.0:
-            value += 0.5 * sum(enclosure(sweeps.rows, change))
-
-
-POLICY_SWEEPS = 1000
-SHARPER = 0.1
+        else:
+            if patience is not None:
+                return value
+        if rows.endless and rows.discount < 1.0:
+            value += 0.5 * sum(enclosure(rows, change))  # all values are off by about the same
 
 
 def inexact_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
-    """Solve each greedy policy to a part of the Bellman residual."""
+    """Sweep in place, best states first, then solve the greedy policy to a part of what is left.
+
+    In that order an improvement of one state reaches all that lead to it within the sweep, which saves most
+    of the policies that plain policy iteration goes through.
+    """
+    blocks = np.array([0, len(value)])
+    if goal.proper is not None:
+        value = _solved(sweeps, goal.proper, value, 0.0)
     other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
     while True:
+        sweeps.settle(np.argsort(-value).astype(np.uint32), blocks, value, 0.0, SWEEPS_BETWEEN)
         change = sweeps.improve(value, other, choice)
         value, other = other, value
         if goal.reached(change, value):
             return value
-        value = sweeps.policy(choice).solve(value, 0.1 * change.step)
+        value = _solved(sweeps, choice, value, FORCING * change.step)
+
+
+def _solved(sweeps: Sweeps, choice: Integers, value: Floats, error: float) -> Floats:
+    """Return the value of a policy; raise if it has none."""
+    solution = sweeps.policy(choice).solve(value, error)
+    if not np.isfinite(solution).all():
+        raise SingularPolicy
+    return solution
 
 
 def linear_program(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
@@ -191,11 +221,13 @@ def _polished(sweeps: Sweeps, value: Floats) -> Floats:
     return exact if np.isfinite(exact).all() else value
 
 
+# Names that a user may give; "mixed" is what auto uses for large models.
 METHODS: dict[str, Method] = {
     "vi": gauss_seidel,
     "jacobi": jacobi,
     "topological": topological,
     "mpi": modified_policy_iteration,
+    "mixed": mixed_policy_iteration,
     "hpi": policy_iteration,
     "ipi": inexact_policy_iteration,
     "lp": linear_program,

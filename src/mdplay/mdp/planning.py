@@ -96,8 +96,8 @@ def _auto(rows: Rows) -> tuple[str, str]:
     if len(rows.target) <= PLAIN_TRANSITIONS and rows.num_states <= DENSE_STATES:
         return "hpi", "small enough to solve every policy exactly"
     if rows.discount == 1.0:
-        return "topological", "no discount: component after component, in place"
-    return "mpi", "large and discounted: cheap sweeps of the greedy policy between full ones"
+        return "ipi", "no discount and cycles: policies solved by a Krylov method"
+    return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
 
 
 def _solved(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> Bounds:

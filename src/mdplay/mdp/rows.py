@@ -145,7 +145,7 @@ class Sweeps(Protocol):
     def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do what improve does; forget choices that it proves not to be best, if that saves much.
 
-        Choices then have other numbers: ``out_choice`` is in the new ones, and what was kept elsewhere is void.
+        Choices then have other numbers: ``out_choice`` is in the new ones, what was kept elsewhere is void.
         """
 
     def policy(self, choice: Integers) -> PolicyRows:
