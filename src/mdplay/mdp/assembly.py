@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError
+from mdplay.mdp.loops import merge, run
 from mdplay.mdp.model import MAX_STATES, MDP, Floats, Integers
 
 
@@ -77,34 +78,23 @@ def _check_finite(rewards: Floats, weights: Floats) -> None:
 
 
 def merged(columns: Columns) -> Columns:
-    """Return the transitions sorted by row and target, repeated ones added up, zeros left out."""
+    """Return the transitions grouped by row, repeated ones added up, zeros left out."""
     if (columns.probability == 0.0).any():
         columns = columns.take(np.flatnonzero(columns.probability))
-    if _ascends(columns).all():
+    if (columns.row[1:] < columns.row[:-1]).any():
+        columns = columns.take(np.argsort(columns.row, kind="stable"))
+    if not len(columns.row):
         return columns
-    columns = columns.take(np.lexsort((columns.target, columns.row)))
-    new = np.append(True, _ascends(columns)) if len(columns.row) else np.zeros(0, dtype=bool)
-    if new.all():
-        return columns
-    at = np.flatnonzero(new)
-    total = np.add.reduceat(columns.probability, at)
-    earned = np.add.reduceat(columns.probability * columns.reward, at) / total
-    return Columns(columns.row[at], columns.target[at], earned, total)
-
-
-def _ascends(columns: Columns) -> npt.NDArray[np.bool_]:
-    """Say for each transition but the first whether it comes after the one before it."""
-    row, target = columns.row, columns.target
-    ascends: npt.NDArray[np.bool_] = (row[1:] > row[:-1]) | (
-        (row[1:] == row[:-1]) & (target[1:] > target[:-1])
-    )
-    return ascends
+    distinct = Columns(*(np.array(column) for column in columns))
+    mark = np.full(int(columns.target.max()) + 1, -1, dtype=np.int64)
+    count = run(merge, len(columns.row), *columns, mark, *distinct)
+    return Columns(*(column[:count] for column in distinct)) if count < len(columns.row) else distinct
 
 
 def _model(
     columns: Columns, width: int, num_states: int, discount: float, minimise: bool, keep_rewards: bool
 ) -> MDP:
-    """Return the MDP of transitions that are sorted and distinct; a row is state * width + action."""
+    """Return the MDP of transitions that are grouped and distinct; a row is state * width + action."""
     row = columns.row
     starts = np.flatnonzero(np.append(True, row[1:] != row[:-1])) if len(row) else np.zeros(0, dtype=np.intp)
     expected = np.add.reduceat(columns.probability * columns.reward, starts) if len(row) else np.zeros(0)

@@ -36,6 +36,44 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return kernel(function)
 
 
+def merge(
+    row: Any,
+    target: Any,
+    reward: Any,
+    probability: Any,
+    out_mark: Any,
+    out_row: Any,
+    out_target: Any,
+    out_reward: Any,
+    out_probability: Any,
+) -> int:
+    """Add up the transitions of a row that have the same target; rows must be grouped.
+
+    ``out_mark[t]``, -1 at first, is where the last transition to target t went.  The reward of a sum is the
+    mean by probability.  Return how many transitions are left.
+    """
+    count = 0
+    begin = 0
+    for i in range(len(row)):
+        if count and out_row[count - 1] != row[i]:
+            begin = count
+        t = target[i]
+        at = out_mark[t]
+        if at < begin:
+            out_mark[t] = count
+            out_row[count] = row[i]
+            out_target[count] = t
+            out_reward[count] = reward[i]
+            out_probability[count] = probability[i]
+            count += 1
+        else:
+            total = out_probability[at] + probability[i]
+            share = probability[i] / total
+            out_reward[at] += share * (reward[i] - out_reward[at])
+            out_probability[at] = total
+    return count
+
+
 def settle(
     order: Any,
     blocks: Any,

@@ -1,10 +1,10 @@
 """Scan large CS747 files: compiled code reads the plain transition lines, block by block.
 
-A line that is not exactly ``transition`` and five plain numbers of a few digits is handed to the Python reader
-of `mdplay.mdp.cs747`, which knows all forms and all faults; so there is one grammar and one set of messages.
+A line that is not exactly ``transition`` and five plain numbers of a few digits is handed to the Python
+reader of `mdplay.mdp.cs747`, which knows all forms and all faults: one grammar, one set of messages.
 
-Decimal numbers become doubles exactly as `float` makes them.  A number is m * 10^-k with m below 2^63 and k at
-most 22, so 10^k is a double.  In two doubles, m = high + low, and with Dekker's exact product
+Decimal numbers become doubles exactly as `float` makes them.  A number is m * 10^-k with m below 2^63 and k
+at most 22, so 10^k is a double.  In two doubles, m = high + low, and with Dekker's exact product
 
     q = high / 10^k,    rest = (high - q * 10^k + low) / 10^k,    m / 10^k = q + rest * (1 + tiny).
 
@@ -51,7 +51,8 @@ def _scan_block(reader: Reader, text: bytes) -> None:
     """Read whole lines: the plain ones compiled, each other one by the reader."""
     data = np.frombuffer(text, dtype=np.uint8)
     most = len(text) // 20 + 1  # the shortest transition line has 20 characters
-    columns = (*(np.empty(most, dtype=np.uint32) for _ in range(3)), np.empty(most), np.empty(most))
+    columns: list[Any] = [np.empty(most, dtype=np.uint32) for _ in range(3)]
+    columns += [np.empty(most), np.empty(most)]
     at = 0
     while at < len(text):
         at, count, seen = scan_lines(data, at, reader.num_states, reader.num_actions, *columns)
@@ -88,7 +89,7 @@ def read_whole(data: Any, at: int) -> tuple[int, int]:
 
 @part
 def read_decimal(data: Any, at: int) -> tuple[float, int]:
-    """Return a decimal number and the place after it; place -1 if it is not plain or its rounding not sure."""
+    """Return a decimal number and the place after it; place -1 if it is not plain or not sure."""
     negative = data[at] == MINUS
     if negative or data[at] == PLUS:
         at += 1
