@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     "--method", "--algorithm", "method", default="auto", show_default=True, help="auto, vi, hpi, lp, ..."
 )
 @click.option("--policy", help="Evaluate the policy in this file (one action a line) instead.")
-@click.option(
-    "--tolerance", type=float, default=1e-7, show_default=True, help="The error of a value, proven."
-)
+@click.option("--tolerance", type=float, default=1e-7, show_default=True, help="The error of a value, proven.")
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
 @click.option("--threads", type=click.IntRange(min=1), help="The number of threads; default all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")

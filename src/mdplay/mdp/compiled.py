@@ -116,9 +116,7 @@ class CompiledSweeps:
         self._policy.take(choice)
         return self._policy
 
-    def settle(
-        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
-    ) -> int:
+    def settle(self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int) -> int:
         """Sweep in place through each block of states until it changes by no more than the threshold."""
         arguments = (order, blocks, *self._arrays, self.rows.discount, threshold, limit, out_value)
         sweeps: int = run(settle, 10**9, *arguments)

@@ -267,9 +267,7 @@ def lines(mdp: MDP) -> Iterator[str]:
     yield f"mdptype {'episodic' if ends else 'continuing'}\ndiscount {mdp.discount!r}\n"
 
 
-def _transition_lines(
-    mdp: MDP, owner: Integers, rewards: npt.NDArray[np.float64], begin: int, end: int
-) -> str:
+def _transition_lines(mdp: MDP, owner: Integers, rewards: npt.NDArray[np.float64], begin: int, end: int) -> str:
     pointers = mdp.first_transition[begin : end + 1].astype(np.int64)
     row = slice(int(pointers[0]), int(pointers[-1]))
     counts = np.diff(pointers)

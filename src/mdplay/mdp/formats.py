@@ -57,8 +57,7 @@ def _entries(mdp: MDP, choice: int) -> list[list[float]]:
     kept = mdp.transition_reward
     reward = mdp.reward[choice]
     return [
-        [int(mdp.target[j]), float(reward if kept is None else kept[j]), float(mdp.probability[j])]
-        for j in row
+        [int(mdp.target[j]), float(reward if kept is None else kept[j]), float(mdp.probability[j])] for j in row
     ]
 
 
@@ -84,9 +83,7 @@ def from_dense(
     """Return the MDP of ``probability[action, state, target]``; rewards may have any of three shapes."""
     table, rewards = np.asarray(probability, dtype=np.float64), np.asarray(reward, dtype=np.float64)
     if table.ndim != 3 or table.shape[1] != table.shape[2]:
-        raise FormatError(
-            f"the probabilities have the shape {table.shape}; it must be (actions, states, states)"
-        )
+        raise FormatError(f"the probabilities have the shape {table.shape}; it must be (actions, states, states)")
     state, action, target = (index.astype(np.int64) for index in np.nonzero(table.transpose(1, 0, 2)))
     earned = _earned(rewards, table.shape[0], table.shape[1], state, action, target)
     weights = table[action, state, target]

@@ -32,9 +32,7 @@ def strong_components(rows: Rows, allowed: Mask | None = None) -> tuple[Integers
         first_edge, target = _first_edges(rows), rows.target
     else:
         target = rows.target[np.repeat(allowed, rows.row_lengths)]
-        before = np.concatenate(
-            [np.zeros(1, dtype=np.int64), np.cumsum(np.where(allowed, rows.row_lengths, 0))]
-        )
+        before = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(np.where(allowed, rows.row_lengths, 0))])
         first_edge = before[rows.first_choice].astype(np.uint64)
     count: int = run(components, 4 * len(target), first_edge, target, label)
     return label, count

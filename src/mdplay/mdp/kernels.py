@@ -216,9 +216,7 @@ def decide(
 
 
 @kernel
-def measure(
-    choice: Integers, first_choice: Integers, first_transition: Integers, out_first: Integers
-) -> None:
+def measure(choice: Integers, first_choice: Integers, first_transition: Integers, out_first: Integers) -> None:
     """Find where the row of each state begins when the rows of one choice a state are put together."""
     at = 0
     out_first[0] = 0

@@ -214,6 +214,34 @@ def has_cycle(first_edge: Any, target: Any) -> bool:
     return False
 
 
+def preorder(first_edge: Any, target: Any, out_order: Any) -> int:
+    """List the states as a walk in depth from state 0 meets them, first edge first; return how many."""
+    size = len(first_edge) - 1
+    met = np.zeros(size, np.uint8)
+    edge = np.zeros(size, np.int64)
+    path = np.zeros(size, np.int64)
+    met[0] = 1
+    edge[0] = first_edge[0]
+    out_order[0] = 0
+    count = 1
+    depth = 0
+    while depth >= 0:
+        state = path[depth]
+        if edge[state] == first_edge[state + 1]:
+            depth -= 1
+            continue
+        other = target[edge[state]]
+        edge[state] += 1
+        if not met[other]:
+            met[other] = 1
+            edge[other] = first_edge[other]
+            out_order[count] = other
+            count += 1
+            depth += 1
+            path[depth] = other
+    return count
+
+
 def attract(first_back: Any, back: Any, owner: Any, allowed: Any, out_reached: Any, out_choice: Any) -> int:
     """Extend the reached states by all that have an allowed choice with a way into them, breadth first.
 

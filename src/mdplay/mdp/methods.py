@@ -205,9 +205,7 @@ def linear_program(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
     column = np.concatenate([rows.target.astype(np.int64), rows.owner])
     matrix = csr_array((data, (row, column)), shape=(num_choices, rows.num_states))
     limits = [(None, None) if live else (0.0, 0.0) for live in rows.live.tolist()]
-    found = linprog(
-        np.ones(rows.num_states), A_ub=matrix, b_ub=-rows.reward, bounds=limits, method="highs-ipm"
-    )
+    found = linprog(np.ones(rows.num_states), A_ub=matrix, b_ub=-rows.reward, bounds=limits, method="highs-ipm")
     if found.x is None:
         raise LimitError(f"the linear program has no solution: {found.message}")
     goal.sweeps += int(found.nit)

@@ -217,6 +217,20 @@ class MDP:
         return from_pairs(state, action, probability, reward, discount=discount, minimise=minimise)
 
     @classmethod
+    def from_game(
+        cls, game: Any, *, player: int = 0, opponent: Any = "uniform", discount: float = 1.0, show: Any = None
+    ) -> MDP:
+        """Return the MDP of a player in a game against a fixed opponent.
+
+        The opponent is "uniform" or a function from states to an action or to probabilities by action.  State
+        i of the MDP is ``mdplay.mdp.game_graph.explore(game).state(i)``; state 0 is the start.
+        """
+        from mdplay.mdp.game_graph import explore
+
+        graph = explore(game, show=show)
+        return graph.mdp(player, graph.weights(opponent, 1 - player), discount=discount)
+
+    @classmethod
     def from_gymnasium(cls, table: Mapping[int, Mapping[int, Sequence[Any]]], *, discount: float) -> MDP:
         """Return the MDP of ``P[s][a] = [(probability, target, reward, terminated)]`` of a Gymnasium table.
 
@@ -259,21 +273,14 @@ def _check_shape(mdp: MDP) -> None:
         ("first_choice", mdp.first_choice, mdp.num_choices),
         ("first_transition", mdp.first_transition, mdp.num_transitions),
     ):
-        if (
-            not len(pointers)
-            or pointers[0] != 0
-            or pointers[-1] != total
-            or (pointers[1:] < pointers[:-1]).any()
-        ):
+        if not len(pointers) or pointers[0] != 0 or pointers[-1] != total or (pointers[1:] < pointers[:-1]).any():
             raise FormatError(f"{name} must ascend from 0 to {total}")
     if len(mdp.first_choice) < 2:
         raise FormatError("an MDP needs at least one state")
     if len(mdp.first_transition) != mdp.num_choices + 1 or len(mdp.action) != mdp.num_choices:
         raise FormatError(f"{mdp.num_choices} rewards need as many actions and one pointer more")
     if len(mdp.probability) != mdp.num_transitions:
-        raise FormatError(
-            f"{mdp.num_transitions} targets need as many probabilities, not {len(mdp.probability)}"
-        )
+        raise FormatError(f"{mdp.num_transitions} targets need as many probabilities, not {len(mdp.probability)}")
     empty = np.flatnonzero(mdp.first_transition[1:] == mdp.first_transition[:-1])
     if empty.size:
         raise FormatError(f"{_place(mdp, int(empty[0]))} has no transitions; leave the choice out")

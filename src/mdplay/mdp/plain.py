@@ -40,9 +40,7 @@ class PlainSweeps:
         """Return the rows of one choice a state."""
         return PlainPolicy(self.rows, choice)
 
-    def settle(
-        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
-    ) -> int:
+    def settle(self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int) -> int:
         """Sweep in place through each block of states until it changes by no more than the threshold."""
         rows = self.rows
         arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)

@@ -170,9 +170,7 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
     """
     values = np.asarray(value, dtype=np.float64)
     if values.shape != (mdp.num_states,):
-        raise FormatError(
-            f"{mdp.num_states} states need as many values, not an array of shape {values.shape}"
-        )
+        raise FormatError(f"{mdp.num_states} states need as many values, not an array of shape {values.shape}")
     rows = Rows.of(mdp)
     signed = -values if mdp.minimise else values
     if mdp.discount < 1.0:
@@ -237,9 +235,7 @@ def _check_elsewhere(mdp: MDP, policy: npt.NDArray[Any], owner: Integers, action
     rest[mdp.terminal] = 0
     state, wrong = np.nonzero(rest)
     if state.size:
-        raise FormatError(
-            f"the policy takes action {wrong[0]} in state {state[0]}, where it is not available"
-        )
+        raise FormatError(f"the policy takes action {wrong[0]} in state {state[0]}, where it is not available")
 
 
 def _induced(mdp: MDP, weights: Floats) -> tuple[MDP, Integers]:

@@ -119,9 +119,7 @@ class Rows:
 
     def backup_error(self, value: Floats) -> float:
         """Return a bound for the rounding error of one backup of these values."""
-        return self.rounding * (
-            self.largest_reward + 2.0 * (float(np.abs(value).max()) if value.size else 0.0)
-        )
+        return self.rounding * (self.largest_reward + 2.0 * (float(np.abs(value).max()) if value.size else 0.0))
 
 
 class PolicyRows(Protocol):
@@ -151,9 +149,7 @@ class Sweeps(Protocol):
     def policy(self, choice: Integers) -> PolicyRows:
         """Return the rows of one choice a state."""
 
-    def settle(
-        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
-    ) -> int:
+    def settle(self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int) -> int:
         """Sweep in place through each block of states until it changes by no more than the threshold."""
 
     def worths(self, value: Floats) -> Floats:

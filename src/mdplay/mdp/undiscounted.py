@@ -69,7 +69,8 @@ class Reduction:
         """Return the choices of all states from choices of the finite part."""
         finite = self.place >= 0
         if self.origin.size:
-            chosen = self.origin[choice[np.where(finite, self.place, 0)]]
+            here = choice[np.where(finite, self.place, 0)].astype(np.int64)
+            chosen = self.origin[np.minimum(here, len(self.origin) - 1)]  # terminal states have none
         else:
             chosen = np.full(len(finite), -1)
         ended = ~self.whole.live
@@ -110,12 +111,8 @@ def reduce(whole: Rows) -> Reduction:
     if good.all() and not rich.any():
         if not merged:
             return _plain(whole, everything, proper)
-        return Reduction(
-            whole, rows, place, origin, proper, np.zeros(whole.num_states), whole.first_actions, rest
-        )
-    return _without_infinite(
-        whole, rows, place, origin, rest if merged else None, back, rich, rich_choice, good
-    )
+        return Reduction(whole, rows, place, origin, proper, np.zeros(whole.num_states), whole.first_actions, rest)
+    return _without_infinite(whole, rows, place, origin, rest if merged else None, back, rich, rich_choice, good)
 
 
 def _plain(whole: Rows, everything: Integers, proper: Integers) -> Reduction:
@@ -157,9 +154,7 @@ def rebuilt(
     )
     counts = np.where(origin < 0, 1, counts)
     first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-    entry = np.arange(first[-1]) + np.repeat(
-        rows.first_transition[source].astype(np.int64) - first[:-1], counts
-    )
+    entry = np.arange(first[-1]) + np.repeat(rows.first_transition[source].astype(np.int64) - first[:-1], counts)
     stop = np.repeat(origin < 0, counts)
     entry[stop] = 0
     target = np.where(stop, num_states - 1, place[rows.target[entry]]).astype(np.uint32)
