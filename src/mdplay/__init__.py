@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mdplay.playing.tournaments import TournamentResult, tournament
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.solving.perft import Ply, perft
+    from mdplay.solving.solution import Choice, Solution, solve
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "Agent",
     "AgentError",
     "Between",
+    "Choice",
     "Compiled",
     "Evaluation",
     "FormatError",
@@ -56,6 +58,7 @@ __all__ = [
     "PositionError",
     "Record",
     "TournamentResult",
+    "Solution",
     "UnknownName",
     "Wide",
     "check_game",
@@ -85,11 +88,20 @@ _LAZY = {
     "load_records": "mdplay.playing.records",
     "make_agent": "mdplay.playing.agents",
     "match": "mdplay.playing.matches",
+    "solve",
+]
+
+_LAZY = {
+    "Choice": "mdplay.solving.solution",
+    "Playouts": "mdplay.searching.playouts",
+    "Ply": "mdplay.solving.perft",
+    "Solution": "mdplay.solving.solution",
     "perft": "mdplay.solving.perft",
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
     "save_records": "mdplay.playing.records",
     "tournament": "mdplay.playing.tournaments",
+    "solve": "mdplay.solving.solution",
 }
 
 

@@ -31,6 +31,7 @@ COMMANDS = {
     "respond": "Alternate best responses until both players stand still.",
     "show": "Draw a position and list its moves.",
     "states": "List the states of a game in which a player moves.",
+    "solve": "Solve a game exactly: values of positions and moves.",
 }
 
 

@@ -1,0 +1,87 @@
+"""``mdplay solve``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mdplay.bits import some
+from mdplay.cli.common import GameName, json_option, position_option, print_json, progress, state_of
+from mdplay.game import Game, num_players
+
+GIGABYTE = 1e9
+
+
+def document(game: Game[Any], name: str, state: Any, solution: Any) -> dict[str, Any]:
+    """Return what is known of a position, as the command's JSON document; values for the player to move."""
+    best = set(solution.best(state))
+    moves = [
+        {"move": game.move_text(state, c.action), "action": c.action, "value": c.value, "distance": c.distance}
+        for c in solution.choices(state)
+    ]
+    return {
+        "game": name,
+        "position": game.text(state),
+        "player": None if some(game.outcomes(state)) or not moves else game.player(state),
+        "value": solution.value(state),
+        "distance": solution.distance(state),
+        "exact": True,
+        "best": [move["move"] for move in moves if move["action"] in best],
+        "moves": moves,
+        "states": solution.states,
+        "seconds": solution.seconds,
+    }
+
+
+def verdict(game: Game[Any], facts: dict[str, Any], mover: int) -> str:
+    """Return the value in words."""
+    value, distance = facts["value"], facts["distance"]
+    if num_players(game) == 1 or game.has_outcomes:
+        words = f"worth {value:.10g}"
+    elif value == 0:
+        words = "a draw"
+    else:
+        winner = mover if value > 0 else 1 - mover
+        margin = f" by {abs(value):g}" if game.has_reward else ""
+        words = f"player {winner + 1} wins{margin}"
+    return words + (f", in {distance} plies" if distance else "")
+
+
+def print_moves(facts: dict[str, Any]) -> None:
+    """Print every move with its value, best first."""
+    for move in sorted(facts["moves"], key=lambda move: (-move["value"], move["action"])):
+        mark = "*" if move["move"] in facts["best"] else " "
+        end = f"  in {move['distance']} plies" if move["distance"] is not None else ""
+        click.echo(f"{mark} {move['move']:>6}  {move['value']:+.10g}{end}")
+
+
+@click.command()
+@click.argument("name", metavar="GAME")
+@position_option
+@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
+@json_option
+def command(name: str, position: str | None, memory: float | None, as_json: bool) -> None:
+    """Solve a game exactly: the value of a position and of every move.
+
+    \b
+    Examples:
+      mdplay solve tic-tac-toe
+      mdplay solve connect-four:rows=4,cols=5 --position 1223
+    """
+    from mdplay.solving.solution import solve
+
+    game = GameName().convert(name, None, None)
+    state = state_of(game, position)
+    with progress("states") as show:
+        solution = solve(game, state, memory=None if memory is None else int(memory * GIGABYTE), show=show)
+    facts = document(game, name, state, solution)
+    if as_json:
+        print_json(facts)
+        return
+    click.echo(game.board(state))
+    click.echo()
+    click.echo(
+        f"{verdict(game, facts, game.player(state))}.  {facts['states']:,} states, {facts['seconds']:.2f} s"
+    )
+    print_moves(facts)

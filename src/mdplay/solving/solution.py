@@ -1,0 +1,146 @@
+"""The exact value of every position, and the best way to play it.
+
+    solution = solve(make("tic-tac-toe"))
+    solution.value()            0.0: a draw
+    solution.choices(state)     every action with its value and the distance to the end
+    solution.action(state)      what a perfect player does
+
+Values speak for the player to move unless ``player=`` names another.  Actions whose values differ from the best
+by at most 1e-9 * max(1, |best|) are equally good: ``best`` lists them.  Among them a perfect player hurries,
+or delays a loss; then the smallest action wins.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from mdplay.bits import members, some
+from mdplay.errors import LimitError, UnknownName, unknown
+from mdplay.game import Game
+from mdplay.running import Show
+from mdplay.solving.memory import budget
+
+TIE = 1e-9
+METHODS = ("auto", "dense", "hashed")
+
+
+class Table(Protocol):
+    """Where a solution keeps its values."""
+
+    method: str
+
+    def __len__(self) -> int:
+        """Return the number of states with a value."""
+
+    def value_and_distance(self, state: Any) -> tuple[float, int | None]:
+        """Return what a state is worth to its mover, and the plies to the end if there is no chance."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An action with its value to the player who makes it, and the plies to the end; None with chance."""
+
+    action: int
+    value: float
+    distance: int | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The value of every state of a game, and best play; ``states`` were solved, in ``seconds``."""
+
+    game: Game[Any]
+    table: Table
+    seconds: float
+
+    @property
+    def states(self) -> int:
+        """The number of states with a value; images of each other may count once."""
+        return len(self.table)
+
+    @property
+    def method(self) -> str:
+        """How the values were found."""
+        return self.table.method
+
+    def value(self, state: Any = None, *, player: int | None = None) -> float:
+        """Return what a state (default: the start) is worth to the player to move, or to the one named."""
+        state = self._state(state)
+        value = self.table.value_and_distance(state)[0]
+        return value if player in (None, self.game.player(state)) else -value
+
+    def distance(self, state: Any = None) -> int | None:
+        """Return the plies to the end when the loser delays it and others hurry; None with chance."""
+        return self.table.value_and_distance(self._state(state))[1]
+
+    def choices(self, state: Any = None) -> list[Choice]:
+        """Return every legal action with its value; none where the game is over or chance moves."""
+        state = self._state(state)
+        if some(self.game.outcomes(state)):
+            return []
+        return [self._choice(state, action) for action in members(self.game.legal(state))]
+
+    def best(self, state: Any = None) -> list[int]:
+        """Return the actions of the highest value, in ascending order."""
+        return best_actions(self.choices(state))
+
+    def action(self, state: Any = None) -> int:
+        """Return what a perfect player does: the best value, soonest (a loss latest), the smallest action."""
+        choices = self.choices(state)
+        if not choices:
+            raise LimitError(f"there is no action in {self.game.text(self._state(state))}: nobody is to move")
+        best = max(choice.value for choice in choices)
+        late = -1 if best < -TIE else 1
+        tied = set(best_actions(choices))
+        return min(
+            (c for c in choices if c.action in tied), key=lambda c: (late * (c.distance or 0), c.action)
+        ).action
+
+    def _state(self, state: Any) -> Any:
+        return self.game.initial() if state is None else state
+
+    def _choice(self, state: Any, action: int) -> Choice:
+        after = self.game.step(state, action)
+        value, distance = self.table.value_and_distance(after)
+        if self.game.player(after) != self.game.player(state):
+            value = -value
+        return Choice(action, self.game.reward(state, action) + value, None if distance is None else distance + 1)
+
+
+def best_actions(choices: Sequence[Choice]) -> list[int]:
+    """Return the actions whose value is the highest one, within the tie rule."""
+    best = max((choice.value for choice in choices), default=0.0)
+    return [choice.action for choice in choices if choice.value >= best - TIE * max(1.0, abs(best))]
+
+
+def solve(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    method: str = "auto",
+    memory: int | None = None,
+    show: Show | None = None,
+) -> Solution:
+    """Solve a game: every state that the given one (default: the start) reaches.
+
+    ``method``: dense (for games that number their states), hashed, or auto.  ``memory`` is a limit in bytes,
+    by default most of what is free; work that would not fit is refused with LimitError.
+    """
+    from mdplay.solving import dense
+    from mdplay.solving.hashed import HashTable
+
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    if method == "dense" and not game.has_size:
+        raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
+    began = time.perf_counter()
+    table: Table
+    if method == "dense" or (method == "auto" and game.has_size and dense.needed_bytes(game) <= budget(memory)):
+        table = dense.fill(game, memory=memory, show=show)
+    else:
+        table = HashTable(game, memory=memory, show=show)
+        table.close(game.initial() if state is None else state)
+    return Solution(game, table, time.perf_counter() - began)

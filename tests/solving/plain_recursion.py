@@ -1,0 +1,94 @@
+"""A second way to every exact value: plain recursion over the rules with fractions, and small games for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any, NamedTuple
+
+from mdplay.bits import members
+from mdplay.game import Game
+
+
+def exact_values(game: Game[Any]) -> Any:
+    """Return a function from states to exact values for their movers, by recursion."""
+
+    @cache
+    def value(s: Any) -> Fraction:
+        if outcomes := members(game.outcomes(s)):
+            shares = [Fraction(game.probability(s, i)).limit_denominator(10**6) for i in outcomes]
+            assert sum(shares) == 1
+            return sum(
+                (p * seen_from(s, game.outcome(s, i)) for p, i in zip(shares, outcomes, strict=True)), Fraction(0)
+            )
+        if actions := members(game.legal(s)):
+            return max(Fraction(game.reward(s, a)) + seen_from(s, game.step(s, a)) for a in actions)
+        return Fraction(game.result(s)) * (-1 if game.player(s) else 1)
+
+    def seen_from(s: Any, t: Any) -> Fraction:
+        return value(t) if game.player(s) == game.player(t) else -value(t)
+
+    return value
+
+
+def exact_distances(game: Game[Any], value: Any) -> Any:
+    """Return a function from states to plies to the end: the loser delays, others hurry.  No chance."""
+
+    @cache
+    def distance(s: Any) -> int:
+        best = []
+        for a in members(game.legal(s)):
+            t = game.step(s, a)
+            seen = value(t) if game.player(s) == game.player(t) else -value(t)
+            if game.reward(s, a) + seen == value(s):
+                best.append(1 + distance(t))
+        return (max if value(s) < 0 else min)(best, default=0)
+
+    return distance
+
+
+class Pile(NamedTuple):
+    left: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Nim(Game[Pile]):
+    """Take one, two or three; who cannot move has lost."""
+
+    pile: int = 21
+
+    def initial(self) -> Pile:
+        return Pile(self.pile, 0)
+
+    def legal(self, s: Pile) -> int:
+        return (1 << min(3, s.left)) - 1
+
+    def step(self, s: Pile, action: int) -> Pile:
+        return Pile(s.left - action - 1, 1 - s.player)
+
+    def result(self, s: Pile) -> int:
+        return 2 * s.player - 1
+
+
+@dataclass(frozen=True)
+class Round(Nim):
+    """A game that comes back to where it was."""
+
+    def legal(self, s: Pile) -> int:
+        return 1
+
+    def step(self, s: Pile, action: int) -> Pile:
+        return Pile((s.left + 1) % 5, s.player)
+
+
+@dataclass(frozen=True)
+class Grow(Nim):
+    """A pile that may grow to more bits than random games ever show: most of them end at once."""
+
+    def legal(self, s: Pile) -> int:
+        return 0 if s.left == 0 or s.left >> 40 else 3
+
+    def step(self, s: Pile, action: int) -> Pile:
+        return Pile(s.left * 2 + 1, 1 - s.player) if action == 0 else Pile(0, 1 - s.player)

@@ -1,0 +1,107 @@
+"""Solutions against plain recursion with fractions, and against published facts."""
+
+import numpy as np
+import pytest
+from plain_recursion import Grow, Nim, Round, exact_distances, exact_values
+
+from mdplay import LimitError, UnknownName, make, solve
+from mdplay.bits import members
+from mdplay.errors import GameError
+
+
+def states_of(game, limit=500):
+    found, todo = {}, [game.initial()]
+    while todo and len(found) < limit:
+        s = todo.pop()
+        if s in found:
+            continue
+        found[s] = True
+        todo += [game.outcome(s, i) for i in members(game.outcomes(s))] or [
+            game.step(s, a) for a in members(game.legal(s))
+        ]
+    return list(found)
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "anti-tic-tac-toe", "connect-four:rows=3,cols=4"])
+def test_values_and_distances_equal_plain_recursion(name):
+    game = make(name)
+    solution, value = solve(game), exact_values(game)
+    distance = exact_distances(game, value)
+    for s in states_of(game):
+        assert solution.value(s) == value(s)
+        assert solution.distance(s) == distance(s)
+
+
+def test_2048_equals_plain_recursion_with_fractions():
+    game = make("2048:rows=1,cols=3")
+    solution, value = solve(game), exact_values(game)
+    for s in states_of(game):
+        assert solution.value(s) == pytest.approx(float(value(s)), abs=1e-9)
+    assert solution.value() == pytest.approx(12.5856808704, abs=1e-9)
+
+
+@pytest.mark.parametrize("rows, cols, score", [(2, 2, 66.9641494571), (2, 3, 480.2582717760)])
+def test_small_2048_boards_have_the_published_score(rows, cols, score):
+    assert solve(make(f"2048:rows={rows},cols={cols}")).value() == pytest.approx(score, abs=1e-9)
+
+
+def test_anti_tic_tac_toe_is_drawn_by_the_centre_only():
+    solution = solve(make("anti-tic-tac-toe"))
+    assert solution.value() == 0
+    assert solution.best() == [4]
+    assert solution.states == 765  # the 5478 reachable states up to symmetry
+
+
+def test_the_winner_hurries_and_the_loser_delays():
+    solution = solve(make("tic-tac-toe"))
+    game = solution.game
+    assert solution.action(game.parse("110220000")) == 2  # wins at once
+    assert solution.action(game.parse("110200000")) == 2  # the only defence against the line 0 1 2
+    lost = game.parse("100020100")
+    assert solution.value(lost) == 0
+
+
+def test_nim_is_lost_at_multiples_of_four():
+    solution = solve(Nim())
+    for left in range(22):
+        for player in (0, 1):
+            s = solution.game.initial()._replace(left=left, player=player)
+            assert solution.value(s) == (-1 if left % 4 == 0 else 1)
+            assert solution.value(s, player=0) == (1 if player == 0 else -1) * solution.value(s)
+
+
+def test_a_state_out_of_reach_is_solved_when_it_is_asked_for():
+    solution = solve(Nim(), Nim().initial()._replace(left=5))
+    far = solution.game.initial()._replace(left=40)
+    assert solution.value(far) == -1
+    assert solution.best(far._replace(left=42)) == [1]
+
+
+def test_fields_wider_than_random_games_showed_start_the_walk_again():
+    assert solve(Grow()).states == 37 + 2  # piles of 5 to 41 bits, and two empty ones
+
+
+def test_a_game_that_comes_back_is_refused():
+    with pytest.raises(GameError, match="come back"):
+        solve(Round())
+
+
+def test_a_game_too_large_is_refused_before_it_starts():
+    with pytest.raises(LimitError, match=r"more than .* states"):
+        solve(make("connect-four"), memory=1 << 30)
+
+
+def test_a_table_that_outgrows_its_memory_is_refused():
+    with pytest.raises(LimitError, match="memory"):
+        solve(make("connect-four:rows=4,cols=4"), memory=1 << 18)
+
+
+def test_an_unknown_method_is_refused():
+    with pytest.raises(UnknownName, match="did you mean 'hashed'"):
+        solve(Nim(), method="hash")
+    with pytest.raises(UnknownName, match="does not number"):
+        solve(Nim(), method="dense")
+
+
+def test_whole_values_take_four_bytes():
+    assert solve(Nim()).table.values.dtype == np.int32
