@@ -10,7 +10,15 @@ Each edge costs one look into the table; a follower that is still open closes a 
 States that are images of each other under the game's symmetries share an entry.  The distance is the number of
 plies to the end when the loser delays it and everybody else hurries; with chance there is none.
 
-    marks[slot]    0 free, 1 open, 2 + distance closed          values[slot]    to the mover
+The last word of a row of the table is its entry:
+
+    0            free
+    1            open
+    otherwise    closed, with a whole value: value << 32 | 2 + distance
+                 closed, with a real value: the bits of the number, XOR those of a NaN that no game has
+
+A walk that fills its table returns; Python doubles the table, keeping what is closed, and starts the walk again.
+It runs down to where it was, because closed states are not entered: so a walk may stop and go on at any time.
 """
 
 from __future__ import annotations
@@ -24,19 +32,21 @@ from numpy.typing import NDArray
 from mdplay.bits import lowest, rest, some
 from mdplay.bridge import kernel, native, pack, part, unpack, width, words
 from mdplay.contract import method_hints
-from mdplay.errors import GameError, LimitError
+from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.solving.hashing import canonical
-from mdplay.solving.keys import Layout, find_key, layout_of, num_words, widths_of, write_key
-from mdplay.solving.memory import budget, in_words
+from mdplay.solving.keys import Layout, find_key, hash_key, layout_of, num_words, widths_of, write_key
+from mdplay.solving.memory import require
 from mdplay.solving.sampling import look_at
 
 FREE, OPEN, CLOSED = 0, 1, 2
-MAX_DISTANCE = (1 << 16) - 1 - CLOSED
-FIRST_SLOTS = 1 << 12
+NOT_A_VALUE = 0x7FF8_0000_0000_0001
+FIRST_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 8
+FULL_SHARE = 0.7  # of the slots in use: time to double
 TIE = 1e-9  # values this close, in proportion to the best, are equal
-FINISHED, STOPPED, CIRCLE, TOO_WIDE, TOO_LARGE, TOO_LONG = range(6)
+FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP = range(6)
+BEST, DISTANCE, GAIN, SHARE, SLOT, CHANCE, COLUMNS = range(7)  # of a frame: an open state on the way
 
 
 @part
@@ -62,17 +72,33 @@ def is_better(value: float, distance: int, best: float, best_distance: int) -> b
 
 
 @part
-def doubled(keys: Any, marks: Any, values: Any) -> Any:
-    """Return the table in twice the room."""
-    num_slots = 2 * len(marks)
-    new_keys = np.zeros((num_slots, keys.shape[1]), keys.dtype)
-    new_marks, new_values = np.zeros(num_slots, marks.dtype), np.zeros(num_slots, values.dtype)
-    for old in range(len(marks)):
-        if marks[old] != FREE:
-            slot = find_key(new_keys, new_marks, keys[old])
-            new_keys[slot] = keys[old]
-            new_marks[slot], new_values[slot] = marks[old], values[old]
-    return new_keys, new_marks, new_values
+def entry_of(whole: bool, value: float, distance: int) -> int:
+    """Return the entry of a closed state."""
+    if whole:
+        return (int(value) << 32) + CLOSED + distance
+    return np.float64(value).view(np.int64) ^ NOT_A_VALUE
+
+
+@part
+def value_of(entry: int, whole: bool) -> float:
+    """Return the value in a closed entry."""
+    return float(entry >> 32) if whole else np.int64(entry ^ NOT_A_VALUE).view(np.float64)
+
+
+@part
+def distance_of(entry: int, whole: bool) -> int:
+    """Return the distance in a closed entry; 0 where none is kept."""
+    return int(entry & 0xFFFF_FFFF) - CLOSED if whole else 0
+
+
+@part
+def choices_of(game: Any, s: Any) -> Any:
+    """Return the outcomes of chance if it moves, else the legal actions; and whether chance moves."""
+    if game.has_outcomes:
+        outcomes = game.outcomes(s)
+        if some(outcomes):
+            return outcomes, True
+    return game.legal(s), False
 
 
 @kernel
@@ -80,124 +106,107 @@ def walk(
     game: Any,
     start: Any,
     layout: Any,
-    keys: Any,
-    marks: Any,
-    values: Any,
+    whole: bool,
     count: int,
-    max_slots: int,
     stop: Any,
     progress: Any,
+    rows: Any,
+    frames: Any,
     out_trouble: Any,
 ) -> Any:
-    """Close every state that ``start`` reaches; return how it went, the number of states and the table.
+    """Close every state that ``start`` reaches, in place; return how it went and the number of states.
 
     What is closed already stays.  ``out_trouble`` gets the state at which a walk failed.
     """
-    s = canonical(game, unpack(game, start))
-    t = s
-    mask = game.legal(s)
-    key = np.zeros(keys.shape[1], keys.dtype)
-    stack, todo, by_chance, slots = [s], [mask], [False], [0]  # of every open state on the way to s
-    best, distance, gain, share = [0.0], [0], [0.0], [0.0]
-    depth, value, far, status = 0, 0.0, 0, FINISHED
-    fits = write_key(game, s, layout, key)
-    slot = find_key(keys, marks, key)
-    entering = marks[slot] == FREE
-    while fits and (entering or depth > 0):
-        if entering:
-            if 10 * count > 7 * len(marks):
-                if 2 * len(marks) > max_slots:
-                    status = TOO_LARGE
-                    break
-                keys, marks, values = doubled(keys, marks, values)
-                for i in range(depth):
-                    write_key(game, stack[i], layout, key)
-                    slots[i] = find_key(keys, marks, key)
-                write_key(game, s, layout, key)
-                slot = find_key(keys, marks, key)
-            for j in range(len(key)):
-                keys[slot, j] = key[j]
-            marks[slot] = OPEN
-            count += 1
-            if depth == len(stack):
-                stack.append(s)
-                todo.append(mask)
-                by_chance.append(False)
-                slots.append(slot)
-                best.append(0.0)
-                distance.append(0)
-                gain.append(0.0)
-                share.append(0.0)
-            mask = game.legal(s)
-            by_chance[depth] = False
-            if game.has_outcomes:
-                outcomes = game.outcomes(s)
-                if some(outcomes):
-                    mask = outcomes
-                    by_chance[depth] = True
-            stack[depth], todo[depth], slots[depth] = s, mask, slot
-            best[depth], distance[depth] = (0.0 if by_chance[depth] else -np.inf), -1
-            if not some(mask):
-                best[depth] = final_value(game, s)
+    t = canonical(game, unpack(game, start))
+    mask, by_chance = choices_of(game, t)
+    stack, todo = [t] * len(frames), [mask] * len(frames)
+    entries = rows.view(np.int64)
+    key = np.zeros(rows.shape[1] - 1, np.uint64)
+    column, last, most = len(key), len(rows) - 1, int(FULL_SHARE * len(rows))
+    depth, value, distance = 0, 0.0, 0
+    while True:
+        fits = write_key(game, t, layout, key)
+        slot = int(hash_key(key) & last)
+        while entries[slot, column] != FREE:  # written out: a call would count references, at twice the cost
+            same = True
+            for word in range(len(key)):
+                same &= rows[slot, word] == key[word]
+            if same:
+                break
+            slot = (slot + 1) & last
+        entry = entries[slot, column]
+        status = trouble(fits, entry, count < most, depth < len(frames), stop[0])
+        if status != FINISHED:
+            write_words(game, t, out_trouble)
+            return status, count
+        known = entry != FREE
+        if known:
+            value, distance = value_of(entry, whole), distance_of(entry, whole)
+        else:  # open t
+            for word in range(len(key)):
+                rows[slot, word] = key[word]
+            entries[slot, column] = OPEN
+            mask, by_chance = choices_of(game, t)
+            stack[depth], todo[depth] = t, mask
+            frames[depth, SLOT], frames[depth, CHANCE] = slot, by_chance
+            frames[depth, GAIN], frames[depth, DISTANCE] = 0.0, -1.0
+            frames[depth, BEST] = 0.0 if by_chance else -np.inf if some(mask) else final_value(game, t)
             depth += 1
-            entering = False
-            if count & 4095 == 0:
-                progress[0] = count
-                if stop[0]:
-                    status = STOPPED
-                    break
-        top = depth - 1
-        s = stack[top]
-        mask = todo[top]
-        if some(mask):  # the next follower of s
-            choice = lowest(mask)
-            todo[top] = rest(mask)
-            if game.has_outcomes and by_chance[top]:
-                t = canonical(game, game.outcome(s, choice))
-                share[top] = game.probability(s, choice)
-            else:
-                t = canonical(game, game.step(s, choice))
-                if game.has_reward:
-                    gain[top] = game.reward(s, choice)
-            fits = write_key(game, t, layout, key)
-            slot = find_key(keys, marks, key)
-            if not fits or marks[slot] == OPEN:
-                s = t
-                status = CIRCLE
+            count += 1
+            progress[0] = count
+        while True:
+            top = depth - 1
+            if top < 0:
+                return FINISHED, count
+            s, mask = stack[top], todo[top]
+            if known:  # hand the value of t to s
+                value = signed(game, s, t, value)
+                if game.has_outcomes and frames[top, CHANCE] != 0.0:
+                    frames[top, BEST] += frames[top, SHARE] * value
+                elif is_better(value + frames[top, GAIN], distance, frames[top, BEST], int(frames[top, DISTANCE])):
+                    frames[top, BEST] = max(value + frames[top, GAIN], frames[top, BEST])
+                    frames[top, DISTANCE] = distance
+            if some(mask):
                 break
-            if marks[slot] == FREE:
-                s = t
-                entering = True
-                continue
-            value, far = float(values[slot]), int(marks[slot]) - CLOSED
-        else:  # s is done: close it and hand its value to the state before
-            value, far = best[top], distance[top] + 1
-            if game.has_outcomes:
-                far = 0
-            if far > MAX_DISTANCE:
-                status = TOO_LONG
-                break
-            slot = slots[top]
-            values[slot], marks[slot] = value, CLOSED + far
+            value, distance = frames[top, BEST], int(frames[top, DISTANCE]) + 1  # close s
+            entries[int(frames[top, SLOT]), column] = entry_of(whole, value, distance)
+            known, t = True, s
             depth -= 1
-            if depth == 0:
-                break
-            t = s
-            top -= 1
-            s = stack[top]
-        value = signed(game, s, t, value)
-        if game.has_outcomes and by_chance[top]:
-            best[top] += share[top] * value
+        choice = lowest(mask)
+        todo[top] = rest(mask)
+        if game.has_outcomes and frames[top, CHANCE] != 0.0:
+            t = game.outcome(s, choice)
+            frames[top, SHARE] = game.probability(s, choice)
         else:
-            value += gain[top]
-            if is_better(value, far, best[top], distance[top]):
-                best[top], distance[top] = max(value, best[top]), far
+            t = game.step(s, choice)
+            if game.has_reward:
+                frames[top, GAIN] = game.reward(s, choice)
+        t = canonical(game, t)
+
+
+@part
+def trouble(fits: bool, entry: int, has_room: bool, is_shallow: bool, stop: int) -> int:
+    """Return why a walk cannot go on with a state, or FINISHED if it can."""
     if not fits:
-        status = TOO_WIDE
-    if status != FINISHED:
-        write_words(game, s, out_trouble)
-    progress[0] = count
-    return status, count, keys, marks, values
+        return TOO_WIDE
+    if entry == OPEN:
+        return CIRCLE
+    if entry == FREE:
+        return FULL if not has_room else TOO_DEEP if not is_shallow else STOPPED if stop else FINISHED
+    return FINISHED
+
+
+@kernel
+def keep_closed(rows: Any, out_rows: Any) -> int:
+    """Copy the closed slots of a table into an empty one; return their number."""
+    count = 0
+    column = rows.shape[1] - 1
+    for old in range(len(rows)):
+        if rows[old, column] > OPEN:
+            out_rows[find_key(out_rows, rows[old, :column])] = rows[old]
+            count += 1
+    return count
 
 
 @part
@@ -209,13 +218,13 @@ def write_words(game: Any, s: Any, out_words: Any) -> None:
 
 
 @kernel
-def look_up(game: Any, start: Any, layout: Any, keys: Any, marks: Any) -> int:
-    """Return the slot of a state, or -1 if the table does not have it."""
-    key = np.zeros(keys.shape[1], keys.dtype)
+def look_up(game: Any, start: Any, layout: Any, whole: bool, rows: Any) -> Any:
+    """Return whether a state is closed, its value and its distance."""
+    key = np.zeros(rows.shape[1] - 1, np.uint64)
     if not write_key(game, canonical(game, unpack(game, start)), layout, key):
-        return -1
-    slot = find_key(keys, marks, key)
-    return slot if marks[slot] >= CLOSED else -1
+        return False, 0.0, 0
+    entry = rows.view(np.int64)[find_key(rows, key), rows.shape[1] - 1]
+    return entry != FREE and entry != OPEN, value_of(entry, whole), distance_of(entry, whole)
 
 
 class HashTable:
@@ -225,90 +234,86 @@ class HashTable:
 
     def __init__(self, game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> None:
         self.game = game
+        self.whole = has_whole_values(game)
         self.memory = memory
         self._show = show
-        self.layout: Layout = layout_of([1] * width(game))
-        self._clear()
+        self._depth = FIRST_DEPTH
+        self._use_layout(layout_of([1] * width(game)))
 
     def __len__(self) -> int:
         return self._count
 
-    @property
-    def slot_bytes(self) -> int:
-        """The bytes of one slot."""
-        return 8 * num_words(self.layout) + self.marks.itemsize + self.values.itemsize
-
     def close(self, state: Any) -> None:
         """Give a value to every state that this one reaches; raise LimitError if they do not fit."""
-        if self.find(state) >= 0:
+        if self._find(state)[0]:
             return
         if not self._count:
             self._prepare(state)
-        self._walk(state)
-
-    def find(self, state: Any) -> int:
-        """Return the slot of a state, or -1."""
-        return int(look_up(native(self.game), words(state), self.layout, self.keys, self.marks))
+        while (status := self._walk(state)) != FINISHED:
+            self._prepare_again(status)
 
     def value_and_distance(self, state: Any) -> tuple[float, int | None]:
-        """Return what a state is worth to its mover, and the plies to the end; None with chance."""
+        """Return what a state is worth to its mover, and the plies to the end; None unless values are whole."""
         self.close(state)
-        slot = self.find(state)
-        distance = None if self.game.has_outcomes else int(self.marks[slot]) - CLOSED
-        return float(self.values[slot]), distance
+        _, value, distance = self._find(state)
+        return value, distance if self.whole else None
 
     # ---------------------------------------------------------------- the work
-    def _clear(self) -> None:
+    def _find(self, state: Any) -> tuple[bool, float, int]:
+        found: tuple[bool, float, int] = look_up(
+            native(self.game), words(state), self.layout, self.whole, self.rows
+        )
+        return found
+
+    def _use_layout(self, layout: Layout) -> None:
+        self.layout = layout
+        self.rows: NDArray[np.uint64] = np.zeros((FIRST_SLOTS, num_words(layout) + 1), np.uint64)
         self._count = 0
-        self.keys: NDArray[np.uint64] = np.zeros((FIRST_SLOTS, num_words(self.layout)), np.uint64)
-        self.marks: NDArray[np.uint16] = np.zeros(FIRST_SLOTS, np.uint16)
-        self.values: NDArray[Any] = np.zeros(FIRST_SLOTS, np.int32 if has_whole_values(self.game) else np.float64)
 
     def _prepare(self, state: Any) -> None:
         """Choose a layout by random games, and refuse a game that they show to be too large."""
         look = look_at(self.game, state, by_symmetry=self.game.has_symmetries)
-        self.layout = layout_of(look.widths)
-        self._clear()
-        needed = look.least_states * self.slot_bytes / 0.7
-        if needed > budget(self.memory):
-            raise LimitError(
-                f"the game has more than {look.least_states:.1g} states from there; a table of them would need"
-                f" at least {in_words(needed)} of memory, and {in_words(budget(self.memory))} may be used"
-            )
+        self._use_layout(layout_of(look.widths))
+        self._require(f"a table of more than {look.least_states:.1g} states", int(look.least_states / FULL_SHARE))
 
-    def _walk(self, state: Any) -> None:
+    def _require(self, what: str, slots: int) -> None:
+        require(slots * 8 * self.rows.shape[1], self.memory, what)
+
+    def _walk(self, state: Any) -> int:
         watch = Watch(1, self._show)
-        trouble = np.zeros(width(self.game), np.uint64)
-        max_slots = budget(self.memory) // self.slot_bytes * 2 // 3  # the old table lives on while it is doubled
-        arguments = (native(self.game), words(state), self.layout, self.keys, self.marks, self.values)
-        task = partial(walk, *arguments, self._count, max_slots, watch.stop, watch.progress, trouble)
+        self._trouble = np.zeros(width(self.game), np.uint64)
+        frames = np.zeros((self._depth, COLUMNS))
+        arguments = (native(self.game), words(state), self.layout, self.whole, self._count)
+        task = partial(walk, *arguments, watch.stop, watch.progress, self.rows, frames, self._trouble)
         try:
-            status, self._count, self.keys, self.marks, self.values = watch.run([task])[0]
+            status, self._count = watch.run([task])[0]
         except BaseException:
-            self._clear()
+            self._rebuild(len(self.rows))
             raise
-        if status != FINISHED:
-            reached = self._count
-            self._clear()
-            self._recover(status, trouble, state, reached)
+        return int(status)
 
-    def _recover(self, status: int, trouble: NDArray[np.uint64], state: Any, reached: int) -> None:
-        """Start again with wider fields, or say what is wrong."""
-        if status == TOO_WIDE:
-            pairs = zip(widths_of(self.layout), trouble, strict=True)
-            self.layout = layout_of([max(old, int(field).bit_length()) for old, field in pairs])
-            self._clear()
-            self._walk(state)
-            return
-        if status == TOO_LARGE:
-            raise LimitError(
-                f"more than {reached:,} states are reached from there, and the table of {self.slot_bytes} bytes"
-                f" a slot has no room for more in {in_words(budget(self.memory))} of memory"
-            )
-        text = self.game.text(unpack(self.game, tuple(int(field) for field in trouble)))
+    def _rebuild(self, slots: int) -> None:
+        """Move what is closed into a table of so many slots."""
+        rows = np.zeros((slots, self.rows.shape[1]), np.uint64)
+        self._count = int(keep_closed(self.rows, rows))
+        self.rows = rows
+
+    def _prepare_again(self, status: int) -> None:
+        """Make room for what a walk met, or say what is wrong with the game."""
+        fields = [int(field) for field in self._trouble]
         if status == CIRCLE:
+            text = self.game.text(unpack(self.game, tuple(fields)))
             raise GameError(f"the game can come back to {text}; backward induction needs games that cannot")
-        raise GameError(f"a game from {text} may last more than {MAX_DISTANCE} plies; does every game end?")
+        if status == TOO_WIDE:
+            pairs = zip(widths_of(self.layout), fields, strict=True)
+            self._use_layout(layout_of([max(old, field.bit_length()) for old, field in pairs]))
+            return
+        if status == TOO_DEEP:
+            self._depth *= 4
+            require(16 * self._depth * COLUMNS, self.memory, f"a game of more than {self._depth // 4} plies")
+        slots = len(self.rows) * (2 if status == FULL else 1)
+        self._require(f"a table of more than {self._count:,} states", slots + len(self.rows))
+        self._rebuild(slots)
 
 
 def has_whole_values(game: Game[Any]) -> bool:

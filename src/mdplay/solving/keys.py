@@ -8,8 +8,9 @@ side into as few words as they need; its row j tells where field j goes:
 Tic-Tac-Toe's (mine, theirs, player) of 9 + 9 + 1 bits is one word instead of three.  The widths are what random
 games have shown; a solver that meets a wider field starts again with that field widened.
 
-    keys[slot, word]   the key                    slots are a power of two, probed in order
-    marks[slot]        0 = the slot is free; its other meanings belong to the owner of the table
+    rows[slot] = (*key, entry)      entry 0 = the slot is free; slots are a power of two, probed in order
+
+A key and what is known of it stand side by side, so that a look costs one line of the cache.
 """
 
 from __future__ import annotations
@@ -63,17 +64,23 @@ def write_key(game: Any, s: Any, layout: Any, out_key: Any) -> bool:
 
 
 @part
-def find_key(keys: Any, marks: Any, key: Any) -> int:
-    """Return the slot of a key, or the free slot where it belongs."""
+def hash_key(key: Any) -> Any:
+    """Return the hash of a key, a word."""
     h = mix(key[0], len(key))
     for word in range(1, len(key)):
         h = mix(h, key[word])
-    last = len(marks) - 1
-    slot = int(h & last)
-    while marks[slot] != 0:
+    return h
+
+
+@part
+def find_key(rows: Any, key: Any) -> int:
+    """Return the slot of a key, or the free slot where it belongs."""
+    last = len(rows) - 1
+    slot = int(hash_key(key) & last)
+    while rows[slot, len(key)] != 0:
         same = True
         for word in range(len(key)):
-            same &= keys[slot, word] == key[word]
+            same &= rows[slot, word] == key[word]
         if same:
             break
         slot = (slot + 1) & last

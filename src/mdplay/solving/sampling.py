@@ -23,9 +23,9 @@ from mdplay.rng import advance, pick, scramble, stream
 from mdplay.running import Watch
 from mdplay.solving.hashing import canonical
 
-FEW_GAMES, MANY_GAMES = 1 << 10, 1 << 17
+FEW_GAMES, MORE_GAMES, MANY_GAMES = 1 << 10, 1 << 13, 1 << 17
 COLUMNS = 16  # plies that are looked at, spread over the length of a game
-FEW_STATES = 20_000.0  # a bound below this one needs no second look
+FEW_STATES, MORE_STATES = 2e4, 2e6  # bounds below which no closer look is needed
 LONGEST = 1 << 14  # plies after which a random game is left alone
 DOUBT = 3.0
 
@@ -79,10 +79,12 @@ def look_at(game: Game[Any], state: Any, *, by_symmetry: bool, seed: int = 0) ->
     """Play random games from a state and return what they show."""
     _, longest = _look(game, state, by_symmetry, FEW_GAMES, LONGEST, seed)
     stride = -(-longest // COLUMNS)
-    few, _ = _look(game, state, by_symmetry, FEW_GAMES, stride, seed)
-    if few.least_states < FEW_STATES:
-        return few
-    return _look(game, state, by_symmetry, MANY_GAMES, stride, seed)[0]
+    look, _ = _look(game, state, by_symmetry, FEW_GAMES, stride, seed)
+    if look.least_states > FEW_STATES:
+        look, _ = _look(game, state, by_symmetry, MORE_GAMES, stride, seed)
+    if look.least_states > MORE_STATES:
+        look, _ = _look(game, state, by_symmetry, MANY_GAMES, stride, seed)
+    return look
 
 
 def _look(game: Game[Any], state: Any, by_symmetry: bool, games: int, stride: int, seed: int) -> tuple[Look, int]:
