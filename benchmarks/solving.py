@@ -81,7 +81,9 @@ def measure(name: str, game: Game[Piles]) -> None:
     solution = solve(game)
     seconds, wall = time.process_time() - began, time.perf_counter() - wall
     speed = solution.states / seconds / 1e6
-    print(f"{name:28} {solution.method:8} {solution.states:>10,} {seconds:7.2f} s CPU {wall:7.2f} s {speed:6.2f} M states/s")
+    print(
+        f"{name:28} {solution.method:8} {solution.states:>10,} {seconds:7.2f} s CPU {wall:7.2f} s {speed:6.2f} M states/s"
+    )
 
 
 def main() -> None:

@@ -57,8 +57,8 @@ __all__ = [
     "Position",
     "PositionError",
     "Record",
-    "TournamentResult",
     "Solution",
+    "TournamentResult",
     "UnknownName",
     "Wide",
     "check_game",
@@ -73,35 +73,30 @@ __all__ = [
     "play",
     "playouts",
     "save_records",
+    "solve",
     "tournament",
 ]
 
 _LAZY = {
     "Agent": "mdplay.playing.agents",
+    "Choice": "mdplay.solving.solution",
     "Evaluation": "mdplay.playing.evaluating",
     "MatchResult": "mdplay.playing.matches",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.solving.perft",
     "Record": "mdplay.playing.records",
+    "Solution": "mdplay.solving.solution",
     "TournamentResult": "mdplay.playing.tournaments",
     "evaluate": "mdplay.playing.evaluating",
     "load_records": "mdplay.playing.records",
     "make_agent": "mdplay.playing.agents",
     "match": "mdplay.playing.matches",
-    "solve",
-]
-
-_LAZY = {
-    "Choice": "mdplay.solving.solution",
-    "Playouts": "mdplay.searching.playouts",
-    "Ply": "mdplay.solving.perft",
-    "Solution": "mdplay.solving.solution",
     "perft": "mdplay.solving.perft",
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
     "save_records": "mdplay.playing.records",
-    "tournament": "mdplay.playing.tournaments",
     "solve": "mdplay.solving.solution",
+    "tournament": "mdplay.playing.tournaments",
 }
 
 

@@ -18,20 +18,20 @@ from mdplay.errors import MdplayError, unknown
 COMMANDS = {
     "cache": "Show or clear the folder of compiled kernels.",
     "check": "Check that a game keeps its contract.",
-    "evaluate": "Let an agent play a game for one: mean and distribution.",
     "decode": "Turn a plan into an Anti-Tic-Tac-Toe policy file.",
     "encode": "Turn a player's states and the opponent's policy into an MDP file.",
+    "evaluate": "Let an agent play a game for one: mean and distribution.",
     "games": "List the games, their parameters and what they know.",
     "match": "Play a match of two agents: the score with an interval.",
     "perft": "Count paths and positions by depth.",
-    "play": "Play in the terminal.",
     "plan": "Plan in an MDP file: the best value and action of every state.",
+    "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
-    "tournament": "Play every agent against every other: cross table and Elo.",
     "respond": "Alternate best responses until both players stand still.",
     "show": "Draw a position and list its moves.",
-    "states": "List the states of a game in which a player moves.",
     "solve": "Solve a game exactly: values of positions and moves.",
+    "states": "List the states of a game in which a player moves.",
+    "tournament": "Play every agent against every other: cross table and Elo.",
 }
 
 
