@@ -1,0 +1,103 @@
+"""Steps of a reproduction: each makes one figure, is kept on disk, and is not made twice.
+
+A figure is words, a table, a picture (in light and in dark) and its facts, with the command that gives the same.
+It is written as soon as it is made; a run that was killed goes on with the first step that is missing.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mdplay import __version__
+from mdplay.plots import Paint, Size, png
+from mdplay.store import replacing
+
+Row = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts; numbers are set to the right."""
+
+    header: Row
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One result of a system: what a reader sees, and the facts behind it."""
+
+    title: str
+    command: str
+    text: str
+    facts: dict[str, Any]
+    table: Table | None = None
+    picture: tuple[bytes, bytes] | None = None  # PNG, for light and for dark surroundings
+    drawing: str | None = None  # SVG
+
+
+@dataclass(frozen=True)
+class Made:
+    """A figure with the name of its step and the seconds it took."""
+
+    name: str
+    figure: Figure
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Step:
+    """How one figure is made; ``settings`` are all that its facts depend on."""
+
+    name: str
+    make: Callable[[Callable[[int], None]], Figure]
+    settings: dict[str, Any] = field(default_factory=dict)
+    work: int | None = None  # what the progress counts to, if it is known
+
+
+def both(paint: Paint, size: Size = (8, 4.5)) -> tuple[bytes, bytes]:
+    """Return a plot for light and for dark surroundings."""
+    return png(paint, size), png(paint, size, dark=True)
+
+
+def run_step(step: Step, folder: Path, show: Callable[[int], None]) -> Made:
+    """Return the figure of a step: from the folder if it was made with the same settings, else made now."""
+    path = folder / f"{step.name}.json"
+    stamp = json.loads(json.dumps({"version": __version__, **step.settings}))
+    if (found := _kept(path, stamp)) is not None:
+        return found
+    began = time.perf_counter()
+    figure = step.make(show)
+    made = Made(step.name, figure, time.perf_counter() - began)
+    with replacing(path) as file:
+        file.write(json.dumps({"stamp": stamp, **_document(made)}).encode())
+    return made
+
+
+def _document(made: Made) -> dict[str, Any]:
+    document = asdict(made)
+    if made.figure.picture is not None:
+        document["figure"]["picture"] = [base64.b64encode(png).decode() for png in made.figure.picture]
+    return document
+
+
+def _kept(path: Path, stamp: dict[str, Any]) -> Made | None:
+    try:
+        document = json.loads(path.read_bytes())
+        if document["stamp"] != stamp:
+            return None
+        facts = document["figure"]
+        if facts["picture"] is not None:
+            light, dark = (base64.b64decode(text) for text in facts["picture"])
+            facts["picture"] = (light, dark)
+        if facts["table"] is not None:
+            facts["table"] = Table(**facts["table"])
+        return Made(document["name"], Figure(**facts), document["seconds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
