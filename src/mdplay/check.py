@@ -108,9 +108,9 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _blame(error: Exception) -> str:
-    """Return the error with the file and line where it arose."""
+    """Return the error with the file and line where it arose; generated code has no lines to show."""
     frames = traceback.extract_tb(error.__traceback__)
-    last = frames[-1]
+    last = [frame for frame in frames if frame.line][-1]
     return f"{type(error).__name__}: {error} ({Path(last.filename).name}, line {last.lineno}: {last.line})"
 
 

@@ -205,8 +205,10 @@ def _maker_of_file(text: str) -> tuple[Maker, str]:
 
 
 def _only_game(games: dict[str, Any], path: Path) -> Maker:
-    if len(games) != 1:
-        found = ", ".join(sorted(games)) or "none"
+    if not games:
+        raise GameError(f"there is no game in {path.name}: derive a class from mdplay.Game")
+    if len(games) > 1:
+        found = ", ".join(sorted(games))
         raise GameError(f"name the class, as in {path.name}:Class; games in {path.name}: {found}")
     found_maker: Maker = next(iter(games.values()))
     return found_maker
@@ -252,4 +254,6 @@ def _blame(error: BaseException, path: Path) -> str:
         trace = trace.tb_next
     place = f" (line {line})" if line else ""
     message = error.msg if isinstance(error, SyntaxError) else str(error)
+    if isinstance(error, ImportError) and error.path:
+        message = message.replace(f" ({error.path})", "")
     return f"{type(error).__name__}: {message}{place}"

@@ -201,6 +201,8 @@ def explain(error: Exception) -> str:
         cause = f"{unknown[1]} is a {unknown[2]}, which has no compiled form"
     elif unknown := re.search(r"NameError: global name '(\w+)' is not defined|Untyped global name '(\w+)'", text):
         cause = f"NameError: name {(unknown[1] or unknown[2])!r} is not defined"
+    elif table := re.search(r"assigned to variable '(\w+)' in globals", text):
+        cause = f"{table[1]} is a list; rules use tuples"
     else:
         cause = _first_cause(text)
     return f"{cause}{_source_line(text)}"
