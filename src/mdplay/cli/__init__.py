@@ -23,6 +23,7 @@ COMMANDS = {
     "evaluate": "Let an agent play a game for one: mean and distribution.",
     "games": "List the games, their parameters and what they know.",
     "match": "Play a match of two agents: the score with an interval.",
+    "new": "Write a starter file for a game of your own.",
     "perft": "Count paths and positions by depth.",
     "plan": "Plan in an MDP file: the best value and action of every state.",
     "play": "Play in the terminal.",
