@@ -11,6 +11,7 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable
@@ -161,10 +162,13 @@ def _maker_of_name(text: str) -> tuple[Maker, str]:
 
 
 def read_parameters(known: list[Parameter], text: str) -> dict[str, Any]:
-    """Return the values that ``name=value,...`` gives to known parameters, or raise MdplayError."""
+    """Return the values that ``name=value,...`` gives to known parameters, or raise MdplayError.
+
+    A comma inside parentheses is part of a value: ``selector=ucb1(c=1),form=report``.
+    """
     by_name = {parameter.name: parameter for parameter in known}
     given = {}
-    for item in filter(None, (item.strip() for item in text.split(","))):
+    for item in filter(None, (item.strip() for item in re.split(r",(?![^()]*\))", text))):
         name, equals, value = item.partition("=")
         if not equals:
             raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(by_name)}")

@@ -16,6 +16,8 @@ from mdplay import __version__
 from mdplay.errors import MdplayError, unknown
 
 COMMANDS = {
+    "accuracy": "Count how often an agent's moves keep the exact value.",
+    "bandits": "Compare exploration policies on multi-armed bandits.",
     "cache": "Show or clear the folder of compiled kernels.",
     "check": "Check that a game keeps its contract.",
     "decode": "Turn a plan into an Anti-Tic-Tac-Toe policy file.",
@@ -29,6 +31,8 @@ COMMANDS = {
     "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
     "respond": "Alternate best responses until both players stand still.",
+    "tournament": "Play every agent against every other: cross table and Elo.",
+    "search": "Find a good move by tree search or by depth-limited search.",
     "show": "Draw a position and list its moves.",
     "solve": "Solve a game exactly: values of positions and moves.",
     "states": "List the states of a game in which a player moves.",

@@ -35,7 +35,9 @@ from mdplay.rng import Random
 
 MAX_ACTIONS = 128
 AGENTS = {
+    "heuristic": "mdplay.searching.agents:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
+    "mcts": "mdplay.searching.agents:MCTSAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }

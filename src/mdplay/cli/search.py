@@ -1,0 +1,87 @@
+"""``mdplay search``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mdplay.cli.common import (
+    game_argument,
+    json_option,
+    position_option,
+    print_json,
+    progress,
+    seed_option,
+    state_of,
+)
+from mdplay.errors import UnknownName
+from mdplay.game import Game
+
+
+@click.command()
+@game_argument
+@position_option
+@click.option(
+    "--agent", "-a", default="mcts", show_default=True, help="mcts:selector=ucb1(c=1),form=report or heuristic:depth=8."
+)
+@click.option("--simulations", "-n", type=click.IntRange(1), help="Stop after so many; default 10,000.")
+@click.option("--seconds", "-t", type=click.FloatRange(0, min_open=True), help="Stop after so long.")
+@click.option("--threads", type=click.IntRange(1), help="Trees grown side by side; default 1, with --seconds all cores.")
+@click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
+@seed_option
+@json_option
+def command(
+    game: Game[Any],
+    position: str | None,
+    agent: str,
+    simulations: int | None,
+    seconds: float | None,
+    threads: int | None,
+    tree: str | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Find a good move within a budget.
+
+    \b
+    Examples:
+      mdplay search connect-four --position 4453 --seconds 1
+      mdplay search 2048 -p 1123000000000000 --agent mcts:selector=thompson -n 2000
+      mdplay search connect-four --agent heuristic:depth=8 --json
+    """
+    from mdplay.playing.agents import make_agent
+    from mdplay.searching.agents import SearchAgent
+
+    searcher = make_agent(game, _with_options(agent, simulations=simulations, seconds=seconds, threads=threads))
+    if not isinstance(searcher, SearchAgent):
+        raise UnknownName(f"agent {agent} does not search; choose mcts or heuristic")
+    state = state_of(game, position)
+    with progress("searching", simulations) as show:
+        result = searcher.search(state, seed=seed, show=show)
+    if tree is not None and result.tree is not None:
+        result.tree.save(tree)
+    if as_json:
+        print_json(result.as_dict())
+        return
+    _print(game, state, result)
+
+
+def _with_options(agent: str, **options: float | None) -> str:
+    """Return the agent's text with the options that the command line gives."""
+    given = [f"{name}={value}" for name, value in options.items() if value is not None]
+    return agent + (("," if ":" in agent else ":") + ",".join(given) if given else "")
+
+
+def _print(game: Game[Any], state: Any, result: Any) -> None:
+    click.echo(game.board(state))
+    click.echo(f"\n{'move':>8} {'visits':>10} {'value':>9}")
+    for move in sorted(result.moves, key=lambda m: (m.action not in result.best, -m.visits)):
+        mark = "*" if move.action in result.best else " "
+        click.echo(f"{move.move:>8}{mark}{move.visits:>10,} {move.value:>+9.3f}{' proven' if move.proven else ''}")
+    click.echo(f"\nline  {' '.join(result.line[:20])}")
+    if result.simulations:
+        speed = f"{result.simulations_per_second:,.0f}/s"
+        click.echo(f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes")
+    else:
+        click.echo(f"depth {result.depth}, {result.nodes:,} nodes in {result.seconds:.2f} s")

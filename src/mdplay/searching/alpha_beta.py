@@ -1,0 +1,250 @@
+"""The kernel of depth-limited search: alpha-beta over a stack of frames, expectation where chance moves.
+
+Values are for player 0: player 0 raises the lower end of the window, player 1 lowers the upper end, whoever moves
+next; so extra turns need no care.  Chance averages its outcomes, each searched with an open window, and costs no depth.
+
+Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth left):
+beyond all guesses, a quick win above a slow one.  Where points are earned, guesses are points, and so are results.
+
+The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only for
+just that depth, so a value means the same wherever it is found.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import U64, lowest, mix, rest, some
+from mdplay.bridge import borrow, kernel, load, pack, part, unpack
+
+WIN = 1e6
+LARGEST_GUESS = WIN / 2
+MAX_MOVES = 128
+MAX, MIN, CHANCE = range(3)
+EXACT, AT_LEAST, AT_MOST = range(1, 4)
+
+FRAME_FIELDS = [
+    ("alpha", np.float64),
+    ("beta", np.float64),
+    ("floor", np.float64),  # alpha and beta as the node was given them
+    ("ceiling", np.float64),
+    ("best", np.float64),  # value so far; at a chance node the average so far
+    ("gain", np.float64),  # points to player 0 of the move being tried
+    ("share", np.float64),  # probability of the outcome being tried
+    ("key", np.int64),
+    ("depth", np.int32),  # moves left
+    ("count", np.int32),  # moves to try
+    ("tried", np.int32),
+    ("kind", np.uint8),
+    ("action", np.uint8),  # best so far
+]
+ENTRY_FIELDS = [
+    ("key", np.int64),
+    ("best", np.float64),
+    ("depth", np.int16),
+    ("bound", np.uint8),  # 0: empty
+    ("action", np.uint8),
+]
+FRAME, ENTRY = (np.dtype((np.record, np.dtype(fields, align=True))) for fields in (FRAME_FIELDS, ENTRY_FIELDS))
+NODES, GUESSES, COUNTERS = range(3)
+NONE, UNSORTED = 255, -1  # no move is the favourite; nor does the order matter
+
+
+def new_table(bits: int) -> NDArray[Any]:
+    """Return an empty table of 2**bits positions."""
+    return np.zeros(1 << bits, ENTRY)
+
+
+def new_stack(depth: int, width: int) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.uint8]]:
+    """Return frames, states and moves for a search of a depth, chance between the moves included."""
+    plies = 2 * depth + 4
+    return np.zeros(plies, FRAME), np.zeros((plies, width), np.uint64), np.zeros((plies, MAX_MOVES), np.uint8)
+
+
+@part
+def key_of(game: Any, s: Any) -> Any:
+    """Return a hash of a state."""
+    packed = pack(game, s)
+    h = U64(0)
+    for i in range(len(packed)):
+        h = mix(h, packed[i] + i)
+    return int(h)
+
+
+@kernel
+def hash_of(game: Any, start: Any) -> int:
+    """Return a packed state's key in the table."""
+    return key_of(game, unpack(game, start))
+
+
+@kernel
+def search_value(
+    game: Any,
+    start: Any,
+    depth: int,
+    table: Any,
+    frames: Any,
+    states: Any,
+    moves: Any,
+    stop: Any,
+    counters: Any,
+) -> float:
+    """Return the value of a state for player 0 at a depth, or NaN when stopped; count nodes and guesses."""
+    table, frames, states, moves = borrow(table), borrow(frames), borrow(states), borrow(moves)
+    push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
+    ply = 0
+    while not stop[0]:
+        value = open_node(game, table, frames, states, moves, ply, counters)
+        while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
+            if ply == 0:
+                return value
+            ply -= 1
+            value = absorb(frames, moves, ply, value)
+            if not math.isnan(value):
+                remember(table, frames, ply)
+        enter(game, frames, states, moves, ply)
+        ply += 1
+    return math.nan
+
+
+@part
+def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alpha: float, beta: float) -> None:
+    """Put a state on the stack, to be searched within a window."""
+    packed = pack(game, s)
+    for i in range(len(packed)):
+        states[ply, i] = packed[i]
+    frame = frames[ply]
+    frame.depth = depth
+    frame.alpha = alpha
+    frame.beta = beta
+
+
+@part
+def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> float:
+    """Begin the node at a ply: its value if that is known at once, else NaN with its moves listed."""
+    s, frame = load(game, states, ply), frames[ply]
+    counters[NODES] += 1
+    frame.tried = 0
+    frame.floor = frame.alpha
+    frame.ceiling = frame.beta
+    if game.has_outcomes and some(game.outcomes(s)):
+        frame.kind = CHANCE
+        frame.best = 0.0
+        frame.count = list_moves(game, s, game.outcomes(s), UNSORTED, moves[ply])
+        return math.nan
+    mask = game.legal(s)
+    if not some(mask):
+        return float(game.result(s)) * (1.0 if game.has_reward else WIN + frame.depth)
+    if frame.depth == 0:
+        counters[GUESSES] += 1
+        return min(max(float(game.heuristic(s)), -LARGEST_GUESS), LARGEST_GUESS)
+    frame.key = key_of(game, s)
+    known, favourite = recall(table, frame)
+    if not math.isnan(known):
+        return known
+    frame.kind = MIN if game.player(s) else MAX
+    frame.best = math.inf if frame.kind == MIN else -math.inf
+    frame.count = list_moves(game, s, mask, favourite, moves[ply])
+    return math.nan
+
+
+@part
+def list_moves(game: Any, s: Any, mask: Any, favourite: int, out_moves: Any) -> int:
+    """List the elements of a mask: the favourite first, then by the game's order; return how many.
+
+    An insertion sort: there are few, and mostly in order.
+    """
+    count = 0
+    while some(mask):
+        action = lowest(mask)
+        mask = rest(mask)
+        i = count
+        if favourite != UNSORTED:
+            while i > 0 and comes_before(game, s, action, int(out_moves[i - 1]), favourite):
+                out_moves[i] = out_moves[i - 1]
+                i -= 1
+        out_moves[i] = action
+        count += 1
+    return count
+
+
+@part
+def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> bool:
+    """Tell whether an action is to be tried before another, smaller one."""
+    if other == favourite:
+        return False
+    if action == favourite:
+        return True
+    return game.has_order and game.order(s, action) > game.order(s, other)
+
+
+@part
+def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int) -> None:
+    """Put the state after the next move of the node at a ply on the stack."""
+    s, frame = load(game, states, ply), frames[ply]
+    action = int(moves[ply, frame.tried])
+    frame.tried += 1
+    if frame.kind == CHANCE:
+        frame.share = game.probability(s, action)
+        push(game, game.outcome(s, action), states, frames, ply + 1, frame.depth, -math.inf, math.inf)
+        return
+    frame.gain = 0.0
+    if game.has_reward:
+        points = game.reward(s, action)
+        frame.gain = -points if frame.kind == MIN else points
+    after = game.step(s, action)
+    push(game, after, states, frames, ply + 1, frame.depth - 1, frame.alpha - frame.gain, frame.beta - frame.gain)
+
+
+@part
+def absorb(frames: Any, moves: Any, ply: int, value: float) -> float:
+    """Take in the value of the move tried at a ply; return the node's value if it is done, else NaN."""
+    frame = frames[ply]
+    if frame.kind == CHANCE:
+        frame.best += frame.share * value
+    else:
+        value += frame.gain
+        if value > frame.best if frame.kind == MAX else value < frame.best:
+            frame.best = value
+            frame.action = moves[ply, frame.tried - 1]
+        if frame.kind == MAX:
+            frame.alpha = max(frame.alpha, value)
+        else:
+            frame.beta = min(frame.beta, value)
+    cut = frame.kind != CHANCE and frame.alpha >= frame.beta
+    return frame.best if cut or frame.tried == frame.count else math.nan
+
+
+@part
+def remember(table: Any, frames: Any, ply: int) -> None:
+    """Write a finished node into the table, over whatever was there."""
+    frame = frames[ply]
+    if frame.kind == CHANCE:
+        return
+    entry = table[frame.key & len(table) - 1]
+    entry.key = frame.key
+    entry.best = frame.best
+    entry.depth = frame.depth
+    entry.action = frame.action
+    if frame.best >= frame.ceiling:
+        entry.bound = AT_LEAST
+    else:
+        entry.bound = AT_MOST if frame.best <= frame.floor else EXACT
+
+
+@part
+def recall(table: Any, frame: Any) -> Any:
+    """Return what the table knows: the value if it settles the node, else NaN; the best move or NONE."""
+    entry = table[frame.key & len(table) - 1]
+    if entry.bound == 0 or entry.key != frame.key:
+        return math.nan, NONE
+    if entry.depth == frame.depth:
+        high_enough = entry.bound == AT_LEAST and entry.best >= frame.beta
+        low_enough = entry.bound == AT_MOST and entry.best <= frame.alpha
+        if entry.bound == EXACT or high_enough or low_enough:
+            return entry.best, NONE
+    return math.nan, int(entry.action)

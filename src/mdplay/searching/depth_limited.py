@@ -1,0 +1,154 @@
+"""Depth-limited search for any game with a heuristic: deeper and deeper, until depth or time is spent.
+
+Each depth d searches every move of the position to its exact value at that depth, so that all moves can be compared;
+what the depths before found orders the moves of the next.  A depth that time cut short is not used.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import members
+from mdplay.bridge import native, width, words
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game
+from mdplay.running import Show, Watch
+from mdplay.searching.alpha_beta import COUNTERS, EXACT, GUESSES, NODES, WIN, hash_of, new_stack, new_table, search_value
+from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+
+DEPTH = 6
+MAX_DEPTH = 1000
+TABLE_BITS = 18
+TOLERANCE = 1e-9
+
+
+class Deepening:
+    """A position searched deeper and deeper: its table, and the values of its moves at the last whole depth."""
+
+    def __init__(self, game: Game[Any], s: Any, depth: int, watch: Watch, table_bits: int) -> None:
+        self.game, self.state, self.watch = game, s, watch
+        self.actions = members(game.legal(s))
+        self.table = new_table(table_bits)
+        self.values: list[float] = []
+        self.nodes: list[int] = []
+        self.depth = self.num_nodes = 0
+        self.exact = False
+        self._stack = new_stack(depth, width(game))
+
+    def deepen(self) -> bool:
+        """Search all moves one deeper; return whether that came to its end and more depth would tell more."""
+        found, nodes, guesses = [], [], 0
+        for action in self.actions:
+            counters = np.zeros(COUNTERS, np.int64)
+            found.append(self._value(action, self.depth, counters))
+            nodes.append(int(counters[NODES]))
+            guesses += int(counters[GUESSES])
+            self.num_nodes += nodes[-1]
+            self.watch.progress[0] = self.num_nodes
+        if any(map(math.isnan, found)):
+            return False
+        self.values, self.nodes, self.exact = found, nodes, guesses == 0
+        self.depth += 1
+        return not self.exact
+
+    def _value(self, action: int, depth: int, counters: NDArray[np.int64]) -> float:
+        """Return the value of a move to its mover."""
+        game, s = self.game, self.state
+        start, sign = words(game.step(s, action)), -1 if game.player(s) else 1
+        value = search_value(native(game), start, depth, self.table, *self._stack, self.watch.stop, counters)
+        return float(game.reward(s, action)) + sign * float(value)
+
+    def compile(self) -> None:
+        """Have the kernels ready."""
+        stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
+        search_value(game, words(self.state), 0, self.table, *self._stack, stop, counters)
+
+    def line(self, action: int) -> tuple[str, ...]:
+        """Return a move and the best play after it, as far as the table still knows it; chance ends it."""
+        game, s, moves, depth = self.game, self.state, [], self.depth
+        while True:
+            moves.append(game.move_text(s, action))
+            s, depth = game.step(s, action), depth - 1
+            if members(game.outcomes(s)) or not members(game.legal(s)):
+                return tuple(moves)
+            key = int(hash_of(native(game), words(s)))
+            entry = self.table[key & len(self.table) - 1]
+            if (int(entry["key"]), int(entry["depth"]), int(entry["bound"])) != (key, depth, EXACT):
+                return tuple(moves)
+            action = int(entry["action"])
+
+
+def depth_limited(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    depth: int | None = None,
+    seconds: float | None = None,
+    table_bits: int = TABLE_BITS,
+    watch: Watch | None = None,
+    show: Show | None = None,
+) -> SearchResult:
+    """Search a position (default: the start) to a depth (default 6) and return the best move.
+
+    With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after each
+    move.  A value that is proven is a result; any other is in the unit of the heuristic.
+    """
+    s = game.initial() if state is None else state
+    _check(game, s, depth, seconds)
+    limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
+    watch = watch or Watch(1, show)
+    job = Deepening(game, s, limit, watch, table_bits)
+    job.compile()  # the clock starts after that
+    began = time.perf_counter()
+    with stopping_after(seconds, watch):
+        watch.run([partial(_deepen, job, limit)])
+    if not job.values:
+        raise LimitError("the time was too short for even one move; give more seconds")
+    return _summary(job, time.perf_counter() - began)
+
+
+def _check(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
+    if not (game.has_heuristic or game.has_reward):
+        raise GameError("depth-limited search needs a game with a heuristic (or with points); this one has neither")
+    if depth is not None and not 1 <= depth <= MAX_DEPTH:
+        raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
+    if seconds is not None and not seconds > 0:
+        raise LimitError(f"seconds={seconds} must be more than 0")
+    check_open(game, s)
+
+
+def _deepen(job: Deepening, limit: int) -> None:
+    while job.depth < limit and job.deepen():
+        pass
+
+
+def _summary(job: Deepening, seconds: float) -> SearchResult:
+    top = max(job.values)
+    tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - TOLERANCE * max(1.0, abs(top))]
+    moves = tuple(_statistics(job, *row) for row in zip(job.actions, job.values, job.nodes, strict=True))
+    chosen = next(move for move in moves if move.action == tied[0])
+    return SearchResult(
+        action=chosen.action,
+        value=chosen.value,
+        proven=chosen.proven,
+        best=tuple(tied),
+        moves=moves,
+        line=job.line(chosen.action),
+        simulations=0,
+        nodes=job.num_nodes,
+        seconds=seconds,
+        depth=job.depth,
+    )
+
+
+def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveStatistics:
+    """Return a move's figures; a value beyond all guesses is a result again."""
+    decided = not job.game.has_reward and abs(value) > WIN / 2
+    shown = round(value / WIN, 3) if decided else value
+    return MoveStatistics(action, job.game.move_text(job.state, action), nodes, shown, decided or job.exact)

@@ -1,0 +1,101 @@
+"""What a search answers, a move with reasons; and what all searches share, the position and the time they take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Timer
+from typing import Any
+
+from mdplay.bits import some
+from mdplay.errors import PositionError
+from mdplay.game import Game
+from mdplay.running import Watch
+
+
+@dataclass(frozen=True)
+class MoveStatistics:
+    """A move of the searched position: its value is for the player who makes it."""
+
+    action: int
+    move: str
+    visits: int
+    value: float
+    proven: bool = False
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {"move": self.move, "visits": self.visits, "value": self.value, "proven": self.proven}
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The answer of a search, for the player to move.
+
+    ``moves`` are in the order of their actions; ``best`` are the actions that the search holds equal and best,
+    the first of them is ``action``; ``line`` is the play it expects, chance left out by its likeliest outcome.
+    """
+
+    action: int
+    value: float
+    proven: bool
+    best: tuple[int, ...]
+    moves: tuple[MoveStatistics, ...]
+    line: tuple[str, ...]
+    simulations: int
+    nodes: int
+    seconds: float
+    depth: int = 0  # of a depth-limited search
+    tree: Any = field(default=None, repr=False, compare=False)
+
+    @property
+    def move(self) -> str:
+        """The chosen move in the game's notation."""
+        return self.names[self.action]
+
+    @property
+    def names(self) -> dict[int, str]:
+        """The moves by their actions."""
+        return {move.action: move.move for move in self.moves}
+
+    @property
+    def simulations_per_second(self) -> float:
+        """The speed, all threads together."""
+        return self.simulations / self.seconds if self.seconds else 0.0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the answer for JSON."""
+        return {
+            "best": [self.names[action] for action in self.best],
+            "value": self.value,
+            "proven": self.proven,
+            "moves": [move.as_dict() for move in self.moves],
+            "line": list(self.line),
+            "simulations": self.simulations,
+            "nodes": self.nodes,
+            "depth": self.depth,
+            "seconds": self.seconds,
+            "simulations_per_second": self.simulations_per_second,
+        }
+
+
+def check_open(game: Game[Any], s: Any) -> None:
+    """Raise PositionError unless a player has a move to choose."""
+    if some(game.outcomes(s)):
+        raise PositionError(f"{game.text(s)}: chance moves here; search the position after it")
+    if not some(game.legal(s)):
+        raise PositionError(f"{game.text(s)}: the game is over, there is no move to search for")
+
+
+@contextmanager
+def stopping_after(seconds: float | None, watch: Watch) -> Iterator[None]:
+    """Set the stop array after some time."""
+    timer = Timer(seconds or 0.0, watch.stop.fill, [1])
+    timer.daemon = True
+    if seconds is not None:
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -1,0 +1,88 @@
+"""Pull the arm that a selector wants, and let the selector learn: the one part that bandits and trees share.
+
+Arms are records of one array, so that what belongs to an arm lies together in memory.  A bandit is the whole
+array; the children of a node are a stretch of it.  Rewards reach a selector as (reward - base) * factor.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mdplay.bits import mix, unit
+from mdplay.bridge import part
+from mdplay.searching.selectors import Arm, Pull
+
+OPEN, PROVEN, LOST = range(3)
+ARM_FIELDS = [
+    ("value", np.float64),  # mean of the rewards (`mean` is a method of numpy's records)
+    ("square", np.float64),  # mean of the squared rewards, if the selector asks for it
+    ("weight", np.float64),  # the selector's own number
+    ("pulls", np.int32),
+    ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that nobody should pull it
+]
+ARM = np.dtype((np.record, np.dtype(ARM_FIELDS, align=True)))
+
+
+class Scale(NamedTuple):
+    """How a selector sees rewards."""
+
+    base: float
+    factor: float
+
+
+@part
+def view(selector: Any, arms: Any, k: int, scale: Any) -> Any:
+    """Return arm k as the selector sees it."""
+    arm = arms[k]
+    mean, square = 0.0, 0.0
+    if arm.pulls:
+        mean = (arm.value - scale.base) * scale.factor
+        if selector.squares:
+            variance = arm.square - arm.value * arm.value
+            square = mean * mean + variance * scale.factor * scale.factor
+    return Arm(int(arm.pulls), mean, square, arm.weight)
+
+
+@part
+def select(selector: Any, arms: Any, first: int, last: int, total: int, scale: Any, word: Any) -> Any:
+    """Return the arm in first .. last - 1 of the highest score, lost ones left out."""
+    coin = unit(mix(word, 1 << 32))
+    best, highest = first, -math.inf
+    for k in range(first, last):
+        if arms[k].proof != LOST:
+            score = selector.score(view(selector, arms, k, scale), total, coin, unit(mix(word, k - first)))
+            better = score > highest
+            best = k if better else best
+            highest = max(score, highest)
+    return best
+
+
+@part
+def reward_arm(selector: Any, arms: Any, k: int, reward: float) -> None:
+    """Add a reward to an arm, in place."""
+    arm = arms[k]
+    arm.pulls += 1
+    arm.value += (reward - arm.value) / arm.pulls
+    if selector.squares:
+        arm.square += (reward * reward - arm.square) / arm.pulls
+
+
+@part
+def learn(selector: Any, arms: Any, first: int, last: int, chosen: int, reward: float, scale: Any) -> None:
+    """Let a selector with weights learn from the reward of the chosen arm, before it is added; in place."""
+    top, shares, sums, pulls = -math.inf, 0.0, 0.0, 0
+    for k in range(first, last):
+        top = max(top, arms[k].weight)
+        sums += arms[k].value * arms[k].pulls
+        pulls += arms[k].pulls
+    for k in range(first, last):
+        shares += math.exp(arms[k].weight - top)
+    seen = (reward - scale.base) * scale.factor
+    average = (sums / pulls - scale.base) * scale.factor if pulls else seen
+    for k in range(first, last):
+        share = math.exp(arms[k].weight - top) / shares
+        pull = Pull(k == chosen, seen, average, share, last - first)
+        arms[k].weight = selector.learn(view(selector, arms, k, scale), pull)

@@ -1,0 +1,196 @@
+"""The two forms of Monte Carlo tree search, as kernels over the array of a tree.
+
+standard  one walk, one new node, one rollout, one visit to every node on the way; a draw counts half a win because
+          values are means; a finished leaf gives its result; nodes whose value is certain are proven.
+report    the walk adds a visit to every node it enters; ALL children of the leaf are made and played out once each;
+          each result adds a visit and, for the player who moved into the node, 1 for a win.  A finished leaf
+          gives its visit and nothing else.
+
+Both return when they are done, stopped (but not before one simulation), or when the array must grow: call them
+again and they go on.
+Simulation number i has a random stream of its own, so interruptions change nothing.
+
+A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over there, when a child is
+proven to be the best that can be, or when all its children are proven.  A move proven to be the worst is not tried
+again.  Games with chance are not proven.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mdplay.bridge import borrow, kernel, part, unpack
+from mdplay.rng import stream
+from mdplay.searching.playouts import MAX_MOVES, rollout
+from mdplay.searching.selecting import LOST, PROVEN, Scale, learn, reward_arm
+from mdplay.searching.tree import BURST, descend, enter, expand, scale_for
+
+
+# ---------------------------------------------------------------- the standard form
+@kernel
+def simulate(
+    game: Any,
+    selector: Any,
+    start: Any,
+    nodes: Any,
+    tally: Any,
+    path: Any,
+    seed: Any,
+    simulations: int,
+    solver: bool,
+    grows: bool,
+    thread: int,
+    stop: Any,
+    progress: Any,
+) -> None:
+    """Run the standard form on a tree, in place."""
+    root = unpack(game, start)
+    nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
+    while tally[0].done < simulations and not nodes[0].proof:
+        room = tally[0].nodes + BURST <= len(nodes)
+        if grows and not room:
+            return
+        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done), room)
+        node = int(path[depth].node)
+        if nodes[node].proof:
+            value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
+        else:
+            if room and (nodes[node].pulls or node == 0):
+                expand(nodes, tally, node, game.legal(s), selector.initial_weight())
+                if nodes[node].kids:
+                    depth += 1
+                    s = enter(game, nodes, path, depth, s, int(nodes[node].first))
+            result, moves, _ = rollout(game, s, x, MAX_MOVES)
+            value, exact = float(result), solver and moves == 0 and not game.has_outcomes
+        back_up(game, selector, nodes, tally, path, depth, value, exact)
+        tally[0].done += 1
+        progress[thread] += 1
+        if stop[0]:
+            return
+
+
+@part
+def back_up(
+    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, value: float, exact: bool
+) -> None:
+    """Add the value of a simulation, for player 0, to every node of the path; exact: it is certain."""
+    while depth > 0:
+        step = path[depth]
+        k, sign, parent = int(step.node), int(step.sign), int(path[depth - 1].node)
+        value += step.gain
+        tally[0].low = min(tally[0].low, value)
+        tally[0].high = max(tally[0].high, value)
+        if selector.learns:
+            learn_at(selector, nodes, parent, k, sign * value, scale_for(sign < 0, tally))
+        reward_arm(selector, nodes, k, sign * value)
+        if exact:
+            lost = is_extreme(game, tally, -sign, value)
+            nodes[k].proof = LOST if lost else PROVEN
+            nodes[k].value = sign * value
+            nodes[k].square = value * value
+            exact, value = proof_of(game, nodes, tally, parent, sign, value)
+        depth -= 1
+    nodes[0].pulls += 1
+    if exact:
+        nodes[0].proof = PROVEN
+
+
+@part
+def is_extreme(game: Any, tally: Any, sign: int, value: float) -> bool:
+    """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
+
+    Points earned on the way hide what is extreme: a game with rewards has no such value.
+    """
+    if game.has_reward:
+        return False
+    return value >= tally[0].high if sign > 0 else value <= tally[0].low
+
+
+@part
+def proof_of(game: Any, nodes: Any, tally: Any, node: int, sign: int, value: float) -> Any:
+    """Return whether a node, one of whose children is now proven, is proven too, and its value for player 0.
+
+    A node that is not keeps the value of the simulation.
+    """
+    if is_extreme(game, tally, sign, value):
+        return True, value
+    first = int(nodes[node].first)
+    best = nodes[first].value
+    for k in range(first, first + int(nodes[node].kids)):
+        if not nodes[k].proof:
+            return False, value
+        best = max(best, nodes[k].value)
+    return True, sign * best
+
+
+@part
+def learn_at(selector: Any, nodes: Any, parent: int, k: int, reward: float, scale: Any) -> None:
+    """Let the selector learn at a node from the reward of its child k."""
+    first = int(nodes[parent].first)
+    learn(selector, nodes, first, first + int(nodes[parent].kids), k, reward, scale)
+
+
+# ---------------------------------------------------------------- the report's form
+@kernel
+def simulate_report(
+    game: Any,
+    selector: Any,
+    start: Any,
+    nodes: Any,
+    tally: Any,
+    path: Any,
+    seed: Any,
+    simulations: int,
+    solver: bool,
+    grows: bool,
+    thread: int,
+    stop: Any,
+    progress: Any,
+) -> None:
+    """Run the report's form on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
+    root = unpack(game, start)
+    nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
+    while tally[0].done < simulations:
+        room = tally[0].nodes + BURST <= len(nodes)
+        if grows and not room:
+            return
+        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done), room)
+        for d in range(1, depth + 1):
+            reward_arm(selector, nodes, int(path[d].node), 0.0)
+        count = 1
+        if room:
+            count = play_children(game, selector, nodes, tally, path, depth, s, x)
+        else:
+            add_result(selector, nodes, path, depth, rollout(game, s, x, MAX_MOVES)[0])
+        tally[0].done += count
+        progress[thread] += count
+        if stop[0]:
+            return
+
+
+@part
+def play_children(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, x: Any) -> int:
+    """Make all children of the path's last node and play out each of them once; the number of simulations."""
+    node = int(path[depth].node)
+    expand(nodes, tally, node, game.legal(s), selector.initial_weight())
+    first, kids = int(nodes[node].first), int(nodes[node].kids)
+    for k in range(first, first + kids):
+        child = enter(game, nodes, path, depth + 1, s, k)
+        result, _, x = rollout(game, child, x, MAX_MOVES)
+        add_result(selector, nodes, path, depth + 1, result)
+    return max(kids, 1)
+
+
+@part
+def add_result(selector: Any, nodes: Any, path: Any, depth: int, result: Any) -> None:
+    """Add a visit to every node of the path, and a win where the player who moved into it has won."""
+    for d in range(depth, 0, -1):
+        k = int(path[d].node)
+        won = 1.0 if path[d].sign * result > 0 else 0.0
+        if selector.learns:
+            learn_at(selector, nodes, int(path[d - 1].node), k, won, Scale(0.0, 1.0))
+        reward_arm(selector, nodes, k, won)
+    nodes[0].pulls += 1
+
+
+FORMS = {"standard": simulate, "report": simulate_report}

@@ -1,0 +1,198 @@
+"""A search tree in one growing array of records, and the walks that both forms of MCTS share.
+
+Node 0 is the root.  The children of a node are a stretch of the array, one for each action (or outcome of
+chance) in ascending order; they are the arms of a bandit.
+
+    node     0 | 1  2  3  4  5  6  7 | 8  9 10 ...
+             ^   children of the root   children of node 3
+    first    1 | 0  0  8  0 ...               kids  7 | 0 0 7 0 ...
+
+A node's mean value is for the player who moved into it, so that all children of a node agree, also where a
+player moves twice.  The states are not kept: a walk makes the moves again, which is quicker than memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import lowest, rest, some
+from mdplay.bridge import kernel, part
+from mdplay.rng import advance, scramble
+from mdplay.searching.selecting import ARM_FIELDS, Scale, select
+from mdplay.searching.selectors import Selector
+
+MAX_DEPTH = 1024  # a walk that gets here goes on as a rollout
+BURST = 256  # the most nodes that one simulation adds: a block of chance and a block of moves
+FIRST_ROOM = 1 << 12
+
+NODE_FIELDS = [
+    *ARM_FIELDS,
+    ("kids", np.uint8),  # how many children; 0: none yet
+    ("action", np.uint8),  # the action, or outcome of chance, that leads into the node
+    ("first", np.int32),  # the first child
+]
+STEP_FIELDS = [
+    ("gain", np.float64),  # points to player 0
+    ("node", np.int32),  # where the step leads
+    ("sign", np.int8),  # who made it: +1 player 0, -1 player 1
+]
+TALLY_FIELDS = [
+    ("nodes", np.int64),  # in use
+    ("done", np.int64),  # simulations
+    ("low", np.float64),  # the lowest and highest value to player 0 met so far
+    ("high", np.float64),
+]
+NODE, STEP, TALLY = (
+    np.dtype((np.record, np.dtype(fields, align=True))) for fields in (NODE_FIELDS, STEP_FIELDS, TALLY_FIELDS)
+)
+
+
+def new_path() -> NDArray[Any]:
+    """Return room for one walk; entry 0 stands for the root."""
+    return np.zeros(MAX_DEPTH + 2, STEP)
+
+
+@part
+def expand(nodes: Any, tally: Any, node: int, mask: Any, weight: float) -> None:
+    """Give a node a child for each element of the mask; none if the mask is empty."""
+    size = int(tally[0].nodes)
+    nodes[node].first = size
+    while some(mask):
+        nodes[size].action = lowest(mask)
+        nodes[size].weight = weight
+        mask = rest(mask)
+        size += 1
+    nodes[node].kids = size - nodes[node].first
+    tally[0].nodes = size
+
+
+@part
+def scale_for(player: Any, tally: Any) -> Any:
+    """Return how a selector sees the values of a player: low .. high as 0 .. 1; as they are if that is empty."""
+    low, high = tally[0].low, tally[0].high
+    if not high > low:
+        return Scale(0.0, 1.0)
+    return Scale(-high if player else low, 1.0 / (high - low))
+
+
+@part
+def choose(selector: Any, nodes: Any, tally: Any, node: int, player: int, x: Any) -> Any:
+    """Return the child that a simulation enters: the first that nobody entered, else the selector's."""
+    first = int(nodes[node].first)
+    last = first + int(nodes[node].kids)
+    if nodes[last - 1].pulls == 0:
+        while nodes[first].pulls:
+            first += 1
+        return first
+    return select(selector, nodes, first, last, int(nodes[node].pulls), scale_for(player, tally), scramble(x))
+
+
+@part
+def enter(game: Any, nodes: Any, path: Any, depth: int, s: Any, k: int) -> Any:
+    """Note a move into child k at this depth of the path and return the state after it."""
+    action = int(nodes[k].action)
+    sign = -1 if game.player(s) else 1
+    path[depth].node = k
+    path[depth].sign = sign
+    if game.has_reward:
+        path[depth].gain = sign * game.reward(s, action)
+    return game.step(s, action)
+
+
+@part
+def enter_by_chance(game: Any, nodes: Any, path: Any, depth: int, s: Any, node: int, x: Any) -> Any:
+    """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
+    i = game.draw(s, scramble(x))
+    k = int(nodes[node].first)
+    while nodes[k].action != i:
+        k += 1
+    path[depth].node = k
+    path[depth].sign = 1
+    path[depth].gain = 0.0
+    return game.outcome(s, i)
+
+
+@part
+def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any, x: Any, room: bool) -> Any:
+    """Walk from the root to a node without children, or one that is proven: the state, depth, random state.
+
+    Chance nodes get their children in passing, while there is room.
+    """
+    depth, node = 0, 0
+    while depth < MAX_DEPTH and not nodes[node].proof:
+        chance = game.has_outcomes and some(game.outcomes(s))
+        if nodes[node].kids == 0:
+            if not (chance and room):
+                break
+            expand(nodes, tally, node, game.outcomes(s), 0.0)
+        x = advance(x)
+        depth += 1
+        if chance:
+            s = enter_by_chance(game, nodes, path, depth, s, node, x)
+        else:
+            s = enter(game, nodes, path, depth, s, choose(selector, nodes, tally, node, game.player(s), x))
+        node = int(path[depth].node)
+    return s, depth, x
+
+
+@kernel
+def copy_subtree(nodes: Any, node: int, out_nodes: Any) -> int:
+    """Copy a node with all below it into an empty array with room enough, as its root; return the size.
+
+    Blocks are copied breadth first; until its turn comes a copy's ``first`` still points into the source.
+    """
+    out_nodes[0] = nodes[node]
+    size, k = 1, 0
+    while k < size:
+        block, kids = int(out_nodes[k].first), int(out_nodes[k].kids)
+        out_nodes[k].first = size
+        for child in range(block, block + kids):
+            out_nodes[size] = nodes[child]
+            size += 1
+        k += 1
+    return size
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A tree that grows: the state at its root, its nodes, how many it may ever have."""
+
+    root: Any
+    selector: Selector
+    nodes: NDArray[Any] = field(repr=False)
+    tally: NDArray[Any]
+    max_nodes: int
+
+    @property
+    def size(self) -> int:
+        """The number of nodes in use."""
+        return int(self.tally[0].nodes)
+
+    @property
+    def done(self) -> int:
+        """The number of simulations since the search began."""
+        return int(self.tally[0].done)
+
+    @property
+    def grows(self) -> bool:
+        """Whether there may still be more nodes."""
+        return len(self.nodes) < self.max_nodes
+
+    def grow(self) -> None:
+        """Double the array, in place, up to the limit."""
+        self.nodes.resize(min(2 * len(self.nodes), self.max_nodes), refcheck=False)
+
+
+def new_tree(root: Any, selector: Selector, span: tuple[float, float], max_bytes: int, room: int = 0) -> Tree:
+    """Return a tree of one node that stays below ``max_bytes``.
+
+    While the array grows its old self, half as long, may stand beside it.
+    """
+    max_nodes = max(max_bytes * 2 // 3 // NODE.itemsize, FIRST_ROOM)
+    nodes = np.zeros(max(room, FIRST_ROOM), NODE)
+    tally = np.array([(1, 0, *span)], TALLY)
+    return Tree(root, selector, nodes, tally, max_nodes)
