@@ -24,6 +24,7 @@ COMMANDS = {
     "encode": "Turn a player's states and the opponent's policy into an MDP file.",
     "evaluate": "Let an agent play a game for one: mean and distribution.",
     "games": "List the games, their parameters and what they know.",
+    "learn": "Learn a game by playing it, with a curve and checkpoints.",
     "match": "Play a match of two agents: the score with an interval.",
     "new": "Write a starter file for a game of your own.",
     "perft": "Count paths and positions by depth.",

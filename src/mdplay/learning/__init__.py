@@ -1,0 +1,1 @@
+"""Learning: n-tuple networks for 2048, temporal differences, curves."""

@@ -1,0 +1,178 @@
+"""Temporal-difference learning of 2048, compiled: whole episodes of play and update.
+
+After-states: a move is chosen by its points plus V(board before the tile pops up).  Online, the value of the
+last after-state is corrected as soon as the next move is chosen:
+
+    error = points of the next move + V(next after-state) - V(last after-state)           0 after the last move
+
+TD spreads alpha * error evenly over the look-ups.  Temporal coherence (TC, Beal and Smith 1999) gives each
+weight a rate of its own, |sum of its errors| / sum of their sizes, that falls where errors change their sign;
+its V(last) is computed anew before the update: with the value known from the choice, learning with alpha 1
+collapses on one seed in four.
+
+Backward, an episode is played to its end and replayed from there, so that V(next) is taken after its own update:
+
+    return = points + (1 - lambda) * V(next) + lambda * return of the next         error = return - V(this)
+
+lambda 0 is TD(0).  Before-states, the boards on which the player moves, are learned in this way: their moves are
+chosen by points plus the expectation over every tile that may pop up, and the finished board is worth 0.
+
+Episode number e of a seed has a random stream of its own: an interrupted run goes on as if nothing had happened.
+Several threads share the weights without locks (Recht et al. 2011); only one thread repeats to the last bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mdplay.bits import U64
+from mdplay.bridge import inlined, kernel
+from mdplay.game import Compiled
+from mdplay.learning.moves import (
+    best_expected_move,
+    best_move,
+    largest,
+    pop_up,
+    start,
+    turn,
+)
+from mdplay.learning.network import add_to, places_of, total_of
+from mdplay.rng import advance, stream
+
+MAX_MOVES = 1 << 18  # every tile that pops up adds at least 2 to a board, which holds at most 16 * 32768
+
+
+@dataclass(frozen=True)
+class Rule(Compiled):
+    """How to learn: on before-states or after-states, backward or online, with temporal coherence or without."""
+
+    before: bool = False
+    backward: bool = False
+    coherent: bool = False
+
+
+@inlined
+def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
+    """Move the weights at the places by step * error, each at its own rate if the rule is coherent."""
+    if not rule.coherent:
+        add_to(weights, places, step * error)
+        return
+    size = abs(error)
+    for j in range(len(places)):
+        i = places[j]
+        total, absolute = coherence[i, 0], coherence[i, 1]
+        rate = abs(total) / absolute if absolute > 0 else np.float32(1)
+        weights[i] += step * rate * error
+        coherence[i, 0] = total + error
+        coherence[i, 1] = absolute + size
+
+
+@inlined
+def online_episode(
+    game: Any, net: Any, rule: Any, weights: Any, coherence: Any, rows: Any, step: Any, x: Any, places: Any
+) -> Any:
+    """Play an episode, learning after-states on the way; return the score, the moves and the last board."""
+    board, x = start(game, x)
+    score, moves, value = 0, 0, np.float32(0)
+    while True:
+        choice = best_move(game, net, weights, rows, board)
+        target = choice.total if choice.action >= 0 else np.float32(0)
+        if moves > 0:
+            known = total_of(net, weights, places) if rule.coherent else value
+            correct(rule, weights, coherence, places, step, target - known)
+        if choice.action < 0:
+            return score, moves, board
+        value = choice.total - np.float32(choice.points)
+        places_of(net, choice.board, choice.turned, places)
+        score += choice.points
+        moves += 1
+        x = advance(x)
+        board = pop_up(game, choice.board, x)
+
+
+@inlined
+def played_episode(
+    game: Any, net: Any, rule: Any, weights: Any, rows: Any, x: Any, out_boards: Any, out_points: Any
+) -> Any:
+    """Play an episode and write down its boards and points; return the score, the moves and the last board."""
+    board, x = start(game, x)
+    score, moves = 0, 0
+    while True:
+        if rule.before:
+            choice = best_expected_move(game, net, weights, rows, board)
+        else:
+            choice = best_move(game, net, weights, rows, board)
+        if choice.action < 0:
+            return score, moves, board
+        out_boards[moves] = int(board) if rule.before else int(choice.board)
+        out_points[moves] = choice.points
+        score += choice.points
+        moves += 1
+        x = advance(x)
+        board = pop_up(game, choice.board, x)
+
+
+@inlined
+def replay(
+    net: Any,
+    rule: Any,
+    weights: Any,
+    coherence: Any,
+    step: Any,
+    decay: Any,
+    moves: int,
+    boards: Any,
+    points: Any,
+    places: Any,
+) -> None:
+    """Learn an episode from its end.  A move's points count for the board before it, not for the one after."""
+    following = goal = np.float32(0)
+    for t in range(moves - 1, -1, -1):
+        if rule.before:
+            goal = np.float32(points[t]) + (np.float32(1) - decay) * following + decay * goal
+        elif t < moves - 1:
+            goal = np.float32(points[t + 1]) + (np.float32(1) - decay) * following + decay * goal
+        board = U64(boards[t])
+        places_of(net, board, turn(net, board), places)
+        correct(rule, weights, coherence, places, step, goal - total_of(net, weights, places))
+        following = total_of(net, weights, places)
+
+
+@kernel
+def train(
+    game: Any,
+    net: Any,
+    rule: Any,
+    weights: Any,
+    coherence: Any,
+    rows: Any,
+    step: Any,
+    decay: Any,
+    seed: Any,
+    first: int,
+    thread: int,
+    num_threads: int,
+    stop: Any,
+    progress: Any,
+    out_scores: Any,
+    out_tiles: Any,
+    out_moves: Any,
+) -> None:
+    """Learn episodes first + thread, first + thread + num_threads, ... in place; one entry of ``out_...`` each."""
+    places = np.zeros(net.num_lookups, np.uint32)
+    size = MAX_MOVES if rule.backward else 1
+    boards, points = np.zeros(size, np.uint64), np.zeros(size, np.int32)
+    for i in range(thread, len(out_scores), num_threads):
+        if stop[0]:
+            return
+        x = stream(seed, first + i)
+        if rule.backward:
+            score, moves, last = played_episode(game, net, rule, weights, rows, x, boards, points)
+            replay(net, rule, weights, coherence, step, decay, moves, boards, points, places)
+        else:
+            score, moves, last = online_episode(game, net, rule, weights, coherence, rows, step, x, places)
+        out_scores[i], out_tiles[i], out_moves[i] = score, largest(last), moves
+        progress[thread] += moves
