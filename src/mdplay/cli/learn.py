@@ -1,4 +1,4 @@
-"""``mdplay learn GAME``: one command a game, each in a file of its own."""
+"""``mdplay learn``: one command a game, each in a file of its own."""
 
 from __future__ import annotations
 
@@ -6,23 +6,28 @@ from importlib import import_module
 
 import click
 
+from mdplay import registry
+from mdplay.errors import unknown
+
 LEARNERS = {
-    "2048": ("learn_2048", "Learn 2048 by an n-tuple network and temporal differences."),
+    "2048": ("learn_2048", "An n-tuple network and temporal differences."),
 }
 
 
 class Learners(click.Group):
-    """The games that can be learned; their commands are imported when they are needed."""
+    """The games that can be learned; the game itself, with its parameters, is the context's object."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the games."""
         return sorted(LEARNERS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the game's command."""
-        if cmd_name not in LEARNERS:
-            return None
-        command: click.Command = import_module(f"mdplay.cli.{LEARNERS[cmd_name][0]}").command
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Import the command of a game, given as ``name:parameter=value,...``."""
+        name = cmd_name.partition(":")[0]
+        if name not in LEARNERS:
+            raise unknown("game that can be learned", name, LEARNERS)
+        ctx.obj = registry.make(cmd_name)
+        command: click.Command = import_module(f"mdplay.cli.{LEARNERS[name][0]}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -31,11 +36,12 @@ class Learners(click.Group):
             formatter.write_dl([(name, text) for name, (_, text) in sorted(LEARNERS.items())])
 
 
-@click.group(cls=Learners)
+@click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")
 def command() -> None:
-    r"""Learn a game by playing it.
+    """Learn a game by playing it.
 
     \b
-    Example:
+    Examples:
       mdplay learn 2048 --episodes 10000 --method tc --out network.safetensors
+      mdplay learn 2048:rows=3,cols=3 --episodes 100000
     """

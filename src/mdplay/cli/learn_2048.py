@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay.cli.common import json_option, print_json, progress
 from mdplay.errors import FormatError
 
 if TYPE_CHECKING:
+    from mdplay.games.twenty48 import Twenty48
     from mdplay.learning.training import Course
-
-SETTINGS = ("method", "network", "rows", "cols", "alpha", "backward", "decay", "optimistic", "seed")
 
 
 @click.command("2048")
 @click.option("--episodes", default=10_000, show_default=True, type=click.IntRange(1), help="Episodes in all.")
 @click.option("--method", help="td (after-states, the default), td-before (before-states) or tc (coherence).")
 @click.option("--network", help="Patterns: 4x6 (the default), 5x6, 8x6 ... or cells in hex, as 0123,4567.")
-@click.option("--rows", type=int, help="Rows of the board (4).")
-@click.option("--cols", type=int, help="Columns of the board (4).")
 @click.option("--alpha", type=float, help="Rate of learning; 0.1 for td, 1 for tc unless given.")
 @click.option("--backward", is_flag=True, default=None, help="Replay each episode from its end.")
 @click.option("--lambda", "decay", type=float, help="Returns of TD(lambda); replays backward.")
@@ -35,8 +30,11 @@ SETTINGS = ("method", "network", "rows", "cols", "alpha", "backward", "decay", "
 @click.option("--save-every", default=60.0, show_default=True, type=float, help="Seconds between checkpoints.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw the curve (.png, .svg, .pdf).")
 @click.option("--curve", type=click.Path(path_type=Path), help="Write the curve as CSV.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document at the end.")
+@json_option
+@click.pass_obj
 def command(
+    game: Twenty48,
+    /,
     episodes: int,
     threads: int,
     out: Path | None,
@@ -47,7 +45,7 @@ def command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    r"""Learn 2048 by an n-tuple network and temporal differences.
+    """Learn 2048 by an n-tuple network and temporal differences.
 
     Every 1000 episodes: the mean score, the maximum, and for each tile the share of games that reached it.
     Ctrl-C saves and stops; --resume goes on.  One seed and one thread repeat to the last bit, also over kills.
@@ -59,17 +57,11 @@ def command(
     """
     from mdplay.learning.training import learn
 
-    course = _course(out, resume, {name: value for name, value in given.items() if value is not None})
-    live = _Live(course, as_json)
-    learn(
-        course,
-        episodes,
-        threads=threads,
-        out=out,
-        save_seconds=save_every,
-        report=live.report,
-        show=live.show if sys.stderr.isatty() else None,
-    )
+    chosen = {name: value for name, value in given.items() if value is not None}
+    course = _course(out, resume, {**chosen, "rows": game.rows, "cols": game.cols})
+    report = None if as_json else _report
+    with progress("learning") as show:
+        learn(course, episodes, threads=threads, out=out, save_seconds=save_every, report=report, show=show)
     _finish(course, plot, curve, as_json)
 
 
@@ -86,41 +78,19 @@ def _course(out: Path | None, again: bool, given: dict[str, Any]) -> Course:
     return Course.begin(Settings(**given))
 
 
-class _Live:
-    """What the user sees on the way: a line for every thousand episodes, a moving one on a terminal."""
-
-    def __init__(self, course: Course, quiet: bool) -> None:
-        self._course, self._quiet = course, quiet
-        self._began = time.monotonic()
-
-    def report(self, course: Course) -> None:
-        """Print the last point of the curve."""
-        self._began = time.monotonic()
-        if not self._quiet:
-            _clear()
-            click.echo(course.curve()[-1].line())
-
-    def show(self, moves: int) -> None:
-        """Rewrite the moving line."""
-        speed = moves / max(1e-9, time.monotonic() - self._began)
-        click.echo(f"\r{self._course.episodes:>9,}  {speed / 1e6:.2f} M moves/s \r", nl=False, err=True)
-
-
-def _clear() -> None:
-    if sys.stderr.isatty():
-        click.echo("\r" + " " * 40 + "\r", nl=False, err=True)
+def _report(course: Course) -> None:
+    click.echo(course.curve()[-1].line())
 
 
 def _finish(course: Course, plot: Path | None, curve: Path | None, as_json: bool) -> None:
     from mdplay.learning.curves import draw, write_csv
 
-    _clear()
     if plot is not None:
         draw(plot, {f"{course.settings.method}, seed {course.settings.seed}": course.curve()}, "2048")
     if curve is not None:
         write_csv(curve, course.curve())
     if as_json:
-        click.echo(json.dumps(course.as_dict()))
+        print_json(course.as_dict())
         return
     speed = course.moves_per_second / 1e6
     click.echo(f"{course.episodes:,} episodes in {course.seconds:,.1f} s, {speed:.2f} M moves per second")

@@ -30,6 +30,7 @@ import numpy as np
 
 from mdplay.bits import U64
 from mdplay.bridge import inlined, kernel
+from mdplay.bridge.vectors import prefetch
 from mdplay.game import Compiled
 from mdplay.learning.moves import (
     best_expected_move,
@@ -64,8 +65,7 @@ def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, err
     for j in range(len(places)):
         i = places[j]
         total, absolute = coherence[i, 0], coherence[i, 1]
-        rate = abs(total) / absolute if absolute > 0 else np.float32(1)
-        weights[i] += step * rate * error
+        weights[i] += step * error * (abs(total) / absolute)
         coherence[i, 0] = total + error
         coherence[i, 1] = absolute + size
 
@@ -87,6 +87,9 @@ def online_episode(
             return score, moves, board
         value = choice.total - np.float32(choice.points)
         places_of(net, choice.board, choice.turned, places)
+        if rule.coherent:
+            for i in range(len(places)):
+                prefetch(coherence, places[i])
         score += choice.points
         moves += 1
         x = advance(x)

@@ -96,8 +96,9 @@ class Course:
         """Return a course before its first episode."""
         patterns = parse_patterns(settings.network, settings.rows, settings.cols)
         network = Network.create(patterns, settings.optimistic)
-        entries = patterns.num_entries if settings.rule.coherent else 1
-        return cls(settings, network, new_array(entries, 2))
+        coherence = new_array(patterns.num_entries if settings.rule.coherent else 1, 2)
+        coherence.fill(np.finfo(np.float32).tiny)  # the rate of a weight that was never changed is 1
+        return cls(settings, network, coherence)
 
     @property
     def episodes(self) -> int:
@@ -131,7 +132,8 @@ class Course:
     def run_block(self, episodes: int, threads: int, show: Show | None = None) -> None:
         """Learn some more episodes.  Ctrl-C ends it after the episodes at work, which count."""
         scores, tiles, moves = (np.full(episodes, -1, np.int32) for _ in range(3))
-        watch = Watch(threads, show)
+        before = int(self.moves.sum(dtype=np.int64))
+        watch = Watch(threads, None if show is None else lambda moves: show(before + moves))
         began = time.perf_counter()
         try:
             watch.run([self._task(i, threads, watch, (scores, tiles, moves)) for i in range(threads)])
@@ -205,7 +207,7 @@ def learn(
     """Go on with a course until it has had so many episodes in all.
 
     It is saved to ``out`` about every ``save_seconds``, at the end, and on Ctrl-C, which goes on as
-    KeyboardInterrupt.  ``report`` hears of every thousand episodes, ``show`` of the moves in between.
+    KeyboardInterrupt.  ``report`` hears of every thousand episodes, ``show`` of the moves so far.
     """
     if out is not None:
         course.save(out)  # a path that cannot be written is better known now
