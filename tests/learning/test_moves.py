@@ -9,7 +9,7 @@ from mdplay.learning.network import Network
 from mdplay.learning.patterns import parse_patterns
 from mdplay.rng import Random, advance, scramble, stream
 
-BOARDS = [(4, 4), (2, 3), (3, 3), (1, 4), (4, 2)]
+BOARDS = [(4, 4), (2, 3), (3, 3)]
 
 
 @kernel
@@ -92,7 +92,7 @@ def value_of_move(game, network, board, action, expected):
 
 
 @pytest.mark.parametrize("expected", [False, True])
-@pytest.mark.parametrize(("rows", "cols"), [(4, 4), (2, 3)])
+@pytest.mark.parametrize(("rows", "cols"), [(4, 4)])
 def test_the_best_move_is_best_by_the_rules(rows, cols, expected):
     game = Twenty48(rows, cols)
     network = Network.create(parse_patterns("0123,014", rows, cols))

@@ -69,7 +69,7 @@ def test_an_unknown_name_gets_a_suggestion():
 
 
 def test_patterns_outside_the_board_are_refused():
-    with pytest.raises(FormatError, match="cells 0 .. 3"):
+    with pytest.raises(FormatError, match=r"cells 0 \.\. 3"):
         parse_patterns("0124", 2, 2)
     with pytest.raises(FormatError, match="4 x 4"):
         parse_patterns("4x6", 3, 3)

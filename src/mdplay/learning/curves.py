@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -46,13 +46,12 @@ def curve(scores: NDArray[np.int32], exponents: NDArray[np.uint8], block: int = 
 
 
 def _point(scores: NDArray[np.int32], exponents: NDArray[np.uint8], before: int) -> Point:
-    tiles = {1 << e: float(np.mean(exponents >= e)) for e in range(1, int(exponents.max()) + 1)}
-    return Point(before + len(scores), float(scores.mean()), int(scores.max()), tiles)
+    return Point(before + len(scores), float(scores.mean()), int(scores.max()), shares(exponents))
 
 
-def as_dicts(points: Sequence[Point]) -> list[dict[str, Any]]:
-    """Return the points for JSON."""
-    return [asdict(point) for point in points]
+def shares(exponents: NDArray[Any]) -> dict[int, float]:
+    """Return for every tile the share of games that reached it or a larger one."""
+    return {1 << e: float(np.mean(exponents >= e)) for e in range(1, int(exponents.max()) + 1)}
 
 
 def write_csv(path: str | Path, points: Sequence[Point]) -> None:

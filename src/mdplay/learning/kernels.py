@@ -32,14 +32,7 @@ from mdplay.bits import U64
 from mdplay.bridge import inlined, kernel
 from mdplay.bridge.vectors import prefetch
 from mdplay.game import Compiled
-from mdplay.learning.moves import (
-    best_expected_move,
-    best_move,
-    largest,
-    pop_up,
-    start,
-    turn,
-)
+from mdplay.learning.moves import best_move, greedy_move, largest, pop_up, start, turn
 from mdplay.learning.network import add_to, places_of, total_of
 from mdplay.rng import advance, stream
 
@@ -104,10 +97,7 @@ def played_episode(
     board, x = start(game, x)
     score, moves = 0, 0
     while True:
-        if rule.before:
-            choice = best_expected_move(game, net, weights, rows, board)
-        else:
-            choice = best_move(game, net, weights, rows, board)
+        choice = greedy_move(game, net, rule, weights, rows, board)
         if choice.action < 0:
             return score, moves, board
         out_boards[moves] = int(board) if rule.before else int(choice.board)

@@ -104,6 +104,17 @@ def pushes(game: Any, rows: Any, board: Any) -> Any:
 
 
 @inlined
+def push_one(game: Any, rows: Any, board: Any, action: int) -> Any:
+    """Return the board after one move, and its points."""
+    if game.rows == 4 and game.cols == 4:
+        left, right, points = push_rows(rows, board if action < 2 else transposed(board))
+        pushed = right if action & 1 else left
+        return (pushed if action < 2 else transposed(pushed)), points
+    push = game.push_cells(board, action)
+    return push.board, push.points
+
+
+@inlined
 def better(choice: Any, action: int, before: Any, board: Any, turned: Any, points: Any, value: Any) -> Any:
     """Return the better of two moves; of equals, and where the new one is illegal, the old one."""
     total = np.float32(points) + value if board != before else NO_MOVE
@@ -181,3 +192,11 @@ def best_expected_move(game: Any, net: Any, weights: Any, rows: Any, board: Any)
     if d != board:
         choice = better(choice, 3, board, d, d_turned, along, expectation(game, net, weights, d))
     return choice
+
+
+@inlined
+def greedy_move(game: Any, net: Any, rule: Any, weights: Any, rows: Any, board: Any) -> Any:
+    """Return the best move by values of before-states or after-states, as the rule says."""
+    if rule.before:
+        return best_expected_move(game, net, weights, rows, board)
+    return best_move(game, net, weights, rows, board)

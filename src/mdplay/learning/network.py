@@ -112,17 +112,21 @@ def places_of_one(net: Any, board: Any, turned: Any, out: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Patterns and their weights; the weights are changed in place by learning."""
+    """Patterns and their weights; the weights are changed in place by learning.
+
+    The values are those of after-states, or of before-states where ``before`` is set.
+    """
 
     patterns: Patterns
     weights: Weights
+    before: bool = False
 
     @classmethod
-    def create(cls, patterns: Patterns, value: float = 0.0) -> Network:
+    def create(cls, patterns: Patterns, value: float = 0.0, *, before: bool = False) -> Network:
         """Return a network that gives every board the same value (0; more for an optimistic start)."""
         weights = new_array(patterns.num_entries)
         weights.fill(np.float32(value / patterns.num_lookups))
-        return cls(patterns, weights)
+        return cls(patterns, weights, before)
 
     def places(self, board: int) -> NDArray[np.uint32]:
         """Return where the look-ups of a board are in the weights."""

@@ -95,7 +95,7 @@ class Course:
     def begin(cls, settings: Settings) -> Course:
         """Return a course before its first episode."""
         patterns = parse_patterns(settings.network, settings.rows, settings.cols)
-        network = Network.create(patterns, settings.optimistic)
+        network = Network.create(patterns, settings.optimistic, before=settings.rule.before)
         coherence = new_array(patterns.num_entries if settings.rule.coherent else 1, 2)
         coherence.fill(np.finfo(np.float32).tiny)  # the rate of a weight that was never changed is 1
         return cls(settings, network, coherence)
