@@ -11,6 +11,7 @@ fingerprint.py  what compiled code depends on, as a hash      words.py    U64, a
 cache.py        compiled kernels on disk                      masks.py    bit masks and random words
 native.py       games as types, annotations as types          methods.py  game.legal(s) in compiled code
 states.py       states as words                               memory.py   arrays without book-keeping
+vectors.py      eight boards in one vector
 """
 
 from __future__ import annotations

@@ -191,29 +191,3 @@ def _overload_store(tables: Any, board: Any, turned: Any, out: Any) -> Callable[
     if not _fits(tables, board, turned, out, types.uint32):
         return None
     return lambda tables, board, turned, out: _store_indices(tables, board, turned, out)
-
-
-# ---------------------------------------------------------------- memory on its way
-def prefetch(table: Any, row: Any) -> None:
-    """Ask for a row of a two-dimensional array, to have it at hand a little later; nothing in plain Python."""
-
-
-@intrinsic
-def _prefetch(typingctx: Any, table: Any, row: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array = arrayobj.make_array(table)(context, builder, args[0])
-        pointer = BYTE.as_pointer()
-        stride = builder.extract_value(array.strides, 0)
-        row_number = context.cast(builder, args[1], row, types.uint64)
-        place = builder.gep(builder.bitcast(array.data, pointer), [builder.mul(row_number, stride)])
-        kind = ir.FunctionType(ir.VoidType(), [pointer, INT, INT, INT])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(fetch, [place, INT(1), INT(3), INT(1)])  # to write, and to keep near
-        return context.get_dummy_value()
-
-    return types.void(table, row), emit
-
-
-@overload(prefetch, strict=False)
-def _overload_prefetch(table: Any, row: Any) -> Callable[..., Any]:
-    return lambda table, row: _prefetch(table, row)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import U64, lowest, mix, rest, some
-from mdplay.bridge import inlined, kernel, part, unpack
+from mdplay.bridge import kernel, part, unpack
 from mdplay.learning.moves import NO_MOVE, greedy_move, largest, pop_up, push_one, start
 from mdplay.rng import advance, stream
 
@@ -57,13 +57,13 @@ def new_memory(bits: int) -> Any:
     return Memory(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.uint8), np.zeros(1 << bits, np.float32))
 
 
-@inlined
+@part
 def slot(memory: Any, after: Any, depth: int) -> Any:
     """Return the place of a board and depth in the table."""
     return mix(after, depth) & len(memory.board) - 1
 
 
-@inlined
+@part
 def enter(stack: Any, level: int, board: Any) -> None:
     """Begin a level: no move tried yet."""
     stack.board[level] = int(board)
@@ -72,7 +72,7 @@ def enter(stack: Any, level: int, board: Any) -> None:
     stack.chosen[level] = -1
 
 
-@inlined
+@part
 def settle(stack: Any, level: int, mean: Any) -> None:
     """End the trial of a move: note it if it is the best so far, and go on to the next."""
     total = np.float32(stack.points[level]) + mean

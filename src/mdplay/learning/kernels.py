@@ -29,8 +29,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.bits import U64
-from mdplay.bridge import inlined, kernel
-from mdplay.bridge.vectors import prefetch
+from mdplay.bridge import borrow, kernel, part, prefetch
 from mdplay.game import Compiled
 from mdplay.learning.moves import best_move, greedy_move, largest, pop_up, start, turn
 from mdplay.learning.network import add_to, places_of, total_of
@@ -48,7 +47,7 @@ class Rule(Compiled):
     coherent: bool = False
 
 
-@inlined
+@part
 def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate if the rule is coherent."""
     if not rule.coherent:
@@ -63,11 +62,12 @@ def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, err
         coherence[i, 1] = absolute + size
 
 
-@inlined
+@part
 def online_episode(
     game: Any, net: Any, rule: Any, weights: Any, coherence: Any, rows: Any, step: Any, x: Any, places: Any
 ) -> Any:
     """Play an episode, learning after-states on the way; return the score, the moves and the last board."""
+    ahead = borrow(coherence.reshape(-1))
     board, x = start(game, x)
     score, moves, value = 0, 0, np.float32(0)
     while True:
@@ -82,14 +82,14 @@ def online_episode(
         places_of(net, choice.board, choice.turned, places)
         if rule.coherent:
             for i in range(len(places)):
-                prefetch(coherence, places[i])
+                prefetch(ahead, 2 * places[i])
         score += choice.points
         moves += 1
         x = advance(x)
         board = pop_up(game, choice.board, x)
 
 
-@inlined
+@part
 def played_episode(
     game: Any, net: Any, rule: Any, weights: Any, rows: Any, x: Any, out_boards: Any, out_points: Any
 ) -> Any:
@@ -108,7 +108,7 @@ def played_episode(
         board = pop_up(game, choice.board, x)
 
 
-@inlined
+@part
 def replay(
     net: Any,
     rule: Any,
