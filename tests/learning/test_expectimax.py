@@ -6,7 +6,7 @@ from mdplay.errors import IllegalMove, LimitError
 from mdplay.games.twenty48 import State, Twenty48
 from mdplay.learning.network import Network
 from mdplay.learning.patterns import parse_patterns
-from mdplay.learning.player import NetworkAgent
+from mdplay.learning.player import Player
 from mdplay.rng import Random, advance, scramble, stream
 
 
@@ -39,7 +39,7 @@ def mean(game, net, after, depth):
 )
 def test_the_search_is_expectimax(rows, cols, depth, before):
     game, net = Twenty48(rows, cols), network(rows, cols, before=before)
-    agent, rng = NetworkAgent(net, depth), Random(2)
+    agent, rng = Player(net, depth), Random(2)
     for _ in range(10):
         board = sum((1 + rng.below(5) if rng.below(5) else 0) << 4 * cell for cell in range(rows * cols))
         s = State(board, 0)
@@ -53,7 +53,7 @@ def test_the_search_is_expectimax(rows, cols, depth, before):
 
 
 def test_whole_games_are_those_of_the_agent():
-    game, agent = Twenty48(2, 3), NetworkAgent(network(2, 3), 2)
+    game, agent = Twenty48(2, 3), Player(network(2, 3), 2)
     found = agent.evaluate(games=20, seed=4, threads=1)
     scores = []
     for number in range(20):
@@ -75,17 +75,17 @@ def test_whole_games_are_those_of_the_agent():
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_threads_change_nothing(depth):
-    agent = NetworkAgent(network(2, 3), depth)
+    agent = Player(network(2, 3), depth)
     one, two = (agent.evaluate(games=50, seed=1, threads=threads).as_dict() for threads in (1, 2))
     for figure in ("mean", "max", "tiles", "moves"):
         assert one[figure] == two[figure]
 
 
 def test_bad_questions_get_a_sentence():
-    agent = NetworkAgent(network(2, 3))
+    agent = Player(network(2, 3))
     with pytest.raises(IllegalMove, match="over"):
         agent.act(State(0x212121, 0))
     with pytest.raises(IllegalMove, match="chance"):
         agent.act(agent.game.initial())
     with pytest.raises(LimitError, match="1 to 16"):
-        NetworkAgent(agent.network, 0)
+        Player(agent.network, 0)

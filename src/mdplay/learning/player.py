@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import asdict, dataclass
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
-from mdplay.errors import GameError, IllegalMove, LimitError
+from mdplay.errors import FormatError, GameError, IllegalMove, LimitError
+from mdplay.game import Game
 from mdplay.games.twenty48 import State, Twenty48
 from mdplay.learning.curves import shares
 from mdplay.learning.expectimax import Memory, choose_once, play_games
@@ -21,6 +22,7 @@ from mdplay.learning.files import read_network
 from mdplay.learning.kernels import Rule
 from mdplay.learning.moves import row_table
 from mdplay.learning.network import Network
+from mdplay.rng import Random
 from mdplay.running import Show, Watch, num_threads
 
 MAX_DEPTH = 16
@@ -46,36 +48,37 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
-        return {**self.__dict__, "moves_per_second": self.moves_per_second}
+        return {**asdict(self), "moves_per_second": self.moves_per_second}
+
+    def text(self) -> str:
+        """Return the figures for people."""
+        lines = [
+            f"mean {self.mean:,.1f} +- {1.96 * self.standard_error:,.1f} (95 %), max {self.max:,}",
+            f"{self.games:,} games in {self.seconds:.1f} s, {self.moves_per_second:,.0f} moves per second",
+        ]
+        return "\n".join([*lines, *(f"{tile:>8} {share:7.2%}" for tile, share in self.tiles.items() if share < 1)])
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkAgent:
-    """A player that looks ``depth`` moves ahead and values what it sees there by a network."""
+class Player:
+    """Look ``depth`` moves ahead and value what is seen there by a network."""
 
-    network: Network
-    depth: int = 1
-    _memory: Memory = field(init=False, repr=False)
+    def __init__(self, network: Network, depth: int = 1) -> None:
+        if not 1 <= depth <= MAX_DEPTH:
+            raise LimitError(f"depth={depth} is out of range; 1 to {MAX_DEPTH}")
+        self.network, self.depth = network, depth
+        size = 1 << self._memory_bits
+        self._memory = Memory(np.zeros(size, np.uint64), np.zeros(size, np.uint8), np.zeros(size, np.float32))
 
-    def __post_init__(self) -> None:
-        """Refuse a depth that makes no sense; make the table of positions searched."""
-        if not 1 <= self.depth <= MAX_DEPTH:
-            raise LimitError(f"depth={self.depth} is out of range; 1 to {MAX_DEPTH}")
-        size = 1 << (MEMORY_BITS if self.depth > 1 else 0)
-        table = Memory(np.zeros(size, np.uint64), np.zeros(size, np.uint8), np.zeros(size, np.float32))
-        object.__setattr__(self, "_memory", table)
-
-    @classmethod
-    def from_file(cls, path: str | Path, depth: int = 1) -> NetworkAgent:
-        """Return the player that goes by the network of a file."""
-        return cls(read_network(path), depth)
+    @property
+    def _memory_bits(self) -> int:
+        return MEMORY_BITS if self.depth > 1 else 0
 
     @property
     def game(self) -> Twenty48:
         """The game that the network knows."""
         return Twenty48(self.network.patterns.rows, self.network.patterns.cols)
 
-    def act(self, state: State, rng: Any = None) -> int:
+    def act(self, state: State, rng: Random | None = None) -> int:
         """Return the best move; nothing is random about it."""
         return self.look(state)[0]
 
@@ -103,10 +106,33 @@ class NetworkAgent:
         watch = Watch(count, show)
         run = partial(play_games, native(self.game), native(self.network.patterns))
         run = partial(run, native(Rule(before=self.network.before)), self.network.weights, row_table(), self.depth)
-        run = partial(run, MEMORY_BITS if self.depth > 1 else 0, word(seed))
+        run = partial(run, self._memory_bits, word(seed))
         began = time.perf_counter()
         watch.run([partial(run, i, count, watch.stop, watch.progress, *out) for i in range(count)])
         return _evaluation(out, time.perf_counter() - began)
+
+
+class NetworkAgent(Player):
+    """Play by the network in a file, looking ``depth`` moves ahead."""
+
+    def __init__(self, game: Game[Any], file: str, depth: int = 1) -> None:
+        path = Path(file).expanduser()
+        super().__init__(_network(path, _changed(path)), depth)
+        if game != self.game:
+            raise GameError(f"{file} knows the board of {self.game.rows} x {self.game.cols} cells, not this game")
+
+
+@lru_cache(maxsize=2)
+def _network(path: Path, changed: int) -> Network:
+    """Return the network of a file, which is read anew only if it has changed."""
+    return read_network(path)
+
+
+def _changed(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
 
 
 def _evaluation(out: tuple[NDArray[np.int32], ...], seconds: float) -> Evaluation:

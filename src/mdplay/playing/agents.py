@@ -38,6 +38,7 @@ AGENTS = {
     "heuristic": "mdplay.searching.agents:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
     "mcts": "mdplay.searching.agents:MCTSAgent",
+    "network": "mdplay.learning.player:NetworkAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }
