@@ -42,7 +42,8 @@ class Tally:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the tally for JSON."""
-        return {"wins": self.wins, "draws": self.draws, "losses": self.losses, "score": self.score}
+        counts = {"games": self.games, "wins": self.wins, "draws": self.draws, "losses": self.losses}
+        return {**counts, "score": self.score}
 
     @staticmethod
     def of(results: list[float]) -> Tally:
@@ -101,7 +102,6 @@ class MatchResult:
             "agents": list(self.agents),
             "openings": self.openings,
             "seed": self.seed,
-            "games": tally.games,
             "distinct": self.distinct,
             **tally.as_dict(),
             "interval": list(self.interval),

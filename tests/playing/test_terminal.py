@@ -1,0 +1,151 @@
+import re
+
+import pytest
+
+from mdplay import load_records, make
+from mdplay.bits import members
+from tests.playing.players import named
+from tests.playing.pseudo_terminal import Terminal
+
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(text):
+    return COLOURS.sub("", text)
+
+
+def test_a_whole_game_with_every_command(tmp_path):
+    with Terminal("play", "tic-tac-toe", "--agent", named("Leftmost"), cwd=tmp_path) as screen:
+        greeting = plain(screen.read_until("player 1> "))
+        assert "You are player 1 against" in greeting
+        assert "0 1 2\n3 4 5\n6 7 8" in greeting
+        screen.send("9")
+        assert "'9' is not a legal move here. Legal moves: 0, 1, 2, 3, 4, 5, 6, 7, 8" in screen.read_until(
+            "player 1> "
+        )
+        screen.send("4")
+        assert "O 1 2\n3 X 5\n6 7 8" in plain(screen.read_until("player 1> "))
+        screen.send("4")
+        assert "'4' is not a legal move here. Legal moves: 1, 2, 3, 5, 6, 7, 8" in screen.read_until("player 1> ")
+        screen.send("undo")
+        assert "0 1 2\n3 4 5\n6 7 8" in plain(screen.read_until("player 1> "))
+        screen.send("undo")
+        assert "nothing to undo" in screen.read_until("player 1> ")
+        screen.send("hint")
+        assert "players.py:Leftmost: 0" in screen.read_until("player 1> ")
+        screen.send("values")
+        assert "Nobody here knows values" in screen.read_until("player 1> ")
+        screen.send("help")
+        assert "save FILE" in screen.read_until("player 1> ")
+        screen.send("2")
+        screen.read_until("player 1> ")
+        screen.send("moves")
+        assert "Legal moves: 1, 3, 4, 5, 6, 7, 8" in screen.read_until("player 1> ")
+        screen.send("save game.json")
+        assert "Saved to game.json." in screen.read_until("player 1> ")
+        screen.send("save nowhere/game.json")
+        assert "Not saved: cannot write" in screen.read_until("player 1> ")
+        screen.send("5")
+        screen.read_until("player 1> ")
+        screen.send("8")
+        assert screen.exit_code() == 0
+        assert "The game is over: you win (1)." in screen.rest
+    (saved,) = load_records(tmp_path / "game.json")
+    assert (saved.moves, saved.result) == (("2", "0"), None)
+
+
+def test_the_board_has_colours_only_where_they_are_wanted():
+    with Terminal("play", "connect-four", "--second", "--agent", named("Leftmost")) as screen:
+        drawn = screen.read_until("player 2> ")
+        assert COLOURS.search(drawn) and "X . . . . . .\n1 2 3" in plain(drawn)
+        screen.send("quit")
+        assert screen.exit_code() == 0
+    for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        with Terminal("play", "connect-four", **environment) as screen:
+            assert not COLOURS.search(screen.read_until("player 1> "))
+            screen.press("d")
+            assert screen.exit_code() == 0
+
+
+def test_hints_and_values_tell_what_they_are():
+    with Terminal("play", "tic-tac-toe", "--hints", "--helper", named("Guessing")) as screen:
+        assert "players.py:Guessing: 8, estimate +0.8" in screen.read_until("player 1> ")
+        screen.send("values")
+        lines = screen.read_until("player 1> ").splitlines()
+        assert [line.split() for line in lines[1:4]] == [[str(a), "estimate", f"+0.{a}"] for a in (8, 7, 6)]
+
+
+def test_a_game_for_one_with_chance(tmp_path):
+    with Terminal("play", "2048", "--seed", "3", "--record", "game.json", cwd=tmp_path) as screen:
+        screen.read_until("score 0")
+        screen.read_until("your move> ")
+        screen.send("sideways")
+        assert "'sideways' is not a legal move here. Legal moves: " in screen.read_until("your move> ")
+        screen.send("hint")
+        assert "Nobody is here to ask" in screen.read_until("your move> ")
+        screen.send("down")
+        after = plain(screen.read_until("your move> "))
+        assert sum(cell.isdecimal() for line in after.splitlines()[1:6] for cell in line.split()) >= 2
+        screen.send("undo")
+        screen.read_until("score 0")
+        screen.read_until("your move> ")
+        screen.press("c")
+        assert screen.exit_code() == 130
+    (saved,) = load_records(tmp_path / "game.json")
+    assert (len(saved.events), saved.result, saved.agents) == (2, None, ("human",))
+
+
+def test_extra_turns_are_the_players_own(tmp_path):
+    """Player 1 draws line 0; Leftmost draws 1, 2 and completes nothing until player 1 closes box 0 and goes on."""
+    game = make("dots-and-boxes:rows=1,cols=2")
+    with Terminal("play", "dots-and-boxes:rows=1,cols=2", "--agent", named("Leftmost")) as screen:
+        state, total = game.initial(), 0.0
+        while members(game.legal(state)):
+            if game.player(state) == 0:
+                drawn = screen.read_until("player 1> ")
+                assert f"player 1 {total:+g}" in plain(drawn)
+                screen.send(game.move_text(state, max(members(game.legal(state)))))
+                action = max(members(game.legal(state)))
+            else:
+                action = min(members(game.legal(state)))
+                screen.read_until(f"plays {game.move_text(state, action)}")
+            total += (1 - 2 * game.player(state)) * game.reward(state, action)
+            state = game.step(state, action)
+        assert screen.exit_code() == 0
+        assert f"The game is over: {['a draw', 'you win', 'you lose'][(total > 0) - (total < 0)]}" in screen.rest
+
+
+def test_a_saved_game_goes_on(tmp_path):
+    with Terminal("play", "connect-four", "--agent", named("Leftmost"), cwd=tmp_path) as screen:
+        screen.read_until("player 1> ")
+        screen.send("4")
+        screen.read_until("player 1> ")
+        screen.send("save")
+        screen.read_until("Saved to game.json.")
+    with Terminal("play", "connect-four", "--resume", "game.json", cwd=tmp_path, NO_COLOR="1") as screen:
+        assert "O . . X . . .\n1 2 3 4 5 6 7" in screen.read_until("player 1> ")
+
+
+def test_two_people_at_one_keyboard():
+    with Terminal("play", "tic-tac-toe", "--agent", "human") as screen:
+        screen.read_until("player 1> ")
+        screen.send("0")
+        assert "X 1 2" in screen.read_until("player 2> ")
+        screen.send("0")
+        assert "'0' is not a legal move here" in screen.read_until("player 2> ")
+        screen.send("4")
+        assert "X 1 2\n3 O 5" in plain(screen.read_until("player 1> "))
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["2048", "--agent", "random"], "this game is for one player"),
+        (["tic-tac-toe", "--agent", "randm"], "did you mean 'random'?"),
+        (["tic-tac-toe", "--second", "--agent", named("Illegal")], "returned 99"),
+        (["tic-tac-toe", "--resume", "nowhere.json"], "cannot read nowhere.json"),
+    ],
+)
+def test_what_cannot_be_played_gets_a_sentence(mdplay, arguments, sentence):
+    answer = mdplay("play", *arguments)
+    assert answer.code == 2 and sentence in answer.err and "Traceback" not in answer.err
