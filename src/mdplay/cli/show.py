@@ -111,4 +111,4 @@ def _story(record: Record) -> str:
     texts = course.texts()
     moves = " ".join(texts[record.opening :])
     given = f"opening: {' '.join(texts[: record.opening])}\n" if record.opening else ""
-    return f"{_summary(record)}\n{given}moves: {moves}\n\n{record.game.board(course.state)}"
+    return f"{_summary(record)}\n{given}moves: {moves}\n\n{course.board}"

@@ -39,6 +39,7 @@ AGENTS = {
     "human": "mdplay.playing.terminal:HumanAgent",
     "mcts": "mdplay.searching.agents:MCTSAgent",
     "network": "mdplay.learning.player:NetworkAgent",
+    "perfect": "mdplay.playing.perfect:PerfectAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }

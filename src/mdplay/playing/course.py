@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import Mask, some
-from mdplay.game import Game, follow
+from mdplay.game import Game, Past, follow
 
 
 class Course:
@@ -41,6 +41,17 @@ class Course:
     def total(self) -> float:
         """What player 0 has got so far; the result included once the game is over."""
         return self._earned[-1] + (float(self.game.result(self.state)) if self.over else 0.0)
+
+    @property
+    def past(self) -> Past:
+        """The moves of the players, each with the state in which it was made."""
+        pairs = zip(self.states, self.events, strict=False)
+        return tuple((s, event) for s, event in pairs if not some(self.game.outcomes(s)))
+
+    @property
+    def board(self) -> str:
+        """The picture of the state, with what its past tells."""
+        return self.game.board_after(self.state, self.past)
 
     def add(self, event: int) -> None:
         """Apply a legal action, or an outcome where chance moves."""

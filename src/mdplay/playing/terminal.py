@@ -206,7 +206,7 @@ class Session:
 
     # ------------------------------------------------------------ words and pictures
     def _draw(self) -> None:
-        picture = self.game.board(self.course.state)
+        picture = self.course.board
         self.say("\n" + (paint(picture, self.shown, tiles=self.alone) if self.colour else picture))
         self.shown = picture
         if self.alone:

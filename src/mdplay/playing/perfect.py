@@ -1,0 +1,37 @@
+"""The agent that knows: it follows the exact solution of the game."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from mdplay.game import Game
+from mdplay.rng import Random
+
+if TYPE_CHECKING:
+    from mdplay.solving.solution import Solution
+
+
+@lru_cache(maxsize=4)
+def _solution(game: Game[Any]) -> Solution:
+    """Solve each game once, however many agents play it."""
+    from mdplay.solving.solution import solve
+
+    return solve(game)
+
+
+class PerfectAgent:
+    """Play the best move of the exact solution: win soonest, lose latest, then the smallest action."""
+
+    exact = True
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.solution = _solution(game)
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return the best action."""
+        return self.solution.action(state)
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return what each move is worth to the player to move."""
+        return {choice.action: choice.value for choice in self.solution.choices(state)}

@@ -1,0 +1,98 @@
+"""The perfect agent against everybody, and against chance as exactly as can be counted."""
+
+import math
+from functools import cache
+
+import pytest
+
+from mdplay import MdplayError, make, match
+from mdplay.bits import members, some
+from mdplay.playing.agents import make_agent
+from mdplay.rng import Random
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "anti-tic-tac-toe"])
+def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):
+    """Every line of play against it, from every position it may be given to either player."""
+    game = make(name)
+    agent = make_agent(game, "perfect")
+
+    @cache
+    def worst(s, player):
+        """The worst that can happen to ``player`` who follows the agent, for that player."""
+        if not some(game.legal(s)):
+            return game.result(s) * (1 - 2 * player)
+        if game.player(s) == player:
+            return worst(game.step(s, agent.act(s, Random(0))), player)
+        return min(worst(game.step(s, a), player) for a in members(game.legal(s)))
+
+    @cache
+    def minimax(s):
+        """The value to player 0 by the plainest recursion."""
+        if not some(game.legal(s)):
+            return game.result(s)
+        values = [minimax(game.step(s, a)) for a in members(game.legal(s))]
+        return min(values) if game.player(s) else max(values)
+
+    def reachable(s, seen):
+        if s not in seen:
+            seen.add(s)
+            for a in members(game.legal(s)):
+                reachable(game.step(s, a), seen)
+        return seen
+
+    positions = reachable(game.initial(), set())
+    assert len(positions) == 5478 or name != "tic-tac-toe"
+    for s in positions:
+        for player in (0, 1):
+            assert worst(s, player) == minimax(s) * (1 - 2 * player)
+
+
+def test_its_mean_against_random_is_the_exact_expectation():
+    """2 x 2 Dots and Boxes: expectation and variance by recursion over the agent's own moves."""
+    game = make("dots-and-boxes:rows=2,cols=2")
+    agent = make_agent(game, "perfect")
+
+    @cache
+    def moments(s, player):
+        """Mean and mean square of what is still to come for player 0, with the agent as ``player``."""
+        actions = members(game.legal(s))
+        if not actions:
+            return 0.0, 0.0
+        if game.player(s) == player:
+            actions = [agent.act(s, Random(0))]
+        mean = square = 0.0
+        for a in actions:
+            points = game.reward(s, a) * (1 - 2 * game.player(s))
+            m, q = moments(game.step(s, a), player)
+            mean += (points + m) / len(actions)
+            square += (points * points + 2 * points * m + q) / len(actions)
+        return mean, square
+
+    found = match(game, "perfect", "random", games=1000, openings="none", seed=1)
+    for player in (0, 1):
+        mean, square = moments(game.initial(), player)
+        played = [record.result for record in found.records[player::2]]
+        error = math.sqrt((square - mean * mean) / len(played))
+        assert abs(sum(played) / len(played) - mean) < 3 * error
+    assert moments(game.initial(), 0)[0] > 2  # more than against a perfect opponent
+
+
+def test_it_draws_against_itself_and_never_loses_to_random():
+    game = make("tic-tac-toe")
+    assert match(game, "perfect", "perfect", games=2, openings="none").tally.draws == 2
+    assert match(game, "perfect", "random", games=100, openings="none").tally.losses == 0
+
+
+def test_values_are_exact():
+    game = make("tic-tac-toe")
+    agent = make_agent(game, "perfect")
+    assert agent.exact
+    # X has two in a row and moves: cell 2 wins, all else draws or loses
+    values = agent.values(game.parse("110220000"))
+    assert values[2] == 1 and max(value for action, value in values.items() if action != 2) < 1
+
+
+def test_a_game_that_is_too_large_is_refused_with_a_sentence():
+    with pytest.raises(MdplayError, match="agent perfect: "):
+        make_agent(make("connect-four"), "perfect")
