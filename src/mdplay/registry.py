@@ -28,6 +28,7 @@ from mdplay.game import Between, Game
 
 Maker = Callable[..., Game[Any]]
 
+COMMA = re.compile(r",(?![^(]*\))")  # not between brackets: selector=ucb1(c=1,d=2) is one parameter
 BUILT_IN = {
     "2048": "mdplay.games.twenty48:Twenty48",
     "anti-tic-tac-toe": "mdplay.games.tic_tac_toe:anti_tic_tac_toe",
@@ -168,7 +169,7 @@ def read_parameters(known: list[Parameter], text: str) -> dict[str, Any]:
     """
     by_name = {parameter.name: parameter for parameter in known}
     given = {}
-    for item in filter(None, (item.strip() for item in re.split(r",(?![^()]*\))", text))):
+    for item in filter(None, (item.strip() for item in COMMA.split(text))):
         name, equals, value = item.partition("=")
         if not equals:
             raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(by_name)}")
