@@ -36,7 +36,9 @@ def open_spiel(name: str, simulations: int) -> Run:
     return run
 
 
-def ours(game: ConnectFour | TicTacToe, simulations: int, form: str, solver: bool = False, threads: int = 1) -> Run:
+def ours(
+    game: ConnectFour | TicTacToe, simulations: int, form: str, solver: bool = False, threads: int = 1
+) -> Run:
     """Return a run of our search."""
     return lambda: mcts(game, simulations=simulations, form=form, solver=solver, threads=threads).simulations
 
@@ -95,7 +97,9 @@ def main() -> None:
         print(json.dumps(table, indent=1))
         return
     for name, figures in table.items():
-        print(f"{name:32} {figures['per_second']:12,.0f}/s  x{figures['ratio']:.2f} ({figures['low']:.2f} .. {figures['high']:.2f})")
+        print(
+            f"{name:32} {figures['per_second']:12,.0f}/s  x{figures['ratio']:.2f} ({figures['low']:.2f} .. {figures['high']:.2f})"
+        )
 
 
 if __name__ == "__main__":

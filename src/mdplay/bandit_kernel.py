@@ -54,7 +54,9 @@ def play(
     for group in range(first, len(out_sums), stride):
         for run in range(group, len(out_ends), len(out_sums)):
             x = start(selector, arms, means, drawn, stream(seed, run), true)
-            play_once(selector, arms, true, gaussian, deviation, drift, steps, every, x, out_sums[group], out_ends[run])
+            play_once(
+                selector, arms, true, gaussian, deviation, drift, steps, every, x, out_sums[group], out_ends[run]
+            )
             progress[first] += steps
             if stop[0]:
                 return

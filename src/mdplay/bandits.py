@@ -163,11 +163,14 @@ def run_bandit(
     job = partial(arms, bandit.deviation, bandit.drift, steps, every, word(seed))
     began = time.perf_counter()
     tasks = [
-        partial(job, i, count, *new_arms(bandit.size), watch.stop, watch.progress, sums, ends) for i in range(count)
+        partial(job, i, count, *new_arms(bandit.size), watch.stop, watch.progress, sums, ends)
+        for i in range(count)
     ]
     watch.run(tasks)
     seconds = time.perf_counter() - began
-    return _curve(selector if isinstance(selector, str) else repr(rule), sums.sum(axis=0), ends, steps, every, seconds)
+    return _curve(
+        selector if isinstance(selector, str) else repr(rule), sums.sum(axis=0), ends, steps, every, seconds
+    )
 
 
 def _curve(name: str, sums: Floats, ends: Floats, steps: int, every: int, seconds: float) -> Curve:

@@ -32,7 +32,6 @@ COMMANDS = {
     "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
     "respond": "Alternate best responses until both players stand still.",
-    "tournament": "Play every agent against every other: cross table and Elo.",
     "search": "Find a good move by tree search or by depth-limited search.",
     "show": "Draw a position and list its moves.",
     "solve": "Solve a game exactly: values of positions and moves.",

@@ -23,11 +23,17 @@ from mdplay.game import Game
 @game_argument
 @position_option
 @click.option(
-    "--agent", "-a", default="mcts", show_default=True, help="mcts:selector=ucb1(c=1),form=report or heuristic:depth=8."
+    "--agent",
+    "-a",
+    default="mcts",
+    show_default=True,
+    help="mcts:selector=ucb1(c=1),form=report or heuristic:depth=8.",
 )
 @click.option("--simulations", "-n", type=click.IntRange(1), help="Stop after so many; default 10,000.")
 @click.option("--seconds", "-t", type=click.FloatRange(0, min_open=True), help="Stop after so long.")
-@click.option("--threads", type=click.IntRange(1), help="Trees grown side by side; default 1, with --seconds all cores.")
+@click.option(
+    "--threads", type=click.IntRange(1), help="Trees grown side by side; default 1, with --seconds all cores."
+)
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
@@ -82,6 +88,8 @@ def _print(game: Game[Any], state: Any, result: Any) -> None:
     click.echo(f"\nline  {' '.join(result.line[:20])}")
     if result.simulations:
         speed = f"{result.simulations_per_second:,.0f}/s"
-        click.echo(f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes")
+        click.echo(
+            f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes"
+        )
     else:
         click.echo(f"depth {result.depth}, {result.nodes:,} nodes in {result.seconds:.2f} s")

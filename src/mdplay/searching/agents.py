@@ -1,7 +1,7 @@
 """Searches that play: ``act(state, rng) -> action`` for matches, ``search(state, ...)`` with the reasons.
 
-    mcts:simulations=10000,selector=ucb1(c=1),form=report,solver=no,threads=2
-    heuristic:depth=6          heuristic:seconds=0.5
+mcts:simulations=10000,selector=ucb1(c=1),form=report,solver=no,threads=2
+heuristic:depth=6          heuristic:seconds=0.5
 """
 
 from __future__ import annotations

@@ -19,7 +19,17 @@ from mdplay.bridge import native, width, words
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.running import Show, Watch
-from mdplay.searching.alpha_beta import COUNTERS, EXACT, GUESSES, NODES, WIN, hash_of, new_stack, new_table, search_value
+from mdplay.searching.alpha_beta import (
+    COUNTERS,
+    EXACT,
+    GUESSES,
+    NODES,
+    WIN,
+    hash_of,
+    new_stack,
+    new_table,
+    search_value,
+)
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 
 DEPTH = 6
@@ -115,7 +125,9 @@ def depth_limited(
 
 def _check(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
     if not (game.has_heuristic or game.has_reward):
-        raise GameError("depth-limited search needs a game with a heuristic (or with points); this one has neither")
+        raise GameError(
+            "depth-limited search needs a game with a heuristic (or with points); this one has neither"
+        )
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
         raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
     if seconds is not None and not seconds > 0:

@@ -114,7 +114,9 @@ class Node:
     def save(self, path: str | Path, *, depth: int = 8, min_visits: int = 2) -> None:
         """Write the tree as JSON, with the position at its root."""
         position = {"position": self.game.text(self.state)}
-        Path(path).write_text(json.dumps({**position, **self.as_dict(depth=depth, min_visits=min_visits)}, indent=1))
+        Path(path).write_text(
+            json.dumps({**position, **self.as_dict(depth=depth, min_visits=min_visits)}, indent=1)
+        )
 
     def find(self, state: Any, depth: int) -> Node | None:
         """Return the node of a state at most ``depth`` moves and outcomes below, or None."""

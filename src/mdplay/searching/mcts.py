@@ -109,7 +109,18 @@ def _grow(
     path = new_path()
     own_seed = word(stream(seed, thread))
     while True:
-        run(tree.nodes, tree.tally, path, own_seed, simulations, solver, tree.grows, thread, watch.stop, watch.progress)
+        run(
+            tree.nodes,
+            tree.tally,
+            path,
+            own_seed,
+            simulations,
+            solver,
+            tree.grows,
+            thread,
+            watch.stop,
+            watch.progress,
+        )
         if tree.done >= simulations or watch.stop[0] or tree.nodes[0].proof:
             return
         tree.grow()

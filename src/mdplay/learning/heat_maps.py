@@ -1,0 +1,56 @@
+"""Utilities of points as pictures: a row of layers for every run, warm where whoever took the point won."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mdplay.errors import LimitError
+from mdplay.learning.points import PointUtilities
+from mdplay.store import replacing
+
+
+def draw(path: str | Path, runs: Sequence[PointUtilities], shape: tuple[int, int, int], title: str = "") -> None:
+    """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf); each run has its own scale."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise LimitError("a plot needs matplotlib: pip install 'mdplay[plot]'") from None
+    layers, rows, cols = shape
+    size = (0.6 * cols * layers + 2.0, (0.55 * rows + 0.6) * len(runs) + 0.8)
+    figure = Figure(figsize=size, layout="constrained")
+    figure.suptitle(title)
+    grid = figure.subplots(len(runs), layers, squeeze=False)
+    for axes, run in zip(grid, runs, strict=True):
+        _draw_run(figure, axes, run, shape)
+    kind = Path(path).suffix.lstrip(".") or "png"
+    if kind not in figure.canvas.get_supported_filetypes():
+        raise LimitError(f"{path}: no plot of type {kind!r}; use .png, .svg or .pdf")
+    with replacing(path) as file:
+        figure.savefig(file, format=kind, dpi=120)
+
+
+def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: tuple[int, int, int]) -> None:
+    values = run.utilities.reshape(shape)
+    low, high = float(values.min()), float(values.max())
+    for z, plot in enumerate(axes):
+        image = plot.imshow(values[z], cmap="YlOrRd", vmin=low, vmax=high)
+        plot.set_title(f"z = {z}" if shape[0] > 1 else "", fontsize=9)
+        plot.set_xticks(range(shape[2]))
+        plot.set_yticks(range(shape[1]))
+        plot.tick_params(labelsize=7, length=0)
+        _write_values(plot, values[z], (low + 2 * high) / 3)
+    axes[0].set_ylabel(f"{run.num_games:,} games", fontsize=9)
+    figure.colorbar(image, ax=list(axes), shrink=0.9, label="utility")
+
+
+def _write_values(plot: Any, layer: Any, dark: float) -> None:
+    """Write each utility into its cell, white on dark ones."""
+    for (y, x), value in _cells(layer):
+        plot.text(x, y, f"{value:.3f}", ha="center", va="center", fontsize=6, color="w" if value > dark else "k")
+
+
+def _cells(layer: Any) -> list[tuple[tuple[int, int], float]]:
+    rows, cols = layer.shape
+    return [((y, x), float(layer[y, x])) for y in range(rows) for x in range(cols)]
