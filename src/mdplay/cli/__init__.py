@@ -31,6 +31,7 @@ COMMANDS = {
     "plan": "Plan in an MDP file: the best value and action of every state.",
     "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
+    "reproduce": "Reproduce the five systems: tables, plots, one HTML page.",
     "respond": "Alternate best responses until both players stand still.",
     "search": "Find a good move by tree search or by depth-limited search.",
     "show": "Draw a position and list its moves.",

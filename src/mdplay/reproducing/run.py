@@ -1,0 +1,77 @@
+"""Run the five systems and write the page and the JSON document."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mdplay import __version__
+from mdplay.reproducing.page import Chapter, page
+from mdplay.reproducing.steps import Step, run_step
+from mdplay.running import Show
+from mdplay.store import replacing
+
+SYSTEMS = (1, 2, 3, 4, 5)
+PAGE, FACTS, PARTS = "index.html", "figures.json", "parts"
+Progress = Callable[[str, int | None], AbstractContextManager[Show]]
+
+
+def reproduce(
+    systems: Sequence[int], folder: str | Path, progress: Progress, *, quick: bool = False, seed: int = 1
+) -> list[Chapter]:
+    """Make every figure of the systems, or take it from an earlier run, and write the page into the folder."""
+    folder = Path(folder)
+    (folder / PARTS).mkdir(parents=True, exist_ok=True)
+    chapters = [_chapter(number, folder, progress, quick, seed) for number in systems]
+    with replacing(folder / PAGE) as file:
+        file.write(page(chapters, note()).encode())
+    with replacing(folder / FACTS) as file:
+        file.write(json.dumps(_facts(chapters, quick, seed), indent=1).encode())
+    return chapters
+
+
+def _chapter(number: int, folder: Path, progress: Progress, quick: bool, seed: int) -> Chapter:
+    system = import_module(f"mdplay.reproducing.system{number}")
+    steps: list[Step] = system.steps(quick, seed)
+    made = []
+    for step in steps:
+        with progress(f"system {number}: {step.name}", step.work) as show:
+            made.append(run_step(step, folder / PARTS, show))
+    return Chapter(number, system.TITLE, system.headline(made), made)
+
+
+def note() -> str:
+    """Return the versions behind the figures."""
+    names = ("numpy", "numba", "scipy", "matplotlib")
+    packages = ", ".join(f"{name} {version(name)}" for name in names)
+    return f"mdplay {__version__}, Python {platform.python_version()}, {packages}, {platform.machine()} {sys.platform}"
+
+
+def _facts(chapters: Sequence[Chapter], quick: bool, seed: int) -> dict[str, Any]:
+    return {
+        "versions": note(),
+        "quick": quick,
+        "seed": seed,
+        "systems": {
+            str(chapter.number): {
+                "title": chapter.title,
+                "headline": chapter.headline,
+                "figures": {
+                    made.name: {
+                        "command": made.figure.command,
+                        "seconds": made.seconds,
+                        "facts": made.figure.facts,
+                    }
+                    for made in chapter.figures
+                },
+            }
+            for chapter in chapters
+        },
+    }

@@ -1,0 +1,102 @@
+"""System 4: Connect Four: heuristic, MCTS, bandits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mdplay.games.connect_four import ConnectFour
+from mdplay.reproducing.steps import Figure, Made, Step, Table, both
+from mdplay.running import Show
+
+TITLE = "Connect Four: heuristic, MCTS, bandits"
+BERNOULLI = ("uniform", "epsilon-greedy(epsilon=0.1)", "softmax", "ucb1", "ucb1-tuned", "kl-ucb", "thompson")
+PLAYERS = ("uniform", "epsilon-greedy", "softmax", "ucb1", "ucb1-tuned", "thompson")
+
+
+def steps(quick: bool, seed: int) -> list[Step]:
+    """Return the steps: bandits, selectors in play, the heuristic player."""
+    runs, games, simulations = (200, 10, 300) if quick else (2000, 100, 2000)
+    return [
+        Step("bandits", lambda show: _bandits(runs, seed, show), {"runs": runs, "seed": seed}),
+        Step(
+            "mcts-selectors",
+            lambda show: _selectors(games, simulations, seed, show),
+            {"games": games, "simulations": simulations, "seed": seed},
+        ),
+        Step(
+            "heuristic-against-mcts",
+            lambda show: _heuristic(2 * games, simulations, seed, show),
+            {"games": games, "simulations": simulations, "seed": seed},
+        ),
+    ]
+
+
+def headline(figures: Sequence[Made]) -> str:
+    """Return who did best on the bandit and in play."""
+    facts = {made.name: made.figure.facts for made in figures}
+    regrets = sorted(facts["bandits"]["regret"].items(), key=lambda pair: pair[1])
+    listed = ", ".join(f"{name} {regret:.1f}" for name, regret in regrets[:4])
+    return f"Least regret after 5000 steps: {listed}; the strongest MCTS player selects by {facts['mcts-selectors']['best']}."
+
+
+def _bandits(runs: int, seed: int, show: Show) -> Figure:
+    from mdplay.bandit_plots import paint
+    from mdplay.bandits import compare, parse_bandit
+
+    bandit = parse_bandit("0.9,0.8")
+    curves = compare(bandit, BERNOULLI, steps=5000, runs=runs, seed=seed, show=show)
+    rows = [
+        [c.name, f"{c.regret[-1]:.1f}", f"{1.96 * c.regret_error[-1]:.1f}", f"{c.end_optimal:.1%}"] for c in curves
+    ]
+    return Figure(
+        title="Exploration on a bandit of two arms (0.9 and 0.8)",
+        command=f"mdplay bandits --arms 0.9,0.8 --policies {','.join(BERNOULLI)} --steps 5000 --runs {runs} --seed {seed}",
+        text="Regret is what was lost against always pulling the better arm; the same selectors guide MCTS below.",
+        facts={"regret": {c.name: float(c.regret[-1]) for c in curves}},
+        table=Table(["policy", "regret at 5000 steps", "+- (95 %)", "optimal pulls at the end"], rows),
+        picture=both(lambda figure: paint(figure, bandit, curves), (10, 4.5)),
+    )
+
+
+def _selectors(games: int, simulations: int, seed: int, show: Show) -> Figure:
+    from mdplay.playing.plots import paint_tournament
+    from mdplay.playing.tournaments import tournament
+
+    agents = [f"mcts:simulations={simulations},selector={name}" for name in PLAYERS]
+    found = tournament(ConnectFour(), agents, games=games, seed=seed, show=show)
+    names = dict(zip(agents, PLAYERS, strict=True))
+    rows = [[names[r.agent], f"{r.elo:+.0f}", f"{r.reach:.0f}"] for r in found.ratings]
+    return Figure(
+        title="MCTS by selector, everybody against everybody",
+        command=f"mdplay tournament connect-four {' '.join(agents)} --games {games} --seed {seed}",
+        text=f"{games} games a pair, {simulations} simulations a move, random openings, sides exchanged.",
+        facts={"best": names[found.ratings[0].agent], "elo": {names[r.agent]: r.elo for r in found.ratings}},
+        table=Table(["selector", "Elo", "+- (95 %)"], rows),
+        picture=both(lambda figure: paint_tournament(figure, found), (12, 4.5)),
+    )
+
+
+def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
+    from mdplay.playing.matches import match
+
+    opponent = f"mcts:simulations={simulations}"
+    found = match(ConnectFour(), "heuristic:depth=4", opponent, games=games, seed=seed, show=show)
+    low, high = found.interval
+    tally = found.tally
+    return Figure(
+        title="The heuristic player against MCTS",
+        command=f"mdplay match connect-four heuristic:depth=4 {opponent} --games {games} --seed {seed}",
+        text="Four plies of alpha-beta over the slice score, against tree search that knows only the rules.",
+        facts={"score": tally.score, "interval": [low, high], "games": games},
+        table=Table(
+            ["won", "drawn", "lost", "score", "95 % interval", "distinct games"],
+            [
+                [
+                    *map(str, (tally.wins, tally.draws, tally.losses)),
+                    f"{tally.score:.3f}",
+                    f"{low:.3f} .. {high:.3f}",
+                    str(found.distinct),
+                ]
+            ],
+        ),
+    )
