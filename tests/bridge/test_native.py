@@ -8,10 +8,12 @@ from numba import njit, typeof
 from mdplay.bits import U64
 from mdplay.bridge import kernel, native, pack, unpack, words
 from mdplay.bridge.native import native_type
+from mdplay.check import check_game
 from mdplay.game import Game
 from mdplay.games.connect_four import ConnectFour
 from mdplay.games.twenty48 import State, Twenty48
-from tests.helpers import COMPILED
+from mdplay.searching.playouts import playouts
+from tests.helpers import COMPILED, NIM
 
 
 def test_equal_games_have_one_type_and_different_ones_two():
@@ -22,6 +24,15 @@ def test_equal_games_have_one_type_and_different_ones_two():
 @kernel
 def there_and_back(game, start):
     return pack(game, unpack(game, start))
+
+
+def test_a_cell_run_twice_is_one_game(needs_compiler):
+    """The classes differ, the rules do not: kernels compiled before and after must fit together."""
+    first, second = {"__name__": "notebook"}, {"__name__": "notebook"}
+    exec(NIM, first)
+    exec(NIM, second)
+    assert check_game(first["Nim"](pile=9), games=1).compiled
+    assert playouts(second["Nim"](pile=9), games=10, seed=1).games == 10
 
 
 @pytest.mark.parametrize("state", [State(0, 2), State((1 << 64) - 1, 0), State(1 << 63, 1)])

@@ -61,7 +61,7 @@ def identity(instance: Compiled) -> str:
     if "_identity" not in memory:
         cls = type(instance)
         memory["_identity"] = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
-        LIVE[memory["_identity"]] = instance
+        LIVE.setdefault(memory["_identity"], instance)  # the first one: its state class is in compiled code
     return str(memory["_identity"])
 
 
