@@ -6,12 +6,15 @@ Blocks with a title are files, ``console`` blocks are commands with their output
 
 import doctest
 import re
+import runpy
 import shlex
+import subprocess
 import sys
 
 import pytest
 
-from mdplay import check_game, make, perft, playouts
+from mdplay import __version__, check_game, make, perft, playouts
+from mdplay.registry import BUILT_IN
 from tests.helpers import ROOT
 
 WRITE_A_GAME = ROOT / "docs" / "write-a-game.md"
@@ -85,3 +88,51 @@ def test_no_kernel_is_forgotten():
 
 def test_the_game_of_the_page_fits_fifty_lines():
     assert [len(text.splitlines()) <= 50 for _, text in blocks(WRITE_A_GAME, "python title=.*")] == [True, True]
+
+
+# ---------------------------------------------------------------- pages, tables and lists that must not be stale
+def pages_tool():
+    return runpy.run_path(str(ROOT / "tools" / "pages.py"))
+
+
+def test_the_pages_of_the_games_are_fresh():
+    wanted = pages_tool()["pages"]()
+    stale = [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]
+    assert stale == [], "run python tools/pages.py"
+    assert set((ROOT / "docs" / "games").iterdir()) == set(wanted)
+
+
+def test_every_game_has_its_page():
+    assert sorted(pages_tool()["FACTS"]) == sorted(BUILT_IN)
+
+
+def test_the_site_builds_and_lists_every_page():
+    pytest.importorskip("zensical")
+    done = subprocess.run([sys.executable, "-m", "zensical", "build"], cwd=ROOT, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert (done.returncode, "No issues found" in said) == (0, True), said
+    listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text())
+    assert sorted(listed) == sorted(str(page.relative_to(ROOT / "docs")) for page in PAGES[1:])
+
+
+def test_links_lead_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_contributing_names_every_file_and_only_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:src|tests|tools|benchmarks|docs)/[\w/.-]*)`", text)) - {
+        "src/mdplay/games/your_game.py",
+        "tests/games/test_your_game.py",
+    }
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    parts = (ROOT / "src" / "mdplay").glob("[a-z]*")
+    there = {f"src/mdplay/{path.name}{'/' if path.is_dir() else ''}" for path in parts} - {"src/mdplay/py.typed"}
+    assert there - named == set(), "CONTRIBUTING.md, Looking for X?"
+
+
+def test_the_changelog_begins_with_this_version():
+    versions = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert versions[0] == __version__

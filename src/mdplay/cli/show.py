@@ -38,6 +38,14 @@ def _sentence(position: Position[Any]) -> str:
     return f"{mover}: {', '.join(position.moves)}"
 
 
+def report(position: Position[Any]) -> str:
+    """Return the picture, the points earned so far and the moves."""
+    lines = [position.board, ""]
+    if position.game.has_reward and position.past:
+        lines.append(f"Points: {' : '.join(f'{points:g}' for points in position.points)}")
+    return "\n".join([*lines, _sentence(position)])
+
+
 @click.command()
 @click.argument("game", type=GameName(), required=False)
 @position_option
@@ -72,10 +80,7 @@ def command(
     if as_json:
         print_json(describe(shown))
         return
-    click.echo(f"{shown}\n")
-    if game.has_reward and shown.past:
-        click.echo(f"Points: {' : '.join(f'{points:g}' for points in shown.points)}")
-    click.echo(_sentence(shown))
+    click.echo(report(shown))
 
 
 # ---------------------------------------------------------------- recorded games

@@ -42,8 +42,8 @@ class State(NamedTuple):
 class DotsAndBoxes(Game[State]):
     """Draw lines between dots; a box completed is a point and another turn."""
 
-    rows: Annotated[int, Between(1, 29)] = 2
-    cols: Annotated[int, Between(1, 29)] = 2
+    rows: Annotated[int, Between(1, 19)] = 2
+    cols: Annotated[int, Between(1, 19)] = 2
 
     def __post_init__(self) -> None:
         """Refuse boards that do not fit 60 lines."""
