@@ -46,8 +46,8 @@ def play(
 ) -> None:
     """Play the groups first, first + stride, ... of the runs.
 
-    Row g of ``out_sums`` gets, for each point of ``every`` steps, sums over group g's runs and their squares; row i
-    of ``out_ends`` the reward and share of best pulls at the end of run i, and its mean reward.
+    Row g of ``out_sums`` gets, for each point of ``every`` steps, sums over group g's runs and their squares; row
+    i of ``out_ends`` the reward and share of best pulls at the end of run i, and its mean reward.
     """
     arms, out_sums, out_ends = borrow(arms), borrow(out_sums), borrow(out_ends)
     true = borrow(room)

@@ -3,11 +3,11 @@
 Each of K arms has a mean reward; pulling arm k instead of the best costs the regret max(means) - means[k].
 
     bernoulli   reward 1 with probability means[k], else 0
-    gaussian    reward normal around means[k]; the means are given, or drawn from N(0, 1) anew in every run (the testbed
-                of Sutton and Barto), and may drift: each takes a normal step after every pull
+    gaussian    reward normal around means[k]; the means are given, or drawn from N(0, 1) anew in every run (the
+                testbed of Sutton and Barto), and may drift: each takes a normal step after every pull
 
-A run is one game of many pulls; figures are means over many runs with their standard errors.  Run number i of a seed
-has a random stream of its own and runs are summed in fixed groups, so threads change nothing.
+A run is one game of many pulls; figures are means over many runs with their standard errors.  Run number i of a
+seed has a random stream of its own and runs are summed in fixed groups, so threads change nothing.
 
 Lai and Robbins (1985): no rule that is good on every bandit has less regret in the long run than C ln t, with
 C = sum over the worse arms of (best - mean) / kl(mean, best).
@@ -87,13 +87,13 @@ def parse_bandit(text: str) -> Bandit:
     if unknown_options := set(options) - {"drift", "deviation"}:
         raise FormatError(f"{text!r}: {', '.join(sorted(unknown_options))} is no option; drift=, deviation=")
     try:
-        given = {name: float(value) for name, value in options.items()}
+        deviation, drift = float(options.get("deviation", 1.0)), float(options.get("drift", 0.0))
         if colon and kind == "gaussian" and len(numbers) == 1:
-            return Bandit("gaussian", num_arms=int(numbers[0]), **given)
+            return Bandit("gaussian", (), int(numbers[0]), deviation, drift)
         means = tuple(float(number) for number in numbers)
     except ValueError:
         raise FormatError(f"{text!r} is no bandit; write 0.9,0.8 or gaussian:10 or gaussian:0,0.5,1") from None
-    return Bandit(kind if colon else "bernoulli", means, **given)
+    return Bandit(kind if colon else "bernoulli", means, deviation=deviation, drift=drift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,15 +175,26 @@ def run_bandit(
 
 def _curve(name: str, sums: Floats, ends: Floats, steps: int, every: int, seconds: float) -> Curve:
     runs = len(ends)
-    last = np.minimum(np.arange(1, len(sums) + 1) * every, steps)
     means = sums[:, 0::2] / runs
     errors = np.sqrt(np.maximum(0.0, sums[:, 1::2] / runs - means**2) / runs)
     end, end_error = ends.mean(axis=0), ends.std(axis=0) / math.sqrt(runs)
-    columns = [array[:, i] for i in range(3) for array in (means, errors)]
     return Curve(
-        name, last, *columns,
-        float(end[0]), float(end_error[0]), float(end[1]), float(end_error[1]), float(end[2]), runs, seconds,
-    )  # fmt: skip
+        name=name,
+        steps=np.minimum(np.arange(1, len(sums) + 1) * every, steps),
+        reward=means[:, 0],
+        reward_error=errors[:, 0],
+        optimal=means[:, 1],
+        optimal_error=errors[:, 1],
+        regret=means[:, 2],
+        regret_error=errors[:, 2],
+        end_reward=float(end[0]),
+        end_reward_error=float(end_error[0]),
+        end_optimal=float(end[1]),
+        end_optimal_error=float(end_error[1]),
+        mean_reward=float(end[2]),
+        runs=runs,
+        seconds=seconds,
+    )
 
 
 def compare(

@@ -97,8 +97,8 @@ def make(text: str) -> Game[Any]:
     return game
 
 
-def parameters(maker: Maker) -> list[Parameter]:
-    """Return the parameters of a game's maker, in order."""
+def parameters(maker: Callable[..., Any]) -> list[Parameter]:
+    """Return the parameters of a maker of games, agents or selectors, in order."""
     hints = typing.get_type_hints(maker if inspect.isfunction(maker) else maker.__init__, include_extras=True)
     found = []
     for name, parameter in inspect.signature(maker).parameters.items():

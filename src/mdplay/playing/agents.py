@@ -90,7 +90,7 @@ def entrant(game: Game[Any], agent: Agent | Entrant | str) -> Entrant:
 
 def options_of(maker: Maker) -> list[Parameter]:
     """Return the options of an agent's maker: its parameters but the first, which is the game."""
-    return parameters(maker)[1:]  # type: ignore[arg-type]
+    return parameters(maker)[1:]
 
 
 def _options(maker: Maker, name: str, rest: str) -> dict[str, Any]:

@@ -1,13 +1,14 @@
 """The kernel of depth-limited search: alpha-beta over a stack of frames, expectation where chance moves.
 
 Values are for player 0: player 0 raises the lower end of the window, player 1 lowers the upper end, whoever moves
-next; so extra turns need no care.  Chance averages its outcomes, each searched with an open window, and costs no depth.
+next; so extra turns need no care.  Chance averages its outcomes, each searched with an open window, and costs no
+depth.
 
-Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth left):
-beyond all guesses, a quick win above a slow one.  Where points are earned, guesses are points, and so are results.
+Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth
+left): beyond all guesses, a quick win above a slow one.  Where points are earned, guesses and results are points.
 
-The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only for
-just that depth, so a value means the same wherever it is found.
+The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only
+for just that depth, so a value means the same wherever it is found.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def key_of(game: Any, s: Any) -> Any:
 
 
 @kernel
-def hash_of(game: Any, start: Any) -> int:
+def hash_of(game: Any, start: Any) -> Any:
     """Return a packed state's key in the table."""
     return key_of(game, unpack(game, start))
 
@@ -92,7 +93,7 @@ def search_value(
     moves: Any,
     stop: Any,
     counters: Any,
-) -> float:
+) -> Any:
     """Return the value of a state for player 0 at a depth, or NaN when stopped; count nodes and guesses."""
     table, frames, states, moves = borrow(table), borrow(frames), borrow(states), borrow(moves)
     push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
@@ -124,7 +125,7 @@ def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alph
 
 
 @part
-def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> float:
+def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> Any:
     """Begin the node at a ply: its value if that is known at once, else NaN with its moves listed."""
     s, frame = load(game, states, ply), frames[ply]
     counters[NODES] += 1
@@ -173,7 +174,7 @@ def list_moves(game: Any, s: Any, mask: Any, favourite: int, out_moves: Any) -> 
 
 
 @part
-def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> bool:
+def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> Any:
     """Tell whether an action is to be tried before another, smaller one."""
     if other == favourite:
         return False
@@ -201,7 +202,7 @@ def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int) -> None:
 
 
 @part
-def absorb(frames: Any, moves: Any, ply: int, value: float) -> float:
+def absorb(frames: Any, moves: Any, ply: int, value: float) -> Any:
     """Take in the value of the move tried at a ply; return the node's value if it is done, else NaN."""
     frame = frames[ply]
     if frame.kind == CHANCE:

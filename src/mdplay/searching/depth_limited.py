@@ -1,7 +1,7 @@
 """Depth-limited search for any game with a heuristic: deeper and deeper, until depth or time is spent.
 
-Each depth d searches every move of the position to its exact value at that depth, so that all moves can be compared;
-what the depths before found orders the moves of the next.  A depth that time cut short is not used.
+Each depth searches every move of the position to its exact value at that depth, so that all can be compared; what
+one depth has found orders the moves of the next.  A depth that time cut short is not used.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def depth_limited(
 ) -> SearchResult:
     """Search a position (default: the start) to a depth (default 6) and return the best move.
 
-    With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after each
-    move.  A value that is proven is a result; any other is in the unit of the heuristic.
+    With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
+    each move.  A value that is proven is a result; any other is in the unit of the heuristic.
     """
     s = game.initial() if state is None else state
     _check(game, s, depth, seconds)

@@ -1,8 +1,8 @@
 """The two forms of Monte Carlo tree search, as kernels over the array of a tree.
 
-standard  one walk, one new node, one rollout, one visit to every node on the way; a draw counts half a win because
-          values are means; a finished leaf gives its result; nodes whose value is certain are proven.
-report    the walk adds a visit to every node it enters; ALL children of the leaf are made and played out once each;
+standard  one walk, one new node, one rollout, one visit to every node on the way; values are means of results, so
+          that a draw is half a win; a finished leaf gives its result; nodes whose value is certain are proven.
+report    the walk adds a visit to every node it enters; ALL children of the leaf are made and played out once;
           each result adds a visit and, for the player who moved into the node, 1 for a win.  A finished leaf
           gives its visit and nothing else.
 
@@ -96,7 +96,7 @@ def back_up(
 
 
 @part
-def is_extreme(game: Any, tally: Any, sign: int, value: float) -> bool:
+def is_extreme(game: Any, tally: Any, sign: int, value: float) -> Any:
     """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
     Points earned on the way hide what is extreme: a game with rewards has no such value.

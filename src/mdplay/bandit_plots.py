@@ -1,0 +1,80 @@
+"""The pictures of the bandit laboratory: regret, share of best pulls and reward over the steps, with bands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mdplay.bandits import Bandit, Curve
+from mdplay.errors import MdplayError
+
+BAND = 1.96  # standard errors: 95 %
+
+
+def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> None:
+    """Draw three panels into a file; its ending (png, svg, pdf) tells the format."""
+    figure = _figure((15, 4.5))
+    panels = figure.subplots(1, 3)
+    for curve in curves:
+        _draw(panels[0], curve, curve.regret, curve.regret_error)
+        _draw(panels[1], curve, *_smooth(curve.optimal, curve.optimal_error))
+        _draw(panels[2], curve, *_smooth(curve.reward, curve.reward_error))
+    for panel, label in zip(panels, ("regret", "share of best pulls", "reward"), strict=True):
+        panel.set_xlabel("step")
+        panel.set_ylabel(label)
+        panel.grid(alpha=0.3)
+    _draw_lower_bound(panels[0], bandit, curves)
+    panels[0].legend(fontsize="small")
+    _save(figure, path)
+
+
+def plot_study(studies: Mapping[str, Mapping[float, float]], path: str | Path) -> None:
+    """Draw the mean reward of selectors over their parameter, on a logarithmic axis."""
+    figure = _figure((8, 5))
+    axes = figure.subplots()
+    for name, found in studies.items():
+        axes.plot(list(found), list(found.values()), marker="o", label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("parameter")
+    axes.set_ylabel("mean reward over all steps")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="small")
+    _save(figure, path)
+
+
+def _figure(size: tuple[float, float]) -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MdplayError("plots need matplotlib: pip install 'mdplay[plot]'") from None
+    return Figure(figsize=size, layout="constrained")
+
+
+def _save(figure: Any, path: str | Path) -> None:
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise MdplayError(f"cannot write the plot {path}: {error}") from None
+
+
+def _draw(axes: Any, curve: Curve, mean: Any, error: Any) -> None:
+    axes.plot(curve.steps, mean, label=curve.name, linewidth=1.2)
+    axes.fill_between(curve.steps, mean - BAND * error, mean + BAND * error, alpha=0.2)
+
+
+def _smooth(mean: Any, error: Any) -> tuple[Any, Any]:
+    """Return both averaged over a hundredth of the points on either side, so that lines do not hide each other."""
+    reach = len(mean) // 100
+    window = np.ones(2 * reach + 1)
+    weight = np.convolve(np.ones(len(mean)), window, "same")
+    return tuple(np.convolve(values, window, "same") / weight for values in (mean, error))  # type: ignore[return-value]
+
+
+def _draw_lower_bound(axes: Any, bandit: Bandit, curves: Sequence[Curve]) -> None:
+    constant = bandit.lower_bound()
+    if constant is not None and curves:
+        steps = curves[0].steps
+        axes.plot(steps, constant * np.log(np.maximum(steps, 1)), "k--", linewidth=1, label="Lai-Robbins")

@@ -1,0 +1,132 @@
+"""``mdplay bandits``."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from mdplay.cli.common import json_option, print_json, progress, seed_option, threads_option
+from mdplay.errors import FormatError
+
+if TYPE_CHECKING:
+    from mdplay.bandits import Bandit, Curve
+
+POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
+
+
+@click.command()
+@click.option(
+    "--arms",
+    default="gaussian:10",
+    show_default=True,
+    help="0.9,0.8 (Bernoulli), gaussian:10, gaussian:0,1,drift=0.01.",
+)
+@click.option(
+    "--policies", default=POLICIES, show_default=True, help="Selectors, as in ucb1(c=2),thompson; or all."
+)
+@click.option("--steps", type=click.IntRange(1), default=1000, show_default=True, help="Pulls in a run.")
+@click.option("--runs", type=click.IntRange(1), default=2000, show_default=True, help="Runs to average over.")
+@click.option("--study", metavar="NAME=V,V,...", help="Try a parameter of each policy with these values instead.")
+@click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the curves (png, svg, pdf).")
+@click.option(
+    "--csv", "csv_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the curves as a table."
+)
+@seed_option
+@threads_option
+@json_option
+def command(
+    arms: str,
+    policies: str,
+    steps: int,
+    runs: int,
+    study: str | None,
+    plot: str | None,
+    csv_file: str | None,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Compare exploration policies on a multi-armed bandit.
+
+    \b
+    Examples:
+      mdplay bandits --arms 0.9,0.8 --policies ucb1,kl-ucb,thompson --steps 5000 --runs 200 --plot regret.png
+      mdplay bandits --policies ucb1 --study c=0.25,0.5,1,2,4
+    """
+    from mdplay.bandits import compare, parse_bandit
+    from mdplay.searching.selectors import make_selector, split_selectors
+
+    bandit, names = parse_bandit(arms), split_selectors(policies)
+    if study is not None:
+        options = {"steps": steps, "runs": runs, "seed": seed, "threads": threads}
+        _study(bandit, names, study, options, plot, as_json)
+        return
+    for name in names:
+        make_selector(name)  # a fault in the last name is told before the first runs
+    with progress("pulling", steps * runs) as show:
+        curves = compare(bandit, names, steps=steps, runs=runs, seed=seed, threads=threads, show=show)
+    if plot is not None:
+        from mdplay.bandit_plots import plot_curves
+
+        plot_curves(bandit, curves, plot)
+    if csv_file is not None:
+        _write_csv(Path(csv_file), curves)
+    if as_json:
+        figures = [curve.as_dict() for curve in curves]
+        print_json(
+            {"arms": arms, "steps": steps, "runs": runs, "lai_robbins": bandit.lower_bound(), "policies": figures}
+        )
+        return
+    _print(bandit, curves)
+
+
+def _print(bandit: Bandit, curves: list[Curve]) -> None:
+    click.echo(f"{'policy':28} {'regret':>16} {'reward at end':>16} {'best pulls at end':>18}")
+    for curve in curves:
+        regret = f"{curve.regret[-1]:.2f} +- {curve.regret_error[-1]:.2f}"
+        reward = f"{curve.end_reward:.3f} +- {curve.end_reward_error:.3f}"
+        best = f"{curve.end_optimal:.1%} +- {curve.end_optimal_error:.1%}"
+        click.echo(f"{curve.name:28} {regret:>16} {reward:>16} {best:>18}")
+    speed = sum(int(c.steps[-1]) * c.runs for c in curves) / sum(c.seconds for c in curves)
+    click.echo(f"+- one standard error over {curves[0].runs:,} runs; {speed:,.0f} steps/s")
+    if (constant := bandit.lower_bound()) is not None:
+        click.echo(f"Lai-Robbins: regret grows at least like {constant:.3f} ln(steps)")
+
+
+def _write_csv(path: Path, curves: list[Curve]) -> None:
+    """Write a row for each policy and point."""
+    columns = ("reward", "reward_error", "optimal", "optimal_error", "regret", "regret_error")
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["policy", "step", *columns])
+        for curve in curves:
+            table = zip(curve.steps, *(getattr(curve, column) for column in columns), strict=True)
+            writer.writerows([curve.name, int(step), *map(float, row)] for step, *row in table)
+
+
+def _study(
+    bandit: Bandit, names: list[str], study: str, options: dict[str, Any], plot: str | None, as_json: bool
+) -> None:
+    """Print, and draw, the mean reward of each policy over a parameter's values."""
+    from mdplay.bandits import parameter_study
+
+    parameter, _, rest = study.partition("=")
+    try:
+        values = [float(value) for value in rest.split(",")]
+    except ValueError:
+        raise FormatError(f"--study {study!r}: write name=value,value,..., as in c=0.5,1,2") from None
+    with progress("studying"):
+        found = {name: parameter_study(bandit, name, parameter, values, **options) for name in names}
+    if plot is not None:
+        from mdplay.bandit_plots import plot_study
+
+        plot_study(found, plot)
+    if as_json:
+        print_json({name: {str(value): reward for value, reward in row.items()} for name, row in found.items()})
+        return
+    for name, row in found.items():
+        for value, reward in row.items():
+            click.echo(f"{name:24} {parameter}={value:<8g} mean reward {reward:.3f}")
