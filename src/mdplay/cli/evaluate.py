@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, record_option, results_option, workers_option
+from mdplay.cli.playing import games_option, record_option, results_option
 from mdplay.game import Game
 from mdplay.playing.evaluating import Evaluation
 
@@ -18,7 +18,9 @@ BAR = 40
 @game_argument
 @click.option("--agent", default="random", show_default=True, help="Who plays.")
 @games_option
-@workers_option
+@click.option(
+    "--threads", type=click.IntRange(1), help="Default: one for each core if the agent is compiled, else one."
+)
 @record_option
 @results_option
 @seed_option
@@ -27,7 +29,7 @@ def command(
     game: Game[Any],
     agent: str,
     games: int,
-    threads: int,
+    threads: int | None,
     record: str | None,
     results: str | None,
     seed: int,
@@ -38,12 +40,20 @@ def command(
     \b
     Example:
       mdplay evaluate 2048 --agent random --games 1000
+      mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
+    from mdplay.playing.agents import make_agent
     from mdplay.playing.evaluating import evaluate
     from mdplay.playing.records import save_records
 
+    player = make_agent(game, agent)
+    if hasattr(player, "evaluate") and not record and not results:  # it plays whole games by compiled code
+        with progress("moves") as show:
+            fast = player.evaluate(games=games, seed=seed, threads=threads, show=show)
+        print_json(fast.as_dict()) if as_json else click.echo(fast.text())
+        return
     with progress("games", games) as show:
-        found = evaluate(game, agent, games=games, seed=seed, threads=threads, results=results, show=show)
+        found = evaluate(game, agent, games=games, seed=seed, threads=threads or 1, results=results, show=show)
     if record:
         save_records(record, found.records)
     if as_json:
