@@ -5,7 +5,7 @@ import pytest
 from mdplay import AgentError, MdplayError, make
 from mdplay.playing.agents import Agent, agent_names, choose, entrant, make_agent
 from mdplay.rng import Random
-from tests.playing.players import FILE, Guessing, Leftmost, named
+from tests.playing.players import FILE, Leftmost, named
 
 GAME = make("tic-tac-toe")
 START = GAME.initial()
@@ -69,10 +69,3 @@ def test_a_faulty_agent_is_named(cls, sentence):
             choose(agent, "it", GAME, START, rng)
     assert caught.value.agent == "it"
     assert "\n" not in str(caught.value)
-
-
-def test_values_are_optional():
-    from mdplay.playing.terminal import move_values
-
-    assert move_values(make_agent(GAME, "random"), START) == {}
-    assert move_values(Guessing(GAME), START)[3] == 0.3

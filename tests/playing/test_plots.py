@@ -13,5 +13,5 @@ def test_a_tournament_is_drawn(tmp_path):
     plot_tournament(found, tmp_path / "cup.png")
     assert (tmp_path / "cup.png").read_bytes().startswith(b"\x89PNG")
     for name in ("cup.xyz", "nowhere/cup.png"):
-        with pytest.raises(MdplayError, match="cannot write the plot"):
+        with pytest.raises(MdplayError, match="cannot"):
             plot_tournament(found, tmp_path / name)

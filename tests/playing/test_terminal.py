@@ -15,7 +15,8 @@ def plain(text):
 
 
 def test_a_whole_game_with_every_command(tmp_path):
-    with Terminal("play", "tic-tac-toe", "--agent", named("Leftmost"), cwd=tmp_path) as screen:
+    agents = ["--agent", named("Leftmost"), "--helper", named("Leftmost")]
+    with Terminal("play", "tic-tac-toe", *agents, cwd=tmp_path) as screen:
         greeting = plain(screen.read_until("player 1> "))
         assert "You are player 1 against" in greeting
         assert "0 1 2\n3 4 5\n6 7 8" in greeting
@@ -34,7 +35,7 @@ def test_a_whole_game_with_every_command(tmp_path):
         screen.send("hint")
         assert "players.py:Leftmost: 0" in screen.read_until("player 1> ")
         screen.send("values")
-        assert "Nobody here knows values" in screen.read_until("player 1> ")
+        assert "players.py:Leftmost knows no values" in screen.read_until("player 1> ")
         screen.send("help")
         assert "save FILE" in screen.read_until("player 1> ")
         screen.send("2")
@@ -76,13 +77,14 @@ def test_hints_and_values_tell_what_they_are():
 
 
 def test_a_game_for_one_with_chance(tmp_path):
-    with Terminal("play", "2048", "--seed", "3", "--record", "game.json", cwd=tmp_path) as screen:
+    options = ["--seed", "3", "--record", "game.json", "--helper", named("Leftmost")]
+    with Terminal("play", "2048", *options, cwd=tmp_path) as screen:
         screen.read_until("score 0")
         screen.read_until("your move> ")
         screen.send("sideways")
         assert "'sideways' is not a legal move here. Legal moves: " in screen.read_until("your move> ")
         screen.send("hint")
-        assert "Nobody is here to ask" in screen.read_until("your move> ")
+        assert "players.py:Leftmost: left" in screen.read_until("your move> ")
         screen.send("down")
         after = plain(screen.read_until("your move> "))
         assert sum(cell.isdecimal() for line in after.splitlines()[1:6] for cell in line.split()) >= 2

@@ -66,10 +66,11 @@ def _lines(found: MatchResult) -> list[str]:
     lines = [
         f"{a} v {b}: {_words(found.tally)}",
         f"score {found.tally.score:.3f} (95 %: {low:.3f} to {high:.3f}), Elo {_elo(found)}",
-        f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)",
         f"{a} as player 1: {_words(first)}; as player 2: {_words(second)}",
         f"{found.distinct} distinct games of {found.tally.games}",
     ]
+    if any(abs(result) not in (0, 1) for result in found.results):
+        lines.insert(2, f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)")
     if found.distinct < found.tally.games:
         lines[-1] += "; the intervals count only these"
     return lines

@@ -12,18 +12,20 @@ import click
 from mdplay.cli.common import game_argument, position_option, state_of
 from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, make_agent
+from mdplay.playing.agents import entrant
 from mdplay.playing.course import Course
 from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
 
+OPPONENT = "mcts:simulations=10000"
+
 
 @click.command()
 @game_argument
-@click.option("--agent", help="The opponent; default: random.")
+@click.option("--agent", help=f"The opponent; default: {OPPONENT}.")
 @click.option("--second", is_flag=True, help="Let the agent begin.")
 @click.option("--hints", is_flag=True, help="Give a hint before every move.")
-@click.option("--helper", metavar="AGENT", help="Who gives hints and values; default: the opponent.")
+@click.option("--helper", metavar="AGENT", help=f"Who gives hints and values; default: {OPPONENT}.")
 @click.option("--resume", type=click.Path(dir_okay=False), help="Go on with a game that was saved.")
 @click.option("--record", type=click.Path(dir_okay=False), help="Write the game there when it ends or is left.")
 @position_option
@@ -43,16 +45,17 @@ def command(
 
     \b
     Examples:
-      mdplay play connect-four --agent perfect --second
-      mdplay play 2048 --helper random --hints
+      mdplay play connect-four
+      mdplay play tic-tac-toe --agent perfect --second
+      mdplay play 2048 --hints
     """
     alone = num_players(game) == 1
     if alone and (agent or second):
         raise UnknownName("this game is for one player: leave out --agent and --second")
     session = Session(
         _course(game, position, resume),
-        None if alone else _named(game, agent or "random"),
-        helper=_named(game, helper) if helper else None,
+        None if alone else entrant(game, agent or OPPONENT),
+        entrant(game, helper or OPPONENT),
         human=int(second),
         hints=hints,
         seed=secrets.randbits(32) if seed is None else seed,
@@ -65,10 +68,6 @@ def command(
     finally:
         if record:
             session.record().save(record)
-
-
-def _named(game: Game[Any], text: str) -> tuple[str, Agent]:
-    return text, make_agent(game, text)
 
 
 def _course(game: Game[Any], position: str | None, resume: str | None) -> Course:

@@ -9,4 +9,5 @@ records.py     a game as JSON                  plan.py         which games, and 
 results.py     finished games in SQLite        figures.py      intervals
 terminal.py    a person at the keyboard        ratings.py      Elo
 painting.py    boards in colour                plots.py        the picture of a tournament
+advice.py      what an agent thinks of a position
 """

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import MdplayError
 from mdplay.playing.tournaments import TournamentResult
+from mdplay.plots import save_plot
 
 
 def plot_tournament(found: TournamentResult, path: str | Path) -> None:
     """Write the picture to a file; its ending (png, svg, pdf) tells the format."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MdplayError("plots need matplotlib: pip install 'mdplay[plot]'") from None
-    figure = Figure(figsize=(11, 1.6 + 0.5 * len(found.agents)), layout="constrained")
+    save_plot(partial(paint_tournament, found), path, (11, 1.6 + 0.5 * len(found.agents)))
+
+
+def paint_tournament(found: TournamentResult, figure: Any) -> None:
+    """Paint ratings and cross table side by side."""
     left, right = figure.subplots(1, 2)
     _draw_ratings(left, found)
     _draw_table(right, found)
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise MdplayError(f"cannot write the plot {path}: {error}") from None
 
 
 def _draw_ratings(axes: Any, found: TournamentResult) -> None:
@@ -44,5 +41,5 @@ def _draw_table(axes: Any, found: TournamentResult) -> None:
     axes.set_yticks(range(len(names)), numbers)
     for i, row in enumerate(scores):
         for j, score in enumerate(row):
-            axes.text(j, i, "" if i == j else f"{score:.2f}", ha="center", va="center")
+            axes.text(j, i, "" if i == j else f"{score:.2f}", ha="center", va="center", color="black")
     axes.set_xlabel("score of the row against the column")

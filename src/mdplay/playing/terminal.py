@@ -7,7 +7,9 @@ names a move, ``values`` tells what every move is worth and whether that is exac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer
 from typing import Any
 
 import click
@@ -15,7 +17,8 @@ import click
 from mdplay.bits import members, some
 from mdplay.errors import AgentError, MdplayError
 from mdplay.game import Game, find_action
-from mdplay.playing.agents import Agent, choose
+from mdplay.playing.advice import Advice, advise
+from mdplay.playing.agents import Agent, Entrant, choose
 from mdplay.playing.course import Course
 from mdplay.playing.painting import paint
 from mdplay.playing.records import Record
@@ -25,6 +28,7 @@ Ask = Callable[[str], str]
 Say = Callable[[str], None]
 HELP = "Type a move, or: undo, hint, values, moves, save FILE, quit."
 DEFAULT_FILE = "game.json"
+PATIENCE_SECONDS = 2.0
 
 
 def legal_moves(game: Game[Any], s: Any) -> list[str]:
@@ -66,21 +70,22 @@ class Session:
     def __init__(
         self,
         course: Course,
-        agent: tuple[str, Agent] | None,
+        opponent: Entrant | None,
+        helper: Entrant,
         *,
         ask: Ask,
         say: Say,
         human: int = 0,
-        helper: tuple[str, Agent] | None = None,
         hints: bool = False,
         colour: bool = False,
         seed: int = 0,
     ) -> None:
         self.course, self.game = course, course.game
-        self.agent, self.helper = agent, helper or agent
+        self.opponent, self.helper = opponent, helper
+        self.agents: dict[str, Agent] = {}
         self.ask, self.say = ask, say
         self.human, self.hints, self.colour, self.seed = human, hints, colour, seed
-        self.alone = agent is None
+        self.alone = opponent is None
         self.rng, self.luck = Random(seed, 0), Random(seed, 1)
         self.shown: str | None = None
         self.left = False
@@ -102,15 +107,15 @@ class Session:
                 self.course.add(self.game.draw(self.course.state, self.luck.word()))
             elif self._is_own(self.course.state):
                 self._turn()
-            else:
-                self._answer()
+            elif self.opponent:
+                self._answer(self.opponent)
         if not self.left:
             self._draw()
             self.say(self._end())
 
     def record(self) -> Record:
         """Return the game so far."""
-        names = ("human", self.agent[0]) if self.agent else ("human",)
+        names = ("human", self.opponent.name) if self.opponent else ("human",)
         result = self.course.total if self.course.over else None
         start = None if self.course.start == self.game.initial() else self.course.start
         events = tuple(self.course.events)
@@ -140,12 +145,28 @@ class Session:
         except MdplayError:
             self.say(illegal_sentence(self.game, self.course.state, text))
 
-    def _answer(self) -> None:
-        assert self.agent is not None
-        name, agent = self.agent
-        action = choose(agent, name, self.game, self.course.state, self.rng)
-        self.say(f"{name} plays {self.game.move_text(self.course.state, action)}")
+    def _answer(self, opponent: Entrant) -> None:
+        state = self.course.state
+        with self._patience(opponent):
+            action = choose(self._made(opponent), opponent.name, self.game, state, self.rng)
+        self.say(f"{opponent.name} plays {self.game.move_text(state, action)}")
         self.course.add(action)
+
+    def _made(self, one: Entrant) -> Agent:
+        """Return the agent, made when it is first needed: a helper may never be asked."""
+        if one.name not in self.agents:
+            self.agents[one.name] = one.fresh()
+        return self.agents[one.name]
+
+    @contextmanager
+    def _patience(self, one: Entrant) -> Iterator[None]:
+        """Say something to whoever waits for long."""
+        timer = Timer(PATIENCE_SECONDS, self.say, [f"{one.name} thinks; the first time a game is compiled ..."])
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     # ------------------------------------------------------------ commands
     def undo(self, words: Sequence[str]) -> None:
@@ -162,25 +183,21 @@ class Session:
 
     def hint(self, words: Sequence[str]) -> None:
         """Name the move that the helper would make."""
-        if self.helper is None:
-            self.say("Nobody is here to ask; start with --helper AGENT.")
-            return
-        name, agent = self.helper
-        s = self.course.state
-        values = move_values(agent, s)
-        action = max(values, key=lambda a: values[a]) if values else choose(agent, name, self.game, s, Random(0))
-        worth = f", {_value_words(agent, values[action])}" if values else ""
-        self.say(f"Hint by {name}: {self.game.move_text(s, action)}{worth}")
+        advice = self._advice()
+        worth = f", {advice.worths[advice.action]}" if advice.worths else ""
+        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.course.state, advice.action)}{worth}")
 
     def tell_values(self, words: Sequence[str]) -> None:
         """List the moves with what they are worth to the player to move."""
-        values = move_values(self.helper[1], self.course.state) if self.helper else {}
-        if not self.helper or not values:
-            self.say("Nobody here knows values; start with --helper perfect, for example.")
-            return
-        for action, value in sorted(values.items(), key=lambda pair: -pair[1]):
-            move = self.game.move_text(self.course.state, action)
-            self.say(f"  {move:>6}  {_value_words(self.helper[1], value)}")
+        ranked = self._advice().ranked
+        if not ranked:
+            self.say(f"{self.helper.name} knows no values; start with --helper perfect or --helper mcts.")
+        for action, worth in ranked:
+            self.say(f"  {self.game.move_text(self.course.state, action):>6}  {worth}")
+
+    def _advice(self) -> Advice:
+        with self._patience(self.helper):
+            return advise(self._made(self.helper), self.helper.name, self.game, self.course.state)
 
     def tell_moves(self, words: Sequence[str]) -> None:
         """List the legal moves."""
@@ -215,7 +232,7 @@ class Session:
             self.say(f"player 1 {self.course.total:+g}")
 
     def _greeting(self) -> str:
-        return f"You are player {self.human + 1} against {self.agent[0]}. {HELP}" if self.agent else HELP
+        return f"You are player {self.human + 1} against {self.opponent.name}. {HELP}" if self.opponent else HELP
 
     def _prompt(self) -> str:
         return "your move> " if self.alone else f"player {self.game.player(self.course.state) + 1}> "
@@ -228,13 +245,3 @@ class Session:
         if own == 0:
             return "The game is over: a draw."
         return f"The game is over: you {'win' if own > 0 else 'lose'} ({abs(own):g})."
-
-
-def move_values(agent: Agent, state: Any) -> dict[int, float]:
-    """Return what the agent says the moves are worth to the player to move; nothing if it does not know."""
-    values: Callable[[Any], dict[int, float]] | None = getattr(agent, "values", None)
-    return dict(values(state)) if values else {}
-
-
-def _value_words(agent: Agent, value: float) -> str:
-    return f"{'exact' if getattr(agent, 'exact', False) else 'estimate'} {value:+.6g}"
