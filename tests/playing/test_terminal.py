@@ -1,4 +1,5 @@
 import re
+import sqlite3
 
 import pytest
 
@@ -137,6 +138,19 @@ def test_two_people_at_one_keyboard():
         assert "'0' is not a legal move here" in screen.read_until("player 2> ")
         screen.send("4")
         assert "X 1 2\n3 O 5" in plain(screen.read_until("player 1> "))
+
+
+def test_ctrl_c_keeps_the_finished_games_of_a_match(tmp_path):
+    match = ["match", "connect-four", named("Slow"), "random", "--games", "5000", "--results", "match.db"]
+    for threads in ("1", "2"):
+        with Terminal(*match, "--threads", threads, cwd=tmp_path) as screen:
+            screen.read_until("games  [")  # the live line comes after a second
+            screen.press("c")
+            assert screen.exit_code() == 130
+            assert "finished games are in match.db" in screen.rest and "Traceback" not in screen.rest
+    with sqlite3.connect(tmp_path / "match.db") as file:
+        assert file.execute("SELECT count(*) FROM games").fetchone()[0] >= 2
+    file.close()
 
 
 @pytest.mark.parametrize(

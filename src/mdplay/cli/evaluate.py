@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, record_option, results_option
+from mdplay.cli.playing import games_option, playing, record_option, results_option
 from mdplay.game import Game
 from mdplay.playing.evaluating import Evaluation
 
@@ -52,7 +52,7 @@ def command(
             fast = player.evaluate(games=games, seed=seed, threads=threads, show=show)
         print_json(fast.as_dict()) if as_json else click.echo(fast.text())
         return
-    with progress("games", games) as show:
+    with playing(games, results) as show:
         found = evaluate(game, agent, games=games, seed=seed, threads=threads or 1, results=results, show=show)
     if record:
         save_records(record, found.records)

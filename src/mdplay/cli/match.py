@@ -7,8 +7,15 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, openings_option, record_option, results_option, workers_option
+from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.cli.playing import (
+    games_option,
+    openings_option,
+    playing,
+    record_option,
+    results_option,
+    workers_option,
+)
 from mdplay.game import Game
 from mdplay.playing.matches import MatchResult, Tally
 
@@ -48,7 +55,7 @@ def command(
     from mdplay.playing.matches import match
     from mdplay.playing.records import save_records
 
-    with progress("games", games) as show:
+    with playing(games, results) as show:
         options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
         found = match(game, a, b, games=games, show=show, **options)  # type: ignore[arg-type]
     if record:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import click
+
+from mdplay.cli.common import progress
 
 games_option = click.option(
     "--games", type=click.IntRange(1), default=100, show_default=True, help="How many games."
@@ -25,3 +30,15 @@ results_option = click.option(
     type=click.Path(dir_okay=False),
     help="An SQLite file that takes each game as it ends; run again to resume.",
 )
+
+
+@contextmanager
+def playing(games: int, results: str | None) -> Iterator[Callable[[int], None]]:
+    """Give the callback of a live line; after Ctrl-C, tell where the finished games are."""
+    try:
+        with progress("games", games) as show:
+            yield show
+    except KeyboardInterrupt:
+        if results is not None:
+            click.echo(f"mdplay: finished games are in {results}; the same command goes on from there", err=True)
+        raise

@@ -6,8 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, openings_option, record_option, results_option, workers_option
+from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.cli.playing import (
+    games_option,
+    openings_option,
+    playing,
+    record_option,
+    results_option,
+    workers_option,
+)
 from mdplay.game import Game
 
 if TYPE_CHECKING:
@@ -53,7 +60,7 @@ def command(
     from mdplay.playing.tournaments import tournament
 
     total = games * len(agents) * (len(agents) - 1) // 2
-    with progress("games", total) as show:
+    with playing(total, results) as show:
         options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
         found = tournament(game, agents, games=games, show=show, **options)  # type: ignore[arg-type]
     if record:
