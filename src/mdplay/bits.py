@@ -70,6 +70,11 @@ def lowest(mask: Mask) -> int:
     return (value & -value).bit_length() - 1
 
 
+def bit_length(mask: int) -> int:
+    """Return the number of bits up to the largest element of a one-word mask."""
+    return as_int(mask).bit_length()
+
+
 def rest(mask: Any) -> Any:
     """Return the set without its smallest element, in its own type."""
     value = as_int(mask)
@@ -87,6 +92,28 @@ def nth(mask: Mask, k: int) -> int:
 def has(mask: Mask, action: int) -> bool:
     """Tell whether the action is in the set."""
     return bool(as_int(mask) >> int(action) & 1)
+
+
+def completing_four(cells: int, height: int) -> int:
+    """Return the bits that complete four set bits in steps of 1, height - 1, height or height + 1.
+
+    These are the directions on a board whose columns have ``height`` bits each, the top one empty; bits outside
+    the board are for the caller to mask.
+    """
+    found = 0
+    for step in (1, height - 1, height, height + 1):
+        after, before = cells << step & cells << 2 * step, cells >> step & cells >> 2 * step
+        found |= after & (cells << 3 * step | cells >> step) | before & (cells << step | cells >> 3 * step)
+    return found & WORD >> 1
+
+
+def has_four(cells: int, height: int) -> bool:
+    """Tell whether four set bits stand in a row in steps of 1, height - 1, height or height + 1."""
+    for step in (1, height - 1, height, height + 1):
+        pairs = cells & cells >> step
+        if pairs & pairs >> 2 * step:
+            return True
+    return False
 
 
 def mix(a: int, b: int) -> U64:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from mdplay.bits import U64, WORD, Mask, Wide
 from mdplay.errors import GameError
-from mdplay.game import WORDS_FOR_PEOPLE, Compiled, Game
+from mdplay.game import NEVER_COMPILED, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
 SCALARS = (int, float, bool, U64, Mask)
@@ -64,11 +64,11 @@ def is_named_tuple(annotation: Any) -> bool:
 
 
 def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
-    """Yield the methods that kernels may call: all of the user's own that are not words for people."""
+    """Yield the methods that kernels may call: all of the user's own except those never compiled."""
     for name in dir(cls):
         function = getattr(cls, name)
         own = isinstance(function, FunctionType) and function.__module__ != Game.__module__
-        if own and not name.startswith("_") and name not in WORDS_FOR_PEOPLE:
+        if own and not name.startswith("_") and name not in NEVER_COMPILED:
             yield name, function
 
 

@@ -51,6 +51,14 @@ class Between(NamedTuple):
     high: float
 
 
+class Look(NamedTuple):
+    """What a game knows of a position without searching: low <= player 0's value <= high."""
+
+    low: int  # low == high: settled, the game is over or as good as
+    high: int
+    moves: U64  # the actions that need a search; unless settled, one of them is best
+
+
 class Compiled:
     """A frozen dataclass whose annotated methods kernels call; its fields are constants there."""
 
@@ -142,6 +150,29 @@ class Game(Compiled, Generic[S]):
         """Return how early a search should try the action; high first."""
         return 0
 
+    # ---------------------------------------------------------------- knowledge for proof search
+    def look(self, s: S) -> Look:
+        """Return bounds of what is still to come for player 0, and the actions worth a search.
+
+        It is asked at the start of a search and after the moves that it lists itself; one that is the only move
+        worth trying is played at once.
+        """
+        return Look(0, 0, 0)
+
+    def promise(self, s: S) -> int:
+        """Return a quick guess that only orders moves: larger is better for player 0, at most 2**40."""
+        return 0
+
+    def key(self, s: S) -> U64:
+        """Return a number below ``2**key_bits``; positions with one key have one value for player 0."""
+        return 0
+
+    key_bits: ClassVar[int] = 64
+
+    def study(self) -> Game[Any]:
+        """Return the game as proof search should see it: a ``Study``, or this game itself."""
+        return self
+
     # ---------------------------------------------------------------- words for people, never compiled
     def parse(self, text: str) -> S:
         """Return the state that a text names, or raise PositionError.  The default reads ``moves:...``."""
@@ -184,6 +215,10 @@ class Game(Compiled, Generic[S]):
     has_symmetries: ClassVar[bool] = False
     has_heuristic: ClassVar[bool] = False
     has_order: ClassVar[bool] = False
+    has_look: ClassVar[bool] = False
+    has_promise: ClassVar[bool] = False
+    has_key: ClassVar[bool] = False
+    has_study: ClassVar[bool] = False
     has_parse: ClassVar[bool] = False
     has_player: ClassVar[bool] = False
     has_reward: ClassVar[bool] = False
@@ -197,7 +232,24 @@ class Game(Compiled, Generic[S]):
             setattr(cls, flag, getattr(cls, name) is not getattr(Game, name))
 
 
+class Study(Game[S]):
+    """A game in the form that is quickest to prove: the same positions and moves, with more in each state.
+
+    Its result may tell more as well: a *score* that has the sign of the game's result and is larger for a
+    quicker win.
+    """
+
+    def enter(self, s: Any) -> S:
+        """Return the position of the study that stands for a state of the game."""
+        raise NotImplementedError
+
+    def distance(self, s: S, score: int) -> int | None:
+        """Return the plies that perfect play takes to the end, given player 0's score, if that tells."""
+        return None
+
+
 WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg", "board_after", "svg_after")
+NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "enter", "distance")
 
 
 def num_players(game: Game[Any]) -> int:

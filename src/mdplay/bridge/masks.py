@@ -45,6 +45,10 @@ def _lowest(b: Any, mask: Any) -> Any:
     return b.cttz(mask, ir.Constant(ir.IntType(1), 0))
 
 
+def _bit_length(b: Any, mask: Any) -> Any:
+    return b.sub(WORD(64), b.ctlz(mask, ir.Constant(ir.IntType(1), 0)))
+
+
 def _below(b: Any, word: Any, n: Any) -> Any:
     return b.lshr(b.mul(b.lshr(word, WORD(32)), n), WORD(32))
 
@@ -82,13 +86,54 @@ def _unit(b: Any, word: Any) -> Any:
     return b.fmul(b.uitofp(b.lshr(word, WORD(11)), DOUBLE), DOUBLE(2.0**-53))
 
 
+# ---------------------------------------------------------------- four in a row: the directions are lanes
+LANES = ir.VectorType(WORD, 4)
+
+
+def _all_lanes(b: Any, x: Any) -> Any:
+    first = b.insert_element(ir.Constant(LANES, ir.Undefined), x, ir.IntType(32)(0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), 4), [0, 0, 0, 0])
+    return b.shuffle_vector(first, ir.Constant(LANES, ir.Undefined), zeros)
+
+
+def _steps(b: Any, height: Any) -> Any:
+    steps = b.add(_all_lanes(b, height), ir.Constant(LANES, [0, -1, 0, 1]))
+    return b.insert_element(steps, WORD(1), ir.IntType(32)(0))
+
+
+def _any_lane(b: Any, lanes: Any) -> Any:
+    reduce = b.module.declare_intrinsic("llvm.vector.reduce.or.v4i64", (), ir.FunctionType(WORD, (LANES,)))
+    return b.call(reduce, (lanes,))
+
+
+def _completing_four(b: Any, cells: Any, height: Any) -> Any:
+    x, step = _all_lanes(b, cells), _steps(b, height)
+    two = b.add(step, step)
+    three = b.add(two, step)
+    up1, up2, up3 = (b.shl(x, k) for k in (step, two, three))
+    down1, down2, down3 = (b.lshr(x, k) for k in (step, two, three))
+    after = b.and_(b.and_(up1, up2), b.or_(up3, down1))
+    before = b.and_(b.and_(down1, down2), b.or_(up1, down3))
+    return b.and_(_any_lane(b, b.or_(after, before)), WORD((1 << 63) - 1))
+
+
+def _has_four(b: Any, cells: Any, height: Any) -> Any:
+    x, step = _all_lanes(b, cells), _steps(b, height)
+    pairs = b.and_(x, b.lshr(x, step))
+    fours = b.and_(pairs, b.lshr(pairs, b.add(step, step)))
+    return b.icmp_unsigned("!=", _any_lane(b, fours), WORD(0))
+
+
 COMPILED: list[tuple[Callable[..., Any], Any, Callable[..., Any], int]] = [
     (bits.some, types.boolean, lambda b, m: b.icmp_unsigned("!=", m, WORD(0)), 1),
     (bits.popcount, types.int64, lambda b, m: b.ctpop(m), 1),
     (bits.lowest, types.int64, _lowest, 1),
+    (bits.bit_length, types.int64, _bit_length, 1),
     (bits.nth, types.int64, _nth, 2),
     (bits.has, types.boolean, _has, 2),
     (bits.mix, word_type, _mix, 2),
+    (bits.completing_four, types.int64, _completing_four, 2),
+    (bits.has_four, types.boolean, _has_four, 2),
     (bits.unit, types.float64, _unit, 1),
     (bits.below, types.int64, _below, 2),
     (rng.advance, word_type, lambda b, x: b.add(x, WORD(rng.GOLDEN)), 1),

@@ -28,7 +28,7 @@ from mdplay.bridge.fingerprint import instance_fingerprint
 from mdplay.bridge.words import WHOLE, convert, word_type
 from mdplay.contract import MASKS, checked, hints_of
 from mdplay.errors import GameError
-from mdplay.game import Compiled, Game
+from mdplay.game import Compiled, Game, Look
 
 C = TypeVar("C", bound=Compiled)
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
@@ -138,7 +138,8 @@ def define_constructor(cls: Any) -> None:
         return context.make_tuple(builder, target, values)
 
 
-define_constructor(Wide)
+for _cls in (Wide, Look):
+    define_constructor(_cls)
 
 
 # ---------------------------------------------------------------- values to their annotated type

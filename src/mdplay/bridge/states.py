@@ -14,6 +14,7 @@ from numba.core import types
 from numba.extending import intrinsic, overload
 
 from mdplay.bits import U64, WORD
+from mdplay.bridge.memory import get
 from mdplay.bridge.methods import compiled_method
 from mdplay.bridge.native import recast
 from mdplay.contract import hints_of, state_class
@@ -34,7 +35,7 @@ def words(state: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def width(game: Game[Any]) -> int:
-    """Return the number of words of a packed state."""
+    """Return the number of words of a packed state, in kernels and in plain Python."""
     return len(state_class(type(game))._fields)
 
 
@@ -61,8 +62,9 @@ def _field(value: int, annotation: Any) -> Any:
 
 
 def load(game: Any, table: Any, i: Any) -> Any:
-    """Return the state in row i of a table of packed states."""
-    return unpack(game, table[i])
+    """Return the state in row i of a table of packed states, or from element i of a flat array on."""
+    row = table[i] if table.ndim == 2 else table[i : i + width(game)]
+    return unpack(game, [int(w) & WORD for w in row])
 
 
 @intrinsic
@@ -98,5 +100,12 @@ def _unpack(game: Any, packed: Any) -> Any:
 @overload(load, strict=False)
 def _load(game: Any, table: Any, i: Any) -> Any:
     state = compiled_method(game.identity, "initial")[1].return_type
-    row = ", ".join(f"table[i, {j}]" for j in range(len(state)))
-    return eval(f"lambda game, table, i: unpack(game, ({row},))", {"unpack": unpack})
+    element = "table[i, {}]" if table.ndim == 2 else "get(table, i + {})"
+    row = ", ".join(element.format(j) for j in range(len(state)))
+    return eval(f"lambda game, table, i: unpack(game, ({row},))", {"get": get, "unpack": unpack})
+
+
+@overload(width, strict=False)
+def _width(game: Any) -> Any:
+    count = len(compiled_method(game.identity, "initial")[1].return_type)
+    return lambda game: count

@@ -1,0 +1,438 @@
+"""Proof search: is the value at least ``goal``?  Alpha-beta with a null window, on a stack of its own.
+
+Values are player 0's throughout: she looks for one child that reaches the goal, player 1 for one that does not.
+So extra turns need no care, and rewards only shift the goal on the way down.  ``settle`` asks such questions
+until the bounds meet.
+
+A node on the stack has at least two moves worth trying.  Lines without a choice are followed at once when the
+node's children are made, and what the game or the table knows of a child is used before any child is searched
+(enhanced transposition cutoffs).  The order of the rest: the table's move, then promise and order of the game
+and the fewest replies.
+
+Several threads prove one goal together.  They share the table; a thread prefers children that no other is
+searching (after ABDADA, Weill 1996), and from time to time looks up whether another has answered one of the
+questions that are open on its own stack.
+
+A thread works on its *desk*, one flat int64 array (reference counts of many arrays would cost more than the
+search): the control numbers, FRAME numbers for each node on the way down, an order word for each child (rank << 8
+| 255 - number among its siblings) and a row for each child: CHILD numbers, then its packed state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mdplay.bits import U64, bit_length, lowest, popcount, rest, some
+from mdplay.bridge import bare, get, inlined, kernel, load, pack, prefetch, put, unpack, width
+from mdplay.game import Look
+from mdplay.solving.proof_table import (
+    LIMIT,
+    MAX_WORK,
+    NO_MOVE,
+    WAYS,
+    entry_words,
+    grow,
+    high_of,
+    low_of,
+    move_of,
+    place_bits,
+    place_of,
+    probe,
+    store,
+)
+
+FAR = 1 << 44  # beyond every value and every rank
+NARROW = 12  # a window up to so wide is halved
+POLL = 1023  # nodes between two looks at the world outside, less one
+SIBLINGS = 64  # at most
+BUSY = 1024  # a power of two: slots for the places that threads are searching
+SHARED_DEPTH = 16  # nodes so deep on the stack are shared between threads
+DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
+NODES, STATUS, QUESTIONS, BUCKETS, MAX_BUCKETS, START, BUDGET, THREAD, THREADS, CONTROL = range(
+    10
+)  # the control numbers
+GOOD, PAUSED, UNFIT, TOO_DEEP = range(4)  # status
+BASE, TOP, END, BEST, PLACE, TAG, BORN, SIDE, GOAL, FRAME = range(10)  # of a node
+MOVES, KEY, CHECK, HINT, ACTION, GAIN, CHILD = range(7)  # of a child
+FRAMES_AT = CONTROL
+ORDER_AT = FRAMES_AT + DEPTH * FRAME
+ROWS_AT = ORDER_AT + KIDS
+
+
+@inlined
+def whole(x: Any, desk: Any) -> int:
+    """Return a value as an int; note in the control array if it is not whole or too large."""
+    value = int(x)
+    if value != x or value > LIMIT or value < -LIMIT:
+        put(desk, STATUS, UNFIT)
+    return value
+
+
+@inlined
+def look_at(game: Any, s: Any, desk: Any) -> Look:
+    """Return what the game knows of a position, or what its rules tell."""
+    if game.has_look:
+        return game.look(s)
+    moves = game.legal(s)
+    if some(moves):
+        return Look(-LIMIT, LIMIT, moves)
+    value = whole(game.result(s), desk)
+    return Look(value, value, moves)
+
+
+@inlined
+def gain_of(game: Any, s: Any, action: int, desk: Any) -> int:
+    """Return what player 0 gains by the mover's reward."""
+    if not game.has_reward:
+        return 0
+    points = whole(game.reward(s, action), desk)
+    return -points if game.player(s) else points
+
+
+@inlined
+def follow(game: Any, s: Any, action: int, goal: int, desk: Any) -> Any:
+    """Play an action and the forced ones after it: the state, its look and what player 0 gained on the way."""
+    gain = gain_of(game, s, action, desk)
+    s = game.step(s, action)
+    look = look_at(game, s, desk)
+    while look.low + gain < goal <= look.high + gain and not some(rest(look.moves)):
+        action = lowest(look.moves)
+        gain += gain_of(game, s, action, desk)
+        s = game.step(s, action)
+        look = look_at(game, s, desk)
+    return s, look, gain
+
+
+@inlined
+def expand(
+    game: Any, s: Any, moves: Any, goal: int, hint: int, base: int, low_bits: int, table: Any, desk: Any
+) -> Any:
+    """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
+    side = game.player(s)
+    top, best = base, (FAR if side else -FAR)
+    bucket_words = WAYS * entry_words(game)
+    while some(moves):
+        action = lowest(moves)
+        moves = rest(moves)
+        c, look, gain = follow(game, s, action, goal, desk)
+        if look.low + gain >= goal or look.high + gain < goal:
+            value = gain + (look.low if look.low + gain >= goal else look.high)
+            if (value >= goal) == (side == 0):
+                return top, value, action
+            best = min(best, value) if side else max(best, value)
+            continue
+        place, tag = place_of(game, c)
+        prefetch(table, int(place >> low_bits) * bucket_words)
+        row = row_at(game, top)
+        packed = pack(game, c)
+        for j in range(len(packed)):
+            put(desk, row + CHILD + j, packed[j])
+        put(desk, row + MOVES, look.moves)
+        put(desk, row + KEY, place)
+        put(desk, row + CHECK, tag)
+        put(desk, row + ACTION, action)
+        put(desk, row + GAIN, gain)
+        put(desk, ORDER_AT + top, rank(game, s, action, side, c, look, hint) << 8 | 255 - top + base)
+        top += 1
+    return top, best, NO_MOVE
+
+
+@inlined
+def rank(game: Any, s: Any, action: int, side: int, c: Any, look: Look, hint: int) -> int:
+    """Return how early to search a child."""
+    if action == hint:
+        return FAR
+    promise, replies = game.promise(c), popcount(look.moves)
+    return (
+        (-promise if side else promise) + (replies if game.player(c) == side else -replies) + game.order(s, action)
+    )
+
+
+@inlined
+def row_at(game: Any, number: int) -> int:
+    """Return where the row of a child begins."""
+    return ROWS_AT + number * (CHILD + width(game))
+
+
+@inlined
+def row_of(game: Any, base: int, k: int, desk: Any) -> int:
+    """Return where the row of the child at place k of the order begins."""
+    return row_at(game, base + 255 - (get(desk, ORDER_AT + k) & 255))
+
+
+@inlined
+def consult(
+    game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, desk: Any
+) -> Any:
+    """Ask the table about the children, drop those it settles; return as ``expand`` does."""
+    k = base
+    while k < top:
+        row = row_of(game, base, k, desk)
+        entry = probe(game, table, low_bits, U64(get(desk, row + KEY)), U64(get(desk, row + CHECK)))
+        gain = get(desk, row + GAIN) if game.has_reward else 0
+        low, high = low_of(entry) + gain, high_of(entry) + gain
+        if low >= goal or high < goal:
+            value = low if low >= goal else high
+            if (value >= goal) == (side == 0):
+                return top, value, get(desk, row + ACTION)
+            best = min(best, value) if side else max(best, value)
+            top -= 1
+            put(desk, ORDER_AT + k, get(desk, ORDER_AT + top))
+            continue
+        put(desk, row + HINT, move_of(entry))
+        k += 1
+    return top, best, NO_MOVE
+
+
+@inlined
+def choose(game: Any, base: int, top: int, shared: bool, busy: Any, desk: Any) -> int:
+    """Return the place of the child to search next; if it can, one that no other thread is searching."""
+    chosen, most = base, -FAR << 10
+    for k in range(base, top):
+        word = get(desk, ORDER_AT + k)
+        if shared and is_busy(busy, U64(get(desk, row_of(game, base, k, desk) + KEY))):
+            word -= FAR << 9
+        if word > most:
+            chosen, most = k, word
+    return chosen
+
+
+@inlined
+def is_busy(busy: Any, place: Any) -> bool:
+    """Tell whether a thread is searching the position."""
+    return get(busy, int(place & BUSY - 1)) == place
+
+
+@inlined
+def save_frame(
+    depth: int, base: int, top: int, end: int, best: int, place: Any, tag: Any, born: int, side: int, goal: int,
+    desk: Any,
+) -> None:  # fmt: skip
+    """Write a node to the stack."""
+    at = FRAMES_AT + depth * FRAME
+    put(desk, at + BASE, base)
+    put(desk, at + TOP, top)
+    put(desk, at + END, end)
+    put(desk, at + BEST, best)
+    put(desk, at + PLACE, place)
+    put(desk, at + TAG, tag)
+    put(desk, at + BORN, born)
+    put(desk, at + SIDE, side)
+    put(desk, at + GOAL, goal)
+
+
+@inlined
+def load_frame(depth: int, desk: Any) -> Any:
+    """Return base, top, end, best, place, tag, born, side and goal of a node."""
+    at = FRAMES_AT + depth * FRAME
+    return (
+        get(desk, at + BASE),
+        get(desk, at + TOP),
+        get(desk, at + END),
+        get(desk, at + BEST),
+        U64(get(desk, at + PLACE)),
+        U64(get(desk, at + TAG)),
+        get(desk, at + BORN),
+        get(desk, at + SIDE),
+        get(desk, at + GOAL),
+    )
+
+
+@inlined
+def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, desk: Any) -> Any:
+    """Return the first node of the stack whose question another thread has answered, its bound and its move.
+
+    If there is none, return ``depth``.
+    """
+    for d in range(depth):
+        at = FRAMES_AT + d * FRAME
+        goal = get(desk, at + GOAL)
+        entry = probe(game, table, low_bits, U64(get(desk, at + PLACE)), U64(get(desk, at + TAG)))
+        if low_of(entry) >= goal:
+            return d, low_of(entry), move_of(entry)
+        if high_of(entry) < goal:
+            return d, high_of(entry), move_of(entry)
+    return depth, 0, NO_MOVE
+
+
+@inlined
+def look_around(
+    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, desk: Any, progress: Any
+) -> int:
+    """Report the nodes, pause when the budget is spent, grow the table; return the number of buckets."""
+    put(desk, NODES, nodes)
+    put(progress, get(desk, THREAD), nodes)
+    spent = nodes - get(desk, START)
+    if get(desk, BUDGET) and spent > get(desk, BUDGET):
+        put(desk, STATUS, PAUSED)
+    if spent > num_buckets * WAYS and num_buckets < get(desk, MAX_BUCKETS):
+        grow(game, table, num_buckets, low_bits)
+        put(desk, BUCKETS, 2 * num_buckets)
+    return get(desk, BUCKETS)
+
+
+@inlined
+def prove(
+    game: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
+) -> int:  # fmt: skip
+    """Return v >= goal: the value is at least v; or v < goal: it is at most v.
+
+    Void if ``stop`` or the status is set meanwhile.
+    """
+    several = get(desk, THREADS) > 1
+    num_buckets = get(desk, BUCKETS)
+    low_bits = place_bits(game) + 1 - bit_length(num_buckets)
+    nodes = get(desk, NODES)
+    depth, base, hint = 0, 0, NO_MOVE
+    place, tag = place_of(game, s)
+    while True:
+        # ---- make the children of s
+        nodes += 1
+        side = game.player(s)
+        top, best, cut = expand(game, s, moves, goal, hint, base, low_bits, table, desk)
+        end = top
+        if cut == NO_MOVE:
+            top, best, cut = consult(game, side, goal, best, base, top, low_bits, table, desk)
+        born = nodes
+        # ---- the world outside
+        if nodes & POLL == 0:
+            num_buckets = look_around(game, nodes, num_buckets, low_bits, table, desk, progress)
+            low_bits = place_bits(game) + 1 - bit_length(num_buckets)
+            if several:
+                found, bound, move = answer_of_others(game, depth, low_bits, table, desk)
+                if found < depth:
+                    depth = found
+                    base, top, end, best, place, tag, born, side, goal = load_frame(depth, desk)
+                    top, best, cut = base, bound, move
+        # ---- answer the parent until there is a child to search
+        while cut != NO_MOVE or base == top:
+            work = min(bit_length(nodes - born), MAX_WORK)
+            store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
+            if best > LIMIT or best < -LIMIT:
+                put(desk, STATUS, UNFIT)
+            if depth == 0 or get(stop, 0) or get(desk, STATUS):
+                put(desk, NODES, nodes)
+                return best
+            if several and depth <= SHARED_DEPTH:
+                put(busy, int(place & BUSY - 1), 0)
+            value = best
+            depth -= 1
+            base, top, end, best, place, tag, born, side, goal = load_frame(depth, desk)
+            row = row_of(game, base, top, desk)
+            if game.has_reward:
+                value += get(desk, row + GAIN)
+            if (value >= goal) == (side == 0):
+                best, cut = value, get(desk, row + ACTION)
+            else:
+                best, cut = (min(best, value) if side else max(best, value)), NO_MOVE
+        # ---- search the most promising of them; its word goes to the end of the order
+        chosen = choose(game, base, top, several and depth < SHARED_DEPTH, busy, desk)
+        top -= 1
+        last, word = get(desk, ORDER_AT + top), get(desk, ORDER_AT + chosen)
+        put(desk, ORDER_AT + chosen, last)
+        put(desk, ORDER_AT + top, word)
+        save_frame(depth, base, top, end, best, place, tag, born, side, goal, desk)
+        row = row_of(game, base, top, desk)
+        s = load(game, desk, row + CHILD)
+        moves, hint = U64(get(desk, row + MOVES)), get(desk, row + HINT)
+        place, tag = U64(get(desk, row + KEY)), U64(get(desk, row + CHECK))
+        if game.has_reward:
+            goal -= get(desk, row + GAIN)
+        if several and depth < SHARED_DEPTH:
+            put(busy, int(place & BUSY - 1), place)
+        depth += 1
+        base = end
+        if depth == DEPTH or base + SIBLINGS > KIDS:
+            put(desk, STATUS, TOO_DEEP)
+            return best
+
+
+@inlined
+def next_goal(low: int, high: int, from_outside: bool) -> int:
+    """Return the next question, low < goal <= high.
+
+    A wide window of a game that counts moves is narrowed from outside: early ends are cheap to prove or to rule
+    out, which is iterative deepening.  Otherwise the sign comes first, then halves.
+    """
+    if from_outside and high - low > NARROW:
+        return high if high >= -low else low + 1
+    if low < 0 < high:
+        return 0 if -low > high else 1
+    return low + ((high - low + 1) >> 1)
+
+
+@inlined
+def settle(
+    game: Any, s: Any, low: int, high: int, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
+) -> Any:
+    """Return the window narrowed until its two ends meet or the search is stopped."""
+    if not some(game.legal(s)):
+        value = whole(game.result(s), desk)
+        return value, value
+    gain, look = 0, look_at(game, s, desk)
+    while look.low < look.high and not some(rest(look.moves)):
+        action = lowest(look.moves)
+        gain += gain_of(game, s, action, desk)
+        s = game.step(s, action)
+        look = look_at(game, s, desk)
+    place, tag = place_of(game, s)
+    entry = probe(game, table, place_bits(game) + 1 - bit_length(get(desk, BUCKETS)), place, tag)
+    low = max(low, gain + max(look.low, low_of(entry)))
+    high = min(high, gain + min(look.high, high_of(entry)))
+    put(desk, START, get(desk, NODES))
+    while low < high and not get(stop, 0) and not get(desk, STATUS):
+        goal = next_goal(low, high, game.has_look)
+        value = gain + prove(game, s, look.moves, goal - gain, table, busy, desk, stop, progress)
+        put(desk, QUESTIONS, get(desk, QUESTIONS) + 1)
+        if get(stop, 0) or get(desk, STATUS):
+            break
+        if value >= goal:
+            low = value
+        else:
+            high = value
+    return low, high
+
+
+@kernel
+def settle_all(
+    game: Any, starts: Any, windows: Any, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
+) -> None:
+    """Narrow the windows around the values of packed states, in place, until each is one number or the stop."""
+    table, busy, desk, stop, progress = bare(table), bare(busy), bare(desk), bare(stop), bare(progress)
+    for i in range(len(starts)):
+        if get(stop, 0) or get(desk, STATUS):
+            break
+        low, high = settle(
+            game, load(game, starts, i), windows[i, 0], windows[i, 1], table, busy, desk, stop, progress
+        )
+        windows[i, 0], windows[i, 1] = low, high
+    put(progress, get(desk, THREAD), get(desk, NODES))
+
+
+@kernel
+def grow_to(game: Any, table: Any, desk: Any, num_buckets: int) -> None:
+    """Double the table until it has so many buckets."""
+    table, desk = bare(table), bare(desk)
+    while get(desk, BUCKETS) < num_buckets:
+        size = get(desk, BUCKETS)
+        grow(game, table, size, place_bits(game) + 1 - bit_length(size))
+        put(desk, BUCKETS, 2 * size)
+
+
+@kernel
+def remember(game: Any, starts: Any, values: Any, table: Any, desk: Any) -> None:
+    """Write the values of packed states into the table, as if they had cost the most work."""
+    table, desk = bare(table), bare(desk)
+    low_bits = place_bits(game) + 1 - bit_length(get(desk, BUCKETS))
+    for i in range(len(starts)):
+        place, tag = place_of(game, load(game, starts, i))
+        store(game, table, low_bits, place, tag, values[i], True, NO_MOVE, MAX_WORK)
+        store(game, table, low_bits, place, tag, values[i], False, NO_MOVE, MAX_WORK)
+
+
+@kernel
+def recall_move(game: Any, start: Any, table: Any, desk: Any) -> int:
+    """Return the move that the table holds for a packed state, or ``NO_MOVE``."""
+    table, desk = bare(table), bare(desk)
+    place, tag = place_of(game, unpack(game, start))
+    return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(desk, BUCKETS)), place, tag))

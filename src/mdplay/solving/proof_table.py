@@ -1,0 +1,154 @@
+"""The memory of proof search: for each position a lower and an upper bound of its value, and the best move.
+
+An entry is one word; zero knows nothing:
+
+    63            28 27    23 22    16 15        8 7          0
+    tag           |  work   |  move   |  low + 128 |  127 - high
+
+Four entries make a bucket.  A position's key, times an odd number modulo a power of two, is its *place*: a
+permutation, so that its upper bits (the bucket) and its lower bits (the tag) together are the key.  No position
+is ever mistaken for another.  A bucket gives up the entry that cost least work.
+
+Where the game has no ``key``, or one of more bits than bucket and tag hold, an entry has a second word, the
+place xor the first word (so that a torn write of two threads matches nothing).  Without ``key`` the place is
+a 64-bit hash of the state and the tag another of 36 bits: two states in a billion billion billion share both.
+
+The table begins small, since a table that fits the cache is quick, and doubles with the work, in place: the
+highest bit below the bucket becomes the bucket's last.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mdplay.bits import U64, mix
+from mdplay.bridge import get, inlined, pack, put
+
+WAYS = 4  # entries in a bucket
+DATA = 28  # bits below the tag
+TAG_BITS = 64 - DATA
+EXACT_BITS = 54  # keys of at most so many bits go into one word, from tables of 2**18 buckets (8 MB) on
+LIMIT = 120  # values are within -LIMIT .. LIMIT
+NO_MOVE = 127
+MAX_WORK = 31
+SPREAD = 0x2545_F491_4F6C_DD1D  # odd; the multiplier of xorshift64* (Vigna 2016)
+DATA_MASK = (1 << DATA) - 1
+
+
+@inlined
+def is_exact(game: Any) -> bool:
+    """Tell whether bucket and tag hold the whole key: one word an entry."""
+    return game.has_key and game.key_bits <= EXACT_BITS
+
+
+@inlined
+def entry_words(game: Any) -> int:
+    """Return the number of words of an entry."""
+    return 1 if is_exact(game) else 2
+
+
+@inlined
+def place_bits(game: Any) -> int:
+    """Return the number of bits of a place."""
+    return game.key_bits if is_exact(game) else 64
+
+
+@inlined
+def place_of(game: Any, s: Any) -> Any:
+    """Return the place of a position and, if that is only a hash, the tag that tells it from others."""
+    if game.has_key:
+        mask = (U64(1) << place_bits(game)) - 1
+        return U64(game.key(s)) * SPREAD & mask, U64(0)
+    packed = pack(game, s)
+    first, second = mix(packed[0], 1), mix(packed[0], 2)
+    for j in range(1, len(packed)):
+        first, second = mix(first, packed[j]), mix(second, packed[j])
+    return first, second >> DATA
+
+
+@inlined
+def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
+    """Return the entry of a position, or 0."""
+    found = U64(0)
+    if is_exact(game):
+        at, own = int(place >> low_bits) * WAYS, place & (U64(1) << low_bits) - 1
+        for i in range(at, at + WAYS):
+            entry = get(table, i)
+            found = entry if entry >> DATA == own else found
+        return found
+    at = int(place >> low_bits) * WAYS * 2
+    for i in range(at, at + WAYS * 2, 2):
+        entry = get(table, i)
+        found = entry if get(table, i + 1) ^ entry == place and entry >> DATA == tag else found
+    return found
+
+
+@inlined
+def low_of(entry: Any) -> int:
+    """Return the lower bound in an entry."""
+    return int(entry >> 8 & 255) - 128
+
+
+@inlined
+def high_of(entry: Any) -> int:
+    """Return the upper bound in an entry."""
+    return 127 - int(entry & 255)
+
+
+@inlined
+def move_of(entry: Any) -> int:
+    """Return the move in an entry; of the empty one ``NO_MOVE``."""
+    return int(entry >> 16 & 127) if entry else NO_MOVE
+
+
+@inlined
+def store(
+    game: Any, table: Any, low_bits: int, place: Any, tag: Any, value: int, is_low: bool, move: int, work: int
+) -> None:
+    """Note that the value is at least (``is_low``) or at most so much, in place of what cost least."""
+    words = entry_words(game)
+    if is_exact(game):
+        tag = place & (U64(1) << low_bits) - 1
+    at = int(place >> low_bits) * WAYS * words
+    victim, least, low, high = at, 99, -128, 127
+    for i in range(at, at + WAYS * words, words):
+        entry = get(table, i)
+        if entry >> DATA == tag and (words == 1 or get(table, i + 1) ^ entry == place):
+            low, high, victim = low_of(entry), high_of(entry), i
+            break
+        cost = int(entry >> 23 & 31)
+        if cost < least:
+            victim, least = i, cost
+    if is_low:
+        low = max(low, value)
+    else:
+        high = min(high, value)
+    entry = tag << DATA | work << 23 | move << 16 | (low + 128) << 8 | (127 - high)
+    put(table, victim, entry)
+    if words == 2:
+        put(table, victim + 1, entry ^ place)
+
+
+@inlined
+def grow(game: Any, table: Any, num_buckets: int, low_bits: int) -> None:
+    """Double the buckets in place, from the last to the first."""
+    words = entry_words(game)
+    size = WAYS * words
+    spare = 2 * num_buckets * size  # one bucket more than the table will have
+    for bucket in range(num_buckets - 1, -1, -1):
+        for i in range(size):
+            put(table, spare + i, get(table, bucket * size + i))
+        for i in range(2 * size):
+            put(table, 2 * bucket * size + i, 0)
+        for i in range(0, size, words):
+            entry = get(table, spare + i)
+            if words == 1:
+                rest_of_tag = entry >> DATA & (U64(1) << low_bits - 1) - 1
+                half = int(entry >> DATA >> low_bits - 1)
+                put(table, (2 * bucket + half) * size + i, rest_of_tag << DATA | entry & DATA_MASK)
+            else:
+                half = int((get(table, spare + i + 1) ^ entry) >> low_bits - 1 & 1)
+                put(table, (2 * bucket + half) * size + i, entry)
+                put(table, (2 * bucket + half) * size + i + 1, get(table, spare + i + 1))
+    for i in range(size):
+        put(table, spare + i, 0)
