@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import mdplay.drawing as draw
 from mdplay.bits import members, popcount
@@ -132,6 +132,12 @@ class ConnectFour(Game[State]):
         for c in range(self.cols):
             out |= (discs >> c * height & self.column) << (self.cols - 1 - c) * height
         return out
+
+    def study(self) -> Game[Any]:
+        """Return the game with the threats in its states and scores as results."""
+        from mdplay.games.connect_four_knowledge import Threats
+
+        return Threats(self.rows, self.cols)
 
     @cached_property
     def column(self) -> int:

@@ -12,10 +12,6 @@ and the fewest replies.
 Several threads prove one goal together.  They share the table; a thread prefers children that no other is
 searching (after ABDADA, Weill 1996), and from time to time looks up whether another has answered one of the
 questions that are open on its own stack.
-
-A thread works on its *desk*, one flat int64 array (reference counts of many arrays would cost more than the
-search): the control numbers, FRAME numbers for each node on the way down, an order word for each child (rank << 8
-| 255 - number among its siblings) and a row for each child: CHILD numbers, then its packed state.
 """
 
 from __future__ import annotations
@@ -23,8 +19,42 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, bit_length, lowest, popcount, rest, some
-from mdplay.bridge import bare, get, inlined, kernel, load, pack, prefetch, put, unpack, width
+from mdplay.bridge import bare, get, inlined, kernel, load, pack, part, prefetch, put, unpack
 from mdplay.game import Look
+from mdplay.solving.proof_desk import (
+    ACTION,
+    BUCKETS,
+    BUDGET,
+    CHECK,
+    CHILD,
+    DEPTH,
+    FRAME,
+    FRAMES_AT,
+    GAIN,
+    GOAL,
+    HINT,
+    KEY,
+    KIDS,
+    MAX_BUCKETS,
+    MOVES,
+    NODES,
+    ORDER_AT,
+    PAUSED,
+    PLACE,
+    QUESTIONS,
+    SIBLINGS,
+    START,
+    STATUS,
+    TAG,
+    THREAD,
+    THREADS,
+    TOO_DEEP,
+    UNFIT,
+    load_frame,
+    row_at,
+    row_of,
+    save_frame,
+)
 from mdplay.solving.proof_table import (
     LIMIT,
     MAX_WORK,
@@ -44,19 +74,8 @@ from mdplay.solving.proof_table import (
 FAR = 1 << 44  # beyond every value and every rank
 NARROW = 12  # a window up to so wide is halved
 POLL = 1023  # nodes between two looks at the world outside, less one
-SIBLINGS = 64  # at most
 BUSY = 1024  # a power of two: slots for the places that threads are searching
-SHARED_DEPTH = 16  # nodes so deep on the stack are shared between threads
-DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
-NODES, STATUS, QUESTIONS, BUCKETS, MAX_BUCKETS, START, BUDGET, THREAD, THREADS, CONTROL = range(
-    10
-)  # the control numbers
-GOOD, PAUSED, UNFIT, TOO_DEEP = range(4)  # status
-BASE, TOP, END, BEST, PLACE, TAG, BORN, SIDE, GOAL, FRAME = range(10)  # of a node
-MOVES, KEY, CHECK, HINT, ACTION, GAIN, CHILD = range(7)  # of a child
-FRAMES_AT = CONTROL
-ORDER_AT = FRAMES_AT + DEPTH * FRAME
-ROWS_AT = ORDER_AT + KIDS
+SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
 @inlined
@@ -72,7 +91,8 @@ def whole(x: Any, desk: Any) -> int:
 def look_at(game: Any, s: Any, desk: Any) -> Look:
     """Return what the game knows of a position, or what its rules tell."""
     if game.has_look:
-        return game.look(s)
+        known: Look = game.look(s)
+        return known
     moves = game.legal(s)
     if some(moves):
         return Look(-LIMIT, LIMIT, moves)
@@ -143,21 +163,8 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, look: Look, hint: in
     if action == hint:
         return FAR
     promise, replies = game.promise(c), popcount(look.moves)
-    return (
-        (-promise if side else promise) + (replies if game.player(c) == side else -replies) + game.order(s, action)
-    )
-
-
-@inlined
-def row_at(game: Any, number: int) -> int:
-    """Return where the row of a child begins."""
-    return ROWS_AT + number * (CHILD + width(game))
-
-
-@inlined
-def row_of(game: Any, base: int, k: int, desk: Any) -> int:
-    """Return where the row of the child at place k of the order begins."""
-    return row_at(game, base + 255 - (get(desk, ORDER_AT + k) & 255))
+    early: int = game.order(s, action) + (-promise if side else promise)
+    return early + (replies if game.player(c) == side else -replies)
 
 
 @inlined
@@ -198,44 +205,9 @@ def choose(game: Any, base: int, top: int, shared: bool, busy: Any, desk: Any) -
 
 
 @inlined
-def is_busy(busy: Any, place: Any) -> bool:
+def is_busy(busy: Any, place: Any) -> Any:
     """Tell whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
-
-
-@inlined
-def save_frame(
-    depth: int, base: int, top: int, end: int, best: int, place: Any, tag: Any, born: int, side: int, goal: int,
-    desk: Any,
-) -> None:  # fmt: skip
-    """Write a node to the stack."""
-    at = FRAMES_AT + depth * FRAME
-    put(desk, at + BASE, base)
-    put(desk, at + TOP, top)
-    put(desk, at + END, end)
-    put(desk, at + BEST, best)
-    put(desk, at + PLACE, place)
-    put(desk, at + TAG, tag)
-    put(desk, at + BORN, born)
-    put(desk, at + SIDE, side)
-    put(desk, at + GOAL, goal)
-
-
-@inlined
-def load_frame(depth: int, desk: Any) -> Any:
-    """Return base, top, end, best, place, tag, born, side and goal of a node."""
-    at = FRAMES_AT + depth * FRAME
-    return (
-        get(desk, at + BASE),
-        get(desk, at + TOP),
-        get(desk, at + END),
-        get(desk, at + BEST),
-        U64(get(desk, at + PLACE)),
-        U64(get(desk, at + TAG)),
-        get(desk, at + BORN),
-        get(desk, at + SIDE),
-        get(desk, at + GOAL),
-    )
 
 
 @inlined
@@ -268,13 +240,14 @@ def look_around(
     if spent > num_buckets * WAYS and num_buckets < get(desk, MAX_BUCKETS):
         grow(game, table, num_buckets, low_bits)
         put(desk, BUCKETS, 2 * num_buckets)
-    return get(desk, BUCKETS)
+    buckets: int = get(desk, BUCKETS)
+    return buckets
 
 
-@inlined
+@part
 def prove(
     game: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
-) -> int:  # fmt: skip
+) -> Any:
     """Return v >= goal: the value is at least v; or v < goal: it is at most v.
 
     Void if ``stop`` or the status is set meanwhile.
@@ -283,8 +256,9 @@ def prove(
     num_buckets = get(desk, BUCKETS)
     low_bits = place_bits(game) + 1 - bit_length(num_buckets)
     nodes = get(desk, NODES)
-    depth, base, hint = 0, 0, NO_MOVE
     place, tag = place_of(game, s)
+    hint = move_of(probe(game, table, low_bits, place, tag))
+    depth = base = get(desk, STATUS)  # GOOD, which is 0: with a literal the parts would be compiled twice
     while True:
         # ---- make the children of s
         nodes += 1
@@ -361,13 +335,16 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
     return low + ((high - low + 1) >> 1)
 
 
-@inlined
+@part
 def settle(
     game: Any, s: Any, low: int, high: int, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
 ) -> Any:
-    """Return the window narrowed until its two ends meet or the search is stopped."""
+    """Return the window narrowed until its two ends meet or the search is stopped.
+
+    A value outside the window shrinks it to its nearer end.
+    """
     if not some(game.legal(s)):
-        value = whole(game.result(s), desk)
+        value = max(low, min(high, whole(game.result(s), desk)))
         return value, value
     gain, look = 0, look_at(game, s, desk)
     while look.low < look.high and not some(rest(look.moves)):
@@ -377,6 +354,7 @@ def settle(
         look = look_at(game, s, desk)
     place, tag = place_of(game, s)
     entry = probe(game, table, place_bits(game) + 1 - bit_length(get(desk, BUCKETS)), place, tag)
+    least, most = low, high
     low = max(low, gain + max(look.low, low_of(entry)))
     high = min(high, gain + min(look.high, high_of(entry)))
     put(desk, START, get(desk, NODES))
@@ -390,7 +368,7 @@ def settle(
             low = value
         else:
             high = value
-    return low, high
+    return min(low, most), max(high, least)
 
 
 @kernel

@@ -1,0 +1,351 @@
+"""Exact values of single positions, by proof search: no table of the whole game is needed.
+
+    prover = Prover(make("connect-four"))
+    prover.score(state)      for the player to move; on 7 x 6 22 minus the winner's discs, 0 for a draw
+    prover.choices(state)    every move with its value, score and distance
+    prover.line(state)       how the game goes if both play their best
+
+It answers for every game of two players without chance whose values are whole numbers, and the better the more
+the game knows: ``look``, ``promise``, ``key``, ``order``, or a ``study`` of its own (mdplay.game).  What was
+proved stays in the table, so later questions are quicker.
+
+proof_kernel.py  the search        proof_table.py  what it remembers        proof_desk.py  what a thread works on
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import Wide, members
+from mdplay.bridge import native, width, words
+from mdplay.contract import hints_of
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game, Study
+from mdplay.running import Show, Watch, num_threads
+from mdplay.solving import proof_desk as desk_of
+from mdplay.solving.proof_kernel import BUSY, grow_to, recall_move, remember, settle_all
+from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
+
+MEMORY = 256 << 20  # bytes that the table may take
+FIRST_BYTES = 1 << 20  # of the table at first
+ALONE = 300_000  # nodes that one thread searches before the others join it
+LINE = 64  # bytes that the memory moves at once
+WEAK = (-1, 1)  # the window that asks only who wins
+
+Values = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was proved of a position: its score for the player to move is in low .. high."""
+
+    low: int
+    high: int
+    nodes: int
+    questions: int
+    seconds: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the search came to its end."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
+class MoveScore:
+    """A move's worth to its player: the game's value, the score and, if that tells, the plies to the end."""
+
+    action: int
+    value: int
+    score: int
+    distance: int | None
+
+
+class Prover:
+    """Exact values of one game's positions, proved when they are asked for.
+
+    ``memory`` is what the table may take, in bytes; ``threads`` work on one position together.
+    """
+
+    method = "proof"
+
+    def __init__(self, game: Game[Any], *, memory: int = MEMORY, threads: int | None = 1) -> None:
+        _refuse(game)
+        self.game = game
+        self.study = game.study()
+        self._native = native(self.study)
+        self._first, self._most, bucket_words = _table_sizes(self.study, memory)
+        self._table = _aligned((self._most + 1) * bucket_words)
+        self._busy = np.zeros(BUSY, np.uint64)
+        size = desk_of.ROWS_AT + desk_of.KIDS * (desk_of.CHILD + width(self.study))
+        self._desks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
+        self.forget()
+
+    def forget(self) -> None:
+        """Empty the table."""
+        self._table[:] = 0
+        for number, desk in enumerate(self._desks):
+            desk[: desk_of.CONTROL] = 0
+            desk[desk_of.THREAD] = number
+        self._set(desk_of.BUCKETS, self._first)
+
+    @property
+    def nodes(self) -> int:
+        """The nodes searched so far, all threads together."""
+        return sum(int(desk[desk_of.NODES]) for desk in self._desks)
+
+    def __len__(self) -> int:
+        """Return the number of positions in the table."""
+        return int(np.count_nonzero(self._table))
+
+    # ---------------------------------------------------------------- questions
+    def prove(
+        self, state: Any, *, weak: bool = False, seconds: float | None = None, show: Show | None = None
+    ) -> Proof:
+        """Prove the score of a position; stopped after so many seconds, return the bounds proved so far.
+
+        ``weak`` asks only who wins: the score is -1, 0 or 1.
+        """
+        began = time.perf_counter()
+        nodes, questions = self.nodes, self._sum(desk_of.QUESTIONS)
+        window = self._windows(1, weak)
+        self._search(self._rows([state]), window, seconds, show)
+        low, high = sorted(int(bound) * self._sign(state) for bound in window[0])
+        asked = self._sum(desk_of.QUESTIONS) - questions
+        return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
+
+    def score(self, state: Any) -> int:
+        """Return the score of a position for the player to move."""
+        return int(self.scores([state])[0])
+
+    def scores(self, states: Iterable[Any], *, weak: bool = False, show: Show | None = None) -> Values:
+        """Return the score of each position for its player to move."""
+        states = list(states)
+        rows, windows = self._rows(states), self._windows(len(states), weak)
+        if len(self._desks) == 1:
+            self._search(rows, windows, None, show)
+        else:
+            for i in range(len(states)):
+                self._search(rows[i : i + 1], windows[i : i + 1], None, show)
+        return windows[:, 0] * np.array([self._sign(s) for s in states], np.int64)
+
+    def choices(self, state: Any) -> list[MoveScore]:
+        """Return every legal move with its score, in ascending order; none where the game is over."""
+        actions = members(self.game.legal(state))
+        after = [self.game.step(state, action) for action in actions]
+        scores = self.scores(after)
+        return [self._choice(state, *item) for item in zip(actions, after, scores.tolist(), strict=True)]
+
+    def value_and_distance(self, state: Any) -> tuple[int, int | None]:
+        """Return what a position is worth to its mover, and the plies to the end if the score tells."""
+        score = self.score(state)
+        return self._value(score), self._distance(state, score)
+
+    def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
+        """Return the actions of best play from a position to the end; the table's move before smaller ones."""
+        line: list[int] = []
+        total = self.score(state) * self._sign(state)
+        while self.game.legal(state) and len(line) != max_plies:
+            action = self._action_worth(state, total)
+            total -= self._gain(state, action)
+            state = self.game.step(state, action)
+            line.append(action)
+        return line
+
+    def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
+        """Take the scores of positions, for their players to move, as proved."""
+        states = list(states)
+        signs = [self._sign(s) for s in states]
+        values = np.array([v * sign for v, sign in zip(scores, signs, strict=True)], np.int64)
+        remember(self._native, self._rows(states), values, self._table, self._desks[0])
+
+    # ---------------------------------------------------------------- moves
+    def _choice(self, state: Any, action: int, after: Any, score: int) -> MoveScore:
+        value, distance = self._value(score), self._distance(after, score)
+        turn = self._sign(state) * self._sign(after)
+        gain = self._gain(state, action) * self._sign(state)
+        return MoveScore(
+            action, gain + turn * value, gain + turn * score, None if distance is None else distance + 1
+        )
+
+    def _action_worth(self, state: Any, value: int) -> int:
+        """Return an action after which player 0's value is still this one."""
+        actions = members(self.game.legal(state))
+        hint = self._recalled(state)
+        for action in sorted(actions, key=lambda action: action != hint):
+            goal = value - self._gain(state, action)
+            side = self.game.player(state)
+            windows = np.array([[goal, goal + 1] if side else [goal - 1, goal]], np.int64)
+            self._search(self._rows([self.game.step(state, action)]), windows, None, None)
+            if windows[0, 0] == goal:
+                return action
+        raise GameError(f"no move of {self.game.text(state)} keeps its value; does look tell the truth?")
+
+    def _recalled(self, state: Any) -> int:
+        """Return the action whose successor is the one after the table's move, or -1."""
+        move = int(recall_move(self._native, words(self._enter(state)), self._table, self._desks[0]))
+        if move not in members(self.study.legal(self._enter(state))):
+            return -1
+        wanted = self.study.step(self._enter(state), move)
+        after = [(a, self._enter(self.game.step(state, a))) for a in members(self.game.legal(state))]
+        return next((action for action, s in after if s == wanted), -1)
+
+    def _gain(self, state: Any, action: int) -> int:
+        return int(self.game.reward(state, action)) * self._sign(state)
+
+    def _value(self, score: int) -> int:
+        """Return the game's value: a study scores by distance, and only the sign is the game's."""
+        return (score > 0) - (score < 0) if isinstance(self.study, Study) else score
+
+    def _distance(self, state: Any, score: int) -> int | None:
+        if not isinstance(self.study, Study):
+            return None
+        return self.study.distance(self._enter(state), score * self._sign(state))
+
+    # ---------------------------------------------------------------- the search
+    def _search(self, rows: Any, windows: Values, seconds: float | None, show: Show | None) -> None:
+        """Narrow the windows around the values of packed states, in place."""
+        several = len(self._desks) > 1
+        self._set(desk_of.THREADS, 1)
+        self._set(desk_of.MAX_BUCKETS, self._most)
+        self._set(desk_of.BUDGET, ALONE if several else 0)
+        with _deadline(seconds) as left:
+            self._run(self._desks[:1], rows, [windows], left, show)
+            if several and self._desks[0][desk_of.STATUS] == desk_of.PAUSED:
+                self._search_together(rows, windows, left, show)
+        self._complain()
+
+    def _search_together(self, rows: Any, windows: Values, left: _Deadline, show: Show | None) -> None:
+        grow_to(self._native, self._table, self._desks[0], self._most)
+        self._busy[:] = 0
+        self._set(desk_of.BUCKETS, self._most)
+        self._set(desk_of.STATUS, desk_of.GOOD)
+        self._set(desk_of.BUDGET, 0)
+        self._set(desk_of.THREADS, len(self._desks))
+        own = [windows.copy() for _ in self._desks]
+        self._run(self._desks, rows, own, left, show)
+        windows[:, 0] = np.max([window[:, 0] for window in own], axis=0)
+        windows[:, 1] = np.min([window[:, 1] for window in own], axis=0)
+
+    def _run(self, desks: list[Values], rows: Any, own: list[Values], left: _Deadline, show: Show | None) -> None:
+        watch = Watch(len(self._desks), show)
+
+        def work(desk: Values, windows: Values) -> None:
+            settle_all(self._native, rows, windows, self._table, self._busy, desk, watch.stop, watch.progress)
+            watch.stop[0] = 1  # one thread's answer is enough
+
+        left.stop(watch)
+        watch.run([partial(work, *pair) for pair in zip(desks, own, strict=True)])
+
+    def _complain(self) -> None:
+        status = max(int(desk[desk_of.STATUS]) for desk in self._desks)
+        self._set(desk_of.STATUS, desk_of.GOOD)
+        name = type(self.game).__name__
+        if status == desk_of.UNFIT:
+            raise GameError(
+                f"proof search needs whole values in {-LIMIT} .. {LIMIT}; {name} has others, solve it by tables"
+            )
+        if status == desk_of.TOO_DEEP:
+            raise LimitError(f"proof search met a line of {name} with more than {desk_of.DEPTH} choices")
+
+    def _set(self, what: int, value: int) -> None:
+        for desk in self._desks:
+            desk[what] = value
+
+    def _sum(self, what: int) -> int:
+        return sum(int(desk[what]) for desk in self._desks)
+
+    def _windows(self, count: int, weak: bool) -> Values:
+        return np.tile(np.array(WEAK if weak else (-LIMIT, LIMIT), np.int64), (count, 1))
+
+    def _rows(self, states: list[Any]) -> Any:
+        rows = [words(self._enter(state)) for state in states]
+        return np.array(rows, np.uint64).reshape(len(rows), width(self.study))
+
+    def _enter(self, state: Any) -> Any:
+        return self.study.enter(state) if isinstance(self.study, Study) else state
+
+    def _sign(self, state: Any) -> int:
+        return -1 if self.game.player(state) else 1
+
+
+def prove(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    weak: bool = False,
+    seconds: float | None = None,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Proof:
+    """Prove the score of one position (default: the start), on all cores; see ``Prover.prove``."""
+    prover = Prover(game, memory=memory, threads=threads)
+    return prover.prove(game.initial() if state is None else state, weak=weak, seconds=seconds, show=show)
+
+
+class _Deadline:
+    """Stops whichever search is running when the time is up."""
+
+    def __init__(self) -> None:
+        self._watch: Watch | None = None
+        self.over = False
+
+    def stop(self, watch: Watch) -> None:
+        """Name the search to stop."""
+        self._watch = watch
+
+    def ring(self) -> None:
+        """Stop it."""
+        self.over = True
+        if self._watch is not None:
+            self._watch.stop[0] = 1
+
+
+@contextmanager
+def _deadline(seconds: float | None) -> Iterator[_Deadline]:
+    deadline = _Deadline()
+    timer = threading.Timer(seconds, deadline.ring) if seconds is not None else None
+    if timer:
+        timer.start()
+    try:
+        yield deadline
+    finally:
+        if timer:
+            timer.cancel()
+
+
+def _refuse(game: Game[Any]) -> None:
+    """Raise GameError for games that this search cannot prove."""
+    name = type(game).__name__
+    if game.has_outcomes:
+        raise GameError(f"{name} has chance events; proof search is for games without chance")
+    if hints_of(type(game.study()).legal).get("return") is Wide:
+        raise GameError(f"{name} has more than 64 actions; proof search takes at most 64")
+
+
+def _table_sizes(study: Game[Any], memory: int) -> tuple[int, int, int]:
+    """Return the buckets of the table at first and at most, and the words of a bucket."""
+    exact = study.has_key and study.key_bits <= EXACT_BITS
+    bucket_words = WAYS * (1 if exact else 2)
+    least = 1 << max(study.key_bits - TAG_BITS, 0) if exact else 1
+    most = max(1 << (memory // (8 * bucket_words)).bit_length() - 1, least)
+    if exact:
+        most = min(most, 1 << study.key_bits)
+    return min(max(FIRST_BYTES // (8 * bucket_words), least), most), most, bucket_words
+
+
+def _aligned(size: int) -> NDArray[np.uint64]:
+    """Return zeros that begin at a line of the memory, so that no bucket lies on two."""
+    room = np.zeros(size + LINE // 8, np.uint64)
+    skip = -room.ctypes.data % LINE // 8
+    return room[skip : skip + size]
