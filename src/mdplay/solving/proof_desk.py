@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64
-from mdplay.bridge import get, inlined, put, width
+from mdplay.bridge import get, part, put, width
 
 DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
 SIBLINGS = 64  # at most
@@ -36,19 +36,19 @@ ORDER_AT = FRAMES_AT + DEPTH * FRAME
 ROWS_AT = ORDER_AT + KIDS
 
 
-@inlined
+@part
 def row_at(game: Any, number: int) -> int:
     """Return where the row of a child begins."""
     return ROWS_AT + number * (CHILD + width(game))
 
 
-@inlined
+@part
 def row_of(game: Any, base: int, k: int, desk: Any) -> int:
     """Return where the row of the child at place k of the order begins."""
     return row_at(game, base + 255 - (get(desk, ORDER_AT + k) & 255))
 
 
-@inlined
+@part
 def save_frame(
     depth: int, base: int, top: int, end: int, best: int, place: Any, tag: Any, born: int, side: int, goal: int,
     desk: Any,
@@ -66,7 +66,7 @@ def save_frame(
     put(desk, at + GOAL, goal)
 
 
-@inlined
+@part
 def load_frame(depth: int, desk: Any) -> Any:
     """Return base, top, end, best, place, tag, born, side and goal of a node."""
     at = FRAMES_AT + depth * FRAME

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, bit_length, lowest, popcount, rest, some
-from mdplay.bridge import bare, get, inlined, kernel, load, pack, part, prefetch, put, unpack
+from mdplay.bridge import borrow, get, kernel, load, pack, part, prefetch, put, unpack
 from mdplay.game import Look
 from mdplay.solving.proof_desk import (
     ACTION,
@@ -78,7 +78,7 @@ BUSY = 1024  # a power of two: slots for the places that threads are searching
 SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
-@inlined
+@part
 def whole(x: Any, desk: Any) -> int:
     """Return a value as an int; note in the control array if it is not whole or too large."""
     value = int(x)
@@ -87,7 +87,7 @@ def whole(x: Any, desk: Any) -> int:
     return value
 
 
-@inlined
+@part
 def look_at(game: Any, s: Any, desk: Any) -> Look:
     """Return what the game knows of a position, or what its rules tell."""
     if game.has_look:
@@ -100,7 +100,7 @@ def look_at(game: Any, s: Any, desk: Any) -> Look:
     return Look(value, value, moves)
 
 
-@inlined
+@part
 def gain_of(game: Any, s: Any, action: int, desk: Any) -> int:
     """Return what player 0 gains by the mover's reward."""
     if not game.has_reward:
@@ -109,7 +109,7 @@ def gain_of(game: Any, s: Any, action: int, desk: Any) -> int:
     return -points if game.player(s) else points
 
 
-@inlined
+@part
 def follow(game: Any, s: Any, action: int, goal: int, desk: Any) -> Any:
     """Play an action and the forced ones after it: the state, its look and what player 0 gained on the way."""
     gain = gain_of(game, s, action, desk)
@@ -123,7 +123,7 @@ def follow(game: Any, s: Any, action: int, goal: int, desk: Any) -> Any:
     return s, look, gain
 
 
-@inlined
+@part
 def expand(
     game: Any, s: Any, moves: Any, goal: int, hint: int, base: int, low_bits: int, table: Any, desk: Any
 ) -> Any:
@@ -157,7 +157,7 @@ def expand(
     return top, best, NO_MOVE
 
 
-@inlined
+@part
 def rank(game: Any, s: Any, action: int, side: int, c: Any, look: Look, hint: int) -> int:
     """Return how early to search a child."""
     if action == hint:
@@ -167,7 +167,7 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, look: Look, hint: in
     return early + (replies if game.player(c) == side else -replies)
 
 
-@inlined
+@part
 def consult(
     game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, desk: Any
 ) -> Any:
@@ -191,7 +191,7 @@ def consult(
     return top, best, NO_MOVE
 
 
-@inlined
+@part
 def choose(game: Any, base: int, top: int, shared: bool, busy: Any, desk: Any) -> int:
     """Return the place of the child to search next; if it can, one that no other thread is searching."""
     chosen, most = base, -FAR << 10
@@ -204,13 +204,13 @@ def choose(game: Any, base: int, top: int, shared: bool, busy: Any, desk: Any) -
     return chosen
 
 
-@inlined
+@part
 def is_busy(busy: Any, place: Any) -> Any:
     """Tell whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
 
-@inlined
+@part
 def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, desk: Any) -> Any:
     """Return the first node of the stack whose question another thread has answered, its bound and its move.
 
@@ -227,7 +227,7 @@ def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, desk: Any
     return depth, 0, NO_MOVE
 
 
-@inlined
+@part
 def look_around(
     game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, desk: Any, progress: Any
 ) -> int:
@@ -321,7 +321,7 @@ def prove(
             return best
 
 
-@inlined
+@part
 def next_goal(low: int, high: int, from_outside: bool) -> int:
     """Return the next question, low < goal <= high.
 
@@ -376,7 +376,7 @@ def settle_all(
     game: Any, starts: Any, windows: Any, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
 ) -> None:
     """Narrow the windows around the values of packed states, in place, until each is one number or the stop."""
-    table, busy, desk, stop, progress = bare(table), bare(busy), bare(desk), bare(stop), bare(progress)
+    table, busy, desk, stop, progress = borrow(table), borrow(busy), borrow(desk), borrow(stop), borrow(progress)
     for i in range(len(starts)):
         if get(stop, 0) or get(desk, STATUS):
             break
@@ -390,7 +390,7 @@ def settle_all(
 @kernel
 def grow_to(game: Any, table: Any, desk: Any, num_buckets: int) -> None:
     """Double the table until it has so many buckets."""
-    table, desk = bare(table), bare(desk)
+    table, desk = borrow(table), borrow(desk)
     while get(desk, BUCKETS) < num_buckets:
         size = get(desk, BUCKETS)
         grow(game, table, size, place_bits(game) + 1 - bit_length(size))
@@ -400,7 +400,7 @@ def grow_to(game: Any, table: Any, desk: Any, num_buckets: int) -> None:
 @kernel
 def remember(game: Any, starts: Any, values: Any, table: Any, desk: Any) -> None:
     """Write the values of packed states into the table, as if they had cost the most work."""
-    table, desk = bare(table), bare(desk)
+    table, desk = borrow(table), borrow(desk)
     low_bits = place_bits(game) + 1 - bit_length(get(desk, BUCKETS))
     for i in range(len(starts)):
         place, tag = place_of(game, load(game, starts, i))
@@ -411,6 +411,6 @@ def remember(game: Any, starts: Any, values: Any, table: Any, desk: Any) -> None
 @kernel
 def recall_move(game: Any, start: Any, table: Any, desk: Any) -> int:
     """Return the move that the table holds for a packed state, or ``NO_MOVE``."""
-    table, desk = bare(table), bare(desk)
+    table, desk = borrow(table), borrow(desk)
     place, tag = place_of(game, unpack(game, start))
     return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(desk, BUCKETS)), place, tag))

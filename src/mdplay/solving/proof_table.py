@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, mix
-from mdplay.bridge import get, inlined, pack, put
+from mdplay.bridge import get, pack, part, put
 
 WAYS = 4  # entries in a bucket
 DATA = 28  # bits below the tag
@@ -35,25 +35,25 @@ SPREAD = 0x2545_F491_4F6C_DD1D  # odd; the multiplier of xorshift64* (Vigna 2016
 DATA_MASK = (1 << DATA) - 1
 
 
-@inlined
+@part
 def is_exact(game: Any) -> Any:
     """Tell whether bucket and tag hold the whole key: one word an entry."""
     return game.has_key and game.key_bits <= EXACT_BITS
 
 
-@inlined
+@part
 def entry_words(game: Any) -> int:
     """Return the number of words of an entry."""
     return 1 if is_exact(game) else 2
 
 
-@inlined
+@part
 def place_bits(game: Any) -> int:
     """Return the number of bits of a place."""
     return game.key_bits if is_exact(game) else 64
 
 
-@inlined
+@part
 def place_of(game: Any, s: Any) -> Any:
     """Return the place of a position and, if that is only a hash, the tag that tells it from others."""
     if game.has_key:
@@ -66,7 +66,7 @@ def place_of(game: Any, s: Any) -> Any:
     return first, second >> DATA
 
 
-@inlined
+@part
 def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
     """Return the entry of a position, or 0."""
     found = U64(0)
@@ -83,25 +83,25 @@ def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
     return found
 
 
-@inlined
+@part
 def low_of(entry: Any) -> int:
     """Return the lower bound in an entry."""
     return int(entry >> 8 & 255) - 128
 
 
-@inlined
+@part
 def high_of(entry: Any) -> int:
     """Return the upper bound in an entry."""
     return 127 - int(entry & 255)
 
 
-@inlined
+@part
 def move_of(entry: Any) -> int:
     """Return the move in an entry; of the empty one ``NO_MOVE``."""
     return int(entry >> 16 & 127) if entry else NO_MOVE
 
 
-@inlined
+@part
 def store(
     game: Any, table: Any, low_bits: int, place: Any, tag: Any, value: int, is_low: bool, move: int, work: int
 ) -> None:
@@ -129,7 +129,7 @@ def store(
         put(table, victim + 1, entry ^ place)
 
 
-@inlined
+@part
 def grow(game: Any, table: Any, num_buckets: int, low_bits: int) -> None:
     """Double the buckets in place, from the last to the first."""
     words = entry_words(game)
