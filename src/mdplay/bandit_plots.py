@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 
 from mdplay.bandits import Bandit, Curve
-from mdplay.errors import MdplayError
+from mdplay.plots import save_plot
 
 BAND = 1.96  # standard errors: 95 %
 
 
 def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> None:
     """Draw three panels into a file; its ending (png, svg, pdf) tells the format."""
-    figure = _figure((15, 4.5))
+    save_plot(lambda figure: paint_curves(figure, bandit, curves), path, (15, 4.5))
+
+
+def paint_curves(figure: Any, bandit: Bandit, curves: Sequence[Curve]) -> None:
+    """Paint three panels: regret, share of best pulls, reward."""
     panels = figure.subplots(1, 3)
     for curve in curves:
         _draw(panels[0], curve, curve.regret, curve.regret_error)
@@ -25,39 +29,25 @@ def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> No
     for panel, label in zip(panels, ("regret", "share of best pulls", "reward"), strict=True):
         panel.set_xlabel("step")
         panel.set_ylabel(label)
-        panel.grid(alpha=0.3)
+        panel.grid(True)
     _draw_lower_bound(panels[0], bandit, curves)
     panels[0].legend(fontsize="small")
-    _save(figure, path)
 
 
 def plot_study(studies: Mapping[str, Mapping[float, float]], path: str | Path) -> None:
     """Draw the mean reward of selectors over their parameter, on a logarithmic axis."""
-    figure = _figure((8, 5))
+    save_plot(lambda figure: _paint_study(figure, studies), path)
+
+
+def _paint_study(figure: Any, studies: Mapping[str, Mapping[float, float]]) -> None:
     axes = figure.subplots()
     for name, found in studies.items():
         axes.plot(list(found), list(found.values()), marker="o", label=name)
     axes.set_xscale("log", base=2)
     axes.set_xlabel("parameter")
     axes.set_ylabel("mean reward over all steps")
-    axes.grid(alpha=0.3)
+    axes.grid(True)
     axes.legend(fontsize="small")
-    _save(figure, path)
-
-
-def _figure(size: tuple[float, float]) -> Any:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MdplayError("plots need matplotlib: pip install 'mdplay[plot]'") from None
-    return Figure(figsize=size, layout="constrained")
-
-
-def _save(figure: Any, path: str | Path) -> None:
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise MdplayError(f"cannot write the plot {path}: {error}") from None
 
 
 def _draw(axes: Any, curve: Curve, mean: Any, error: Any) -> None:
@@ -77,4 +67,11 @@ def _draw_lower_bound(axes: Any, bandit: Bandit, curves: Sequence[Curve]) -> Non
     constant = bandit.lower_bound()
     if constant is not None and curves:
         steps = curves[0].steps
-        axes.plot(steps, constant * np.log(np.maximum(steps, 1)), "k--", linewidth=1, label="Lai-Robbins")
+        axes.plot(
+            steps,
+            constant * np.log(np.maximum(steps, 1)),
+            linestyle="--",
+            color="gray",
+            linewidth=1,
+            label="Lai-Robbins",
+        )

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mdplay.errors import LimitError
+from mdplay.errors import MdplayError
 from mdplay.learning.curves import curve, draw, write_csv
 
 SCORES = np.array([100, 300, 200, 50], np.int32)
@@ -41,5 +41,5 @@ def test_the_csv(tmp_path):
 def test_the_plot(tmp_path):
     draw(tmp_path / "c.png", {"td": curve(SCORES, EXPONENTS)}, "2048")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(LimitError, match="'doc'"):
+    with pytest.raises(MdplayError, match="must end in .png"):
         draw(tmp_path / "c.doc", {"td": curve(SCORES, EXPONENTS)})

@@ -11,6 +11,7 @@ from mdplay.errors import unknown
 
 LEARNERS = {
     "2048": ("learn_2048", "An n-tuple network and temporal differences."),
+    "qubic": ("learn_points", "Utilities of points by Monte Carlo."),
 }
 
 

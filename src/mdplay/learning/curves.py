@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import LimitError
+from mdplay.plots import save_plot
 from mdplay.store import replacing
 
 BLOCK = 1000
@@ -67,22 +67,17 @@ def write_csv(path: str | Path, points: Sequence[Point]) -> None:
         file.write(text.getvalue().encode())
 
 
-def draw(path: str | Path, curves: dict[str, Sequence[Point]], title: str = "") -> None:
-    """Draw curves of mean scores, each under its name, into a picture (.png, .svg or .pdf)."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise LimitError("a plot needs matplotlib: pip install 'mdplay[plot]'") from None
-    figure = Figure(figsize=(8, 5), layout="constrained")
+def paint(figure: Any, curves: dict[str, Sequence[Point]], title: str = "") -> None:
+    """Paint curves of mean scores, each under its name."""
     axes = figure.add_subplot(xlabel="episodes", ylabel="mean score of 1000 episodes", title=title)
     for name, points in curves.items():
         axes.plot([point.episodes for point in points], [point.mean for point in points], label=name)
-    axes.grid(alpha=0.3)
+    axes.grid(True)
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.legend()
-    kind = Path(path).suffix.lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise LimitError(f"{path}: no plot of type {kind!r}; use .png, .svg or .pdf")
-    with replacing(path) as file:
-        figure.savefig(file, format=kind, dpi=120)
+
+
+def draw(path: str | Path, curves: dict[str, Sequence[Point]], title: str = "") -> None:
+    """Draw curves of mean scores into a picture (.png, .svg or .pdf)."""
+    save_plot(lambda figure: paint(figure, curves, title), path)

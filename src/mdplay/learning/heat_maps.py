@@ -6,32 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import LimitError
 from mdplay.learning.points import PointUtilities
-from mdplay.store import replacing
+from mdplay.plots import save_plot
 
 
-def draw(path: str | Path, runs: Sequence[PointUtilities], shape: tuple[int, int, int], title: str = "") -> None:
-    """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf); each run has its own scale."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise LimitError("a plot needs matplotlib: pip install 'mdplay[plot]'") from None
+Shape = tuple[int, int, int]
+
+
+def draw(path: str | Path, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
+    """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
     layers, rows, cols = shape
     size = (0.6 * cols * layers + 2.0, (0.55 * rows + 0.6) * len(runs) + 0.8)
-    figure = Figure(figsize=size, layout="constrained")
+    save_plot(lambda figure: paint(figure, runs, shape, title), path, size)
+
+
+def paint(figure: Any, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
+    """Paint a row of layers for each run; each run has its own scale."""
     figure.suptitle(title)
-    grid = figure.subplots(len(runs), layers, squeeze=False)
+    grid = figure.subplots(len(runs), shape[0], squeeze=False)
     for axes, run in zip(grid, runs, strict=True):
         _draw_run(figure, axes, run, shape)
-    kind = Path(path).suffix.lstrip(".") or "png"
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise LimitError(f"{path}: no plot of type {kind!r}; use .png, .svg or .pdf")
-    with replacing(path) as file:
-        figure.savefig(file, format=kind, dpi=120)
 
 
-def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: tuple[int, int, int]) -> None:
+def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: Shape) -> None:
     values = run.utilities.reshape(shape)
     low, high = float(values.min()), float(values.max())
     for z, plot in enumerate(axes):

@@ -8,15 +8,16 @@ from typing import Any
 
 from mdplay.playing.tournaments import TournamentResult
 from mdplay.plots import save_plot
+from mdplay.plots import save_plot
 
 
 def plot_tournament(found: TournamentResult, path: str | Path) -> None:
     """Write the picture to a file; its ending (png, svg, pdf) tells the format."""
-    save_plot(partial(paint_tournament, found), path, (11, 1.6 + 0.5 * len(found.agents)))
+    save_plot(lambda figure: paint_tournament(figure, found), path, (11, 1.6 + 0.5 * len(found.agents)))
 
 
-def paint_tournament(found: TournamentResult, figure: Any) -> None:
-    """Paint ratings and cross table side by side."""
+def paint_tournament(figure: Any, found: TournamentResult) -> None:
+    """Paint the ratings beside the cross table."""
     left, right = figure.subplots(1, 2)
     _draw_ratings(left, found)
     _draw_table(right, found)

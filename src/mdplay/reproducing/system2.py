@@ -179,7 +179,9 @@ def _alternation(show: Show) -> Figure:
     from mdplay.mdp.responses import respond
 
     graph = explore(anti_tic_tac_toe(), show=show)
-    rows, end, drawing = [], {}, None
+    rows: list[list[str]] = []
+    end: dict[str, Any] = {}
+    drawing = None
     for name, values in REWARDS.items():
         series = list(respond(graph, start_from(graph, "uniform", 1), _score(values)))
         for number, step in enumerate(series[1:], start=1):

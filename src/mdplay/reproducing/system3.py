@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from mdplay.reproducing.steps import Figure, Made, Step, Table, both
@@ -16,12 +17,8 @@ def steps(quick: bool, seed: int) -> list[Step]:
     """Return a step for each method, and one that compares them."""
     episodes = {"td-before": 1_000, "td": 3_000, "tc": 3_000} if quick else dict.fromkeys(METHODS, 100_000)
     return [
-        Step(
-            f"2048-{method}",
-            lambda show, method=method: _learned(method, episodes[method], seed, show),
-            {"episodes": episodes[method], "seed": seed},
-        )
-        for method in METHODS
+        Step(f"2048-{method}", partial(_learned, method, count, seed), {"episodes": count, "seed": seed})
+        for method, count in episodes.items()
     ]
 
 

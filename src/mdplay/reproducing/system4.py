@@ -40,7 +40,7 @@ def headline(figures: Sequence[Made]) -> str:
 
 
 def _bandits(runs: int, seed: int, show: Show) -> Figure:
-    from mdplay.bandit_plots import paint
+    from mdplay.bandit_plots import paint_curves
     from mdplay.bandits import compare, parse_bandit
 
     bandit = parse_bandit("0.9,0.8")
@@ -54,7 +54,7 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
         text="Regret is what was lost against always pulling the better arm; the same selectors guide MCTS below.",
         facts={"regret": {c.name: float(c.regret[-1]) for c in curves}},
         table=Table(["policy", "regret at 5000 steps", "+- (95 %)", "optimal pulls at the end"], rows),
-        picture=both(lambda figure: paint(figure, bandit, curves), (10, 4.5)),
+        picture=both(lambda figure: paint_curves(figure, bandit, curves), (14, 4.5)),
     )
 
 
