@@ -11,14 +11,15 @@ from typing import Any
 import numpy as np
 
 from mdplay.mdp import kernels, krylov
-from mdplay.mdp.bounds import enclosure
+from mdplay.mdp.bounds import enclosure, half_width
 from mdplay.mdp.loops import run, settle
 from mdplay.mdp.model import Floats, Integers, lengths
 from mdplay.mdp.rows import TIE, Change, Decision, Rows
 
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
 WORTH_FORGETTING = 0.6  # choices are forgotten when no more than this part of them is left
-SPREAD = 0.3
+SPREAD = 0.3  # comparing pays when what a choice may lose is below this part of the rewards' spread
+NEXT_SLACK = 0.1  # what mpi usually leaves of the slack from one sweep to the next
 KRYLOV_LIMIT = 300
 RESTARTS = 40
 
@@ -76,9 +77,11 @@ class CompiledSweeps:
         A choice is not best if it loses more than g/(1-g) * (max d - min d), d the change of the sweep:
         MacQueen's bounds of the best choice and of this one are then apart.
         """
-        if self.rows.discount == 1.0 or self._slack > SPREAD * self._spread:
+        if self.rows.discount == 1.0:
+            return self.improve(value, out_value, out_choice)
+        if self._slack > SPREAD * self._spread:
             change = self.improve(value, out_value, out_choice)
-            self._slack = 0.1 * (enclosure(self.rows, change)[1] - enclosure(self.rows, change)[0])
+            self._slack = NEXT_SLACK * 2.0 * half_width(self.rows, change)
             return change
         loss = np.empty(len(self._current.reward), dtype=np.float32)
         most = int(lengths(self._current.first_choice).max())
@@ -88,7 +91,7 @@ class CompiledSweeps:
         low, high = enclosure(self.rows, change, error)
         tie = 2.0 * TIE * max(1.0, float(np.abs(out_value).max()))
         slack = (high - low + tie + 4.0 * error) * (1.0 + 1e-5)  # the losses are single precision
-        self._slack = 0.1 * slack
+        self._slack = NEXT_SLACK * slack
         choices, transitions = kernels.count_near(self._current.first_transition, loss, slack)
         if choices <= WORTH_FORGETTING * len(loss):
             self._forget(loss, slack, choices, transitions, out_choice)

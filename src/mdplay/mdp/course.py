@@ -167,7 +167,7 @@ def _outcomes(
             following = game.step(after, reply)
             target = _place(game, own, number, following)
             found[target] = found.get(target, 0.0) + probability
-    return found
+    return {target: min(1.0, probability) for target, probability in found.items()}
 
 
 def _place(game: Game[Any], own: States, number: dict[str, int], state: Any) -> int:

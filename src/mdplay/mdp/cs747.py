@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from mdplay.errors import FormatError
 from mdplay.mdp.formats import transition_rewards
-from mdplay.mdp.model import MAX_STATES, MDP, Integers, RowSumError
+from mdplay.mdp.model import MAX_STATES, MDP, SUM_TOLERANCE, Integers, RowSumError
 
 PLAIN_BYTES = 2_000_000
 MAX_ACTIONS = 2**31
@@ -100,8 +100,8 @@ class Reader:
         target = self._whole(words[3], self.num_states, "target")
         reward = self._number(words[4], "reward")
         probability = self._number(words[5], "probability")
-        if not 0.0 <= probability <= 1.0:
-            raise self.fault(f"the probability {probability:g} is not between 0 and 1")
+        if not 0.0 <= probability <= 1.0 + SUM_TOLERANCE:
+            raise self.fault(f"the probability {probability:.9g} is not between 0 and 1")
         self.state.append(state)
         self.action.append(action)
         self.target.append(target)

@@ -28,7 +28,7 @@ from mdplay.mdp.rows import Change, Rows, Sweeps
 
 LP_TRANSITIONS = 1_000_000
 LP_STATES = 5_000
-SETTLE_LIMIT = 10_000_000
+MAX_SWEEPS = 300_000  # a method that needs more is unfit for the model
 POLICY_SWEEPS = 1000  # of one policy in mpi
 SHARPER = 0.1  # how much a policy's sweeps shall shrink the change
 PATIENCE = 40  # sweeps for that; a model that needs more mixes slowly
@@ -56,9 +56,15 @@ class Goal:
         """Return how far a sweep with this change is from the goal's zero."""
         return half_width(self.rows, change) if self.rows.discount < 1.0 else change.step
 
+    def count(self, sweeps: int) -> None:
+        """Add sweeps; raise if they become too many."""
+        self.sweeps += sweeps
+        if self.sweeps >= MAX_SWEEPS:
+            raise LimitError(f"the bounds are not closed after {self.sweeps} sweeps: use the method auto or hpi")
+
     def reached(self, change: Change, value: Floats) -> bool:
         """Record a sweep; say whether its result is good enough, or as good as rounding allows."""
-        self.sweeps += 1
+        self.count(1)
         miss = self.miss(change)
         self.history.append((self.sweeps, miss))
         self.done = miss <= self.limit or (self.sweeps % STAGNATION == 0 and miss <= self.noise(value))
@@ -100,7 +106,7 @@ def _settled(sweeps: Sweeps, value: Floats, goal: Goal, order: Integers, blocks:
     other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
     threshold = goal.limit if sweeps.rows.discount == 1.0 else goal.limit * (1.0 - sweeps.rows.discount)
     while True:
-        goal.sweeps += sweeps.settle(order, blocks, value, threshold, SETTLE_LIMIT)
+        goal.count(sweeps.settle(order, blocks, value, threshold, MAX_SWEEPS))
         change = sweeps.improve(value, other, choice)
         if goal.reached(change, value) or goal.miss(change) <= goal.noise(value):
             return value

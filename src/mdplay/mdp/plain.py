@@ -44,7 +44,8 @@ class PlainSweeps:
         """Sweep in place through each block of states until it changes by no more than the threshold."""
         rows = self.rows
         arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)
-        work = SWEEPS_EXPECTED * len(rows.target)
+        acyclic = len(blocks) == len(order) + 1
+        work = (2 if acyclic else SWEEPS_EXPECTED) * len(rows.target)
         sweeps: int = run(settle, work, order, blocks, *arrays, rows.discount, threshold, limit, out_value)
         return sweeps
 

@@ -53,7 +53,7 @@ class Plan:
     def gap(self) -> float:
         """The largest distance between the bounds of a state of finite value."""
         finite = np.isfinite(self.value)
-        return float((self.upper - self.lower)[finite].max()) if finite.any() else 0.0
+        return float((self.upper[finite] - self.lower[finite]).max()) if finite.any() else 0.0
 
     @property
     def closed(self) -> bool:
