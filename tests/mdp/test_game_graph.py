@@ -40,9 +40,7 @@ def by_hand(game, state, player, memo):
     return value
 
 
-@pytest.mark.parametrize(
-    "game", [TicTacToe(), anti_tic_tac_toe(), DotsAndBoxes(2, 1), DotsAndBoxes(1, 3)], ids=repr
-)
+@pytest.mark.parametrize("game", [TicTacToe(), anti_tic_tac_toe(), DotsAndBoxes(2, 1)], ids=repr)
 @pytest.mark.parametrize("player", [0, 1])
 def test_plans_against_a_uniform_opponent_equal_plain_recursion(game, player):
     """Extra turns and points (Dots and Boxes) included."""

@@ -130,6 +130,13 @@ def test_resting_for_free_and_leaving_a_merged_component():
     assert plan(MDP.from_nested(nested, discount=1.0)).value.tolist() == [0.0, 0.0, 0.0]
 
 
+def test_a_tie_that_would_never_end_is_not_taken():
+    nested = [[[[0, -1e-12, 1.0]], [[1, -1.0, 1.0]]], [[]]]
+    found = plan(MDP.from_nested(nested, discount=1.0))
+    assert found.value[0] == pytest.approx(-1.0)
+    assert found.action[0] == 1
+
+
 def test_infinite_values_are_reported():
     nested = [[[[0, 1.0, 1.0]]], [[[1, -1.0, 1.0]]], [[[3, -1.0, 1.0]]], [[]]]
     found = plan(MDP.from_nested(nested, discount=1.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +25,12 @@ KRYLOV_LIMIT = 300
 RESTARTS = 40
 
 
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return threads that wait for work as long as the program runs."""
+    return ThreadPoolExecutor(threads)
+
+
 class Team:
     """Threads that share the states of a model among them."""
 
@@ -34,7 +41,7 @@ class Team:
         cuts = np.searchsorted(first_entry, np.linspace(0, total, parts + 1)[1:-1])
         edges = [0, *(int(cut) for cut in cuts), size]
         self._parts = list(pairwise(edges))
-        self._pool = ThreadPoolExecutor(parts - 1) if parts > 1 else None
+        self._pool = _pool(parts - 1) if parts > 1 else None
 
     def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], after: tuple[Any, ...]) -> Change:
         """Run a kernel over all parts; the parts' bounds stand between its other arguments."""

@@ -16,12 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mdplay.bits import lowest, rest, some
-from mdplay.bridge import kernel, load, native, pack, part, unpack, width, words
+from mdplay.bridge import kernel, load, native, pack, part, unpack, words
 from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.mdp.loops import preorder, run
@@ -151,7 +152,6 @@ def explore(game: Game[Any], *, max_states: int | None = None, show: Show | None
     """Return all states of a game; a game of more than ``max_states`` is refused."""
     limit = min(MAX_STATES, _room()) if max_states is None else max_states
     start = words(game.initial())
-    assert len(start) == width(game)
     watch = Watch(1, show)
     found = watch.run([partial(expand, native(game), start, limit, watch.stop, watch.progress)])[0]
     packed, kind, result, first_edge, action, target, points, chance = found
@@ -163,8 +163,8 @@ def explore(game: Game[Any], *, max_states: int | None = None, show: Show | None
 def _room() -> int:
     """Return how many states fit into half of the free memory."""
     try:
-        with open("/proc/meminfo", encoding="ascii") as lines:  # noqa: PTH123
-            free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        free = next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
         return MAX_STATES
     return 1024 * free // (2 * BYTES_PER_STATE)

@@ -24,7 +24,7 @@ from mdplay.mdp.methods import METHODS, Goal, SingularPolicy
 from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.mdp.plain import DENSE_STATES
 from mdplay.mdp.rows import PLAIN_TRANSITIONS, Decision, Rows, Sweeps, sweeps_over
-from mdplay.mdp.undiscounted import Reduction, certify, reduce
+from mdplay.mdp.undiscounted import Reduction, certify, finite_part
 
 ROUNDS = 12  # how often a goal at discount 1 is made 30 times smaller before giving up
 
@@ -78,13 +78,14 @@ def plan(mdp: MDP, method: str = "auto", *, tolerance: float = 1e-6, threads: in
         raise FormatError(f"the tolerance is {tolerance}; it must be positive")
     begin = time.perf_counter()
     rows = Rows.of(mdp)
-    reduction = reduce(rows) if mdp.discount == 1.0 else None
+    reduction = finite_part(rows) if mdp.discount == 1.0 else None
     sweeps = sweeps_over(rows if reduction is None else reduction.rows, threads)
     chosen, reason = _auto(sweeps.rows) if method == "auto" else (method, "as asked")
     goal = Goal(sweeps.rows, 0.9 * tolerance, None if reduction is None else reduction.proper)
     bounds = _solved(sweeps, chosen, goal, tolerance)
     decision = sweeps.decide(bounds.value, bounds.width)
     if reduction is not None:
+        decision = decision._replace(choice=reduction.ending(sweeps, decision.choice, bounds.value))
         bounds, decision = _whole(reduction, bounds, decision)
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
 
@@ -178,7 +179,7 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
             raise FormatError("values to verify must be finite")
         bounds = discounted_bounds(sweeps_over(rows), np.where(rows.live, signed, 0.0))
     else:
-        reduction = reduce(rows)
+        reduction = finite_part(rows)
         part = np.zeros(reduction.rows.num_states)
         known = (reduction.place >= 0) & np.isfinite(signed)
         part[reduction.place[known]] = signed[known]
@@ -242,8 +243,8 @@ def _induced(mdp: MDP, weights: Floats) -> tuple[MDP, Integers]:
     """Return the MDP whose only choice in each state is the policy, and the policy's likeliest actions."""
     owner, counts = mdp.owners(), lengths(mdp.first_transition)
     likely = np.full(mdp.num_states, -1, dtype=np.int64)
-    for choice in np.lexsort((-mdp.action.astype(np.int64), weights)):
-        likely[owner[choice]] = mdp.action[choice]
+    ascending = np.lexsort((-mdp.action.astype(np.int64), weights))
+    likely[owner[ascending]] = mdp.action[ascending]  # the last one written is the likeliest
     state = np.repeat(owner, counts)
     columns = (state, np.zeros_like(state), mdp.target, np.repeat(mdp.reward, counts))
     chain = MDP.from_transitions(

@@ -59,11 +59,23 @@ class Reduction:
     fixed: Floats
     infinite_choice: Integers
     rest: EndComponents | None
+    acyclic: bool = False
 
     def values(self, value: Floats) -> Floats:
         """Return values of all states from values of the finite part."""
         finite = self.place >= 0
         return np.where(finite, value[np.where(finite, self.place, 0)], self.fixed)
+
+    def ending(self, sweeps: Sweeps, choice: Integers, value: Floats) -> Integers:
+        """Return the choices if they end surely; else the best ones without regard to ties.
+
+        A step that costs next to nothing is tied with the best way, but taken for ever it is none.
+        """
+        if self.acyclic or _ends(self.rows, choice):
+            return choice
+        strict = self.rows.first_actions.copy()
+        sweeps.improve(value, np.zeros_like(value), strict)
+        return strict if _ends(self.rows, strict) else choice
 
     def choices(self, choice: Integers) -> Integers:
         """Return the choices of all states from choices of the finite part."""
@@ -94,11 +106,11 @@ class Reduction:
         return np.where(merged & ~door, np.where(leaving, walk, resting), found)
 
 
-def reduce(whole: Rows) -> Reduction:
+def finite_part(whole: Rows) -> Reduction:
     """Return the finite part of an undiscounted MDP."""
     everything = np.arange(whole.num_states)
     if is_acyclic(whole):
-        return _plain(whole, everything, whole.first_actions)
+        return replace(_plain(whole, everything, whole.first_actions), acyclic=True)
     rest = end_components(whole, whole.reward == 0.0)
     merged = (rest.label >= 0).any()
     if merged:
@@ -245,6 +257,13 @@ def _lifted(whole: Rows, origin: Integers, way: Integers, place: Integers) -> In
     chosen = origin[np.minimum(way, len(origin) - 1)][place]
     own = (chosen >= 0) & (whole.owner[chosen] == np.arange(whole.num_states))
     return np.where(own, chosen, first)
+
+
+def _ends(rows: Rows, choice: Integers) -> bool:
+    """Say whether a policy ends with probability 1 from every state."""
+    chosen = np.zeros(len(rows.reward), dtype=bool)
+    chosen[choice[rows.live]] = True
+    return bool(Backward(rows).attract(~rows.live, chosen)[0].all())
 
 
 def certify(sweeps: Sweeps, value: Floats) -> Bounds:
