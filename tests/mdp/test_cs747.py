@@ -94,6 +94,7 @@ def mutated(text, rng):
     """Return the text with one to three small accidents."""
     data = bytearray(text.encode())
     for _ in range(int(rng.integers(1, 4))):
+        data = data or bytearray(b"\n")
         at, kind = int(rng.integers(len(data))), int(rng.integers(6))
         if kind == 0:
             data[at] = int(rng.integers(256))
@@ -104,7 +105,7 @@ def mutated(text, rng):
         elif kind == 3:
             lines = data.split(b"\n")
             del lines[int(rng.integers(len(lines)))]
-            data = bytearray(b"\n".join(lines)) or bytearray(b"\n")
+            data = bytearray(b"\n".join(lines))
         elif kind == 4:
             words = bytes(data).split(b" ")
             words[int(rng.integers(len(words)))] = [b"-1", b"99999999999999999999", b"1e999", b"x", b""][
@@ -113,7 +114,6 @@ def mutated(text, rng):
             data = bytearray(b" ".join(words))
         else:
             del data[at:]
-            data = data or bytearray(b"\n")
     return bytes(data)
 
 

@@ -22,7 +22,6 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.mdp.bounds import enclosure, half_width
-from mdplay.mdp.graph import component_order
 from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import Change, Rows, Sweeps
 
@@ -97,7 +96,7 @@ def gauss_seidel(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
 
 def topological(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
     """Sweep component after component; without cycles one sweep is exact."""
-    order, blocks = component_order(sweeps.rows)
+    order, blocks = sweeps.rows.component_order
     return _settled(sweeps, value, goal, order, blocks)
 
 

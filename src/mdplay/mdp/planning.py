@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from mdplay.errors import FormatError, unknown
 from mdplay.mdp.bounds import Bounds, discounted_bounds
-from mdplay.mdp.graph import is_acyclic
 from mdplay.mdp.methods import METHODS, Goal, SingularPolicy
 from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.mdp.plain import DENSE_STATES
@@ -92,7 +91,7 @@ def plan(mdp: MDP, method: str = "auto", *, tolerance: float = 1e-6, threads: in
 
 def _auto(rows: Rows) -> tuple[str, str]:
     """Return the method for a model, and why."""
-    if is_acyclic(rows):
+    if rows.acyclic:
         return "topological", "no state can be visited twice: one backward sweep is exact"
     if len(rows.target) <= PLAIN_TRANSITIONS and rows.num_states <= DENSE_STATES:
         return "hpi", "small enough to solve every policy exactly"

@@ -89,6 +89,20 @@ class Rows:
         return np.repeat(np.arange(len(self.reward), dtype=np.int64), counts)
 
     @cached_property
+    def component_order(self) -> tuple[Integers, Integers]:
+        """The states sorted by strongly connected component, last ones first, and where each begins."""
+        from mdplay.mdp.graph import component_order
+
+        return component_order(self)
+
+    @cached_property
+    def acyclic(self) -> bool:
+        """Whether no state can be visited twice."""
+        from mdplay.mdp.graph import is_acyclic
+
+        return is_acyclic(self)
+
+    @cached_property
     def endless(self) -> bool:
         """Whether no state is terminal."""
         return bool(self.live.all())

@@ -26,15 +26,7 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.mdp.bounds import Bounds
-from mdplay.mdp.graph import (
-    Backward,
-    EndComponents,
-    Mask,
-    any_transition,
-    component_order,
-    end_components,
-    is_acyclic,
-)
+from mdplay.mdp.graph import Backward, EndComponents, Mask, any_transition, end_components
 from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import Rows, Sweeps, sweeps_over
 
@@ -59,7 +51,6 @@ class Reduction:
     fixed: Floats
     infinite_choice: Integers
     rest: EndComponents | None
-    acyclic: bool = False
 
     def values(self, value: Floats) -> Floats:
         """Return values of all states from values of the finite part."""
@@ -71,7 +62,7 @@ class Reduction:
 
         A step that costs next to nothing is tied with the best way, but taken for ever it is none.
         """
-        if self.acyclic or _ends(self.rows, choice):
+        if self.rows.acyclic or _ends(self.rows, choice):
             return choice
         strict = self.rows.first_actions.copy()
         sweeps.improve(value, np.zeros_like(value), strict)
@@ -109,8 +100,8 @@ class Reduction:
 def finite_part(whole: Rows) -> Reduction:
     """Return the finite part of an undiscounted MDP."""
     everything = np.arange(whole.num_states)
-    if is_acyclic(whole):
-        return replace(_plain(whole, everything, whole.first_actions), acyclic=True)
+    if whole.acyclic:
+        return _plain(whole, everything, whole.first_actions)
     rest = end_components(whole, whole.reward == 0.0)
     merged = (rest.label >= 0).any()
     if merged:
@@ -274,7 +265,7 @@ def certify(sweeps: Sweeps, value: Floats) -> Bounds:
     np.maximum.at(best, rows.owner, worth)
     step = float(np.abs(best - value).max())
     scale = max(1.0, float(np.abs(value).max()), rows.largest_reward)
-    for near in NEAR:
+    for near in (np.inf,) if rows.acyclic else NEAR:
         times = _times(rows, np.flatnonzero(worth >= best[rows.owner] - near * scale))
         if times is None:
             continue
@@ -299,13 +290,15 @@ def _proven(sweeps: Sweeps, lower: Floats, upper: Floats) -> bool:
 
 def _times(rows: Rows, near: Integers) -> Floats | None:
     """Return w with w(s) >= 3/4 + E[w] for all near choices, or None if they allow never to end."""
-    everything = np.arange(rows.num_states)
-    part, _ = rebuilt(rows, near, everything, rows.num_states)
-    clock = replace(part, reward=np.ones(len(part.reward)))
-    if end_components(clock, np.ones(len(clock.reward), dtype=bool)).inside.any():
-        return None
-    order, blocks = component_order(clock)
     times = np.zeros(rows.num_states)
+    if rows.acyclic:
+        clock, (order, blocks) = replace(rows, reward=np.ones(len(rows.reward))), rows.component_order
+    else:
+        part, _ = rebuilt(rows, near, np.arange(rows.num_states), rows.num_states)
+        clock = replace(part, reward=np.ones(len(part.reward)))
+        if end_components(clock, np.ones(len(clock.reward), dtype=bool)).inside.any():
+            return None
+        order, blocks = clock.component_order
     sweeps = sweeps_over(clock, 1)
     sweeps.settle(order, blocks, times, 0.25, TIME_SWEEPS)
     return times
