@@ -61,3 +61,30 @@ def test_bad_positions_say_why(text, sentence):
 def test_boards_that_do_not_fit():
     with pytest.raises(GameError, match="at most 63"):
         ConnectFour(9, 9)
+
+
+def test_slices_are_scored_as_told():
+    # Systems, 4: 69 slices; 100 for four own discs, 5 for three and an empty cell, 2 for two and two empty cells.
+    game = ConnectFour()
+    assert len(game.slices) == 69
+
+    def by_hand(s, player):
+        cells = {}
+        for r, row in enumerate(reversed(game.text(s).split("/"))):
+            for c, disc in enumerate(row):
+                cells[c, r] = disc
+        own, score = "xo"[player], 0
+        for c, r in cells:
+            for dc, dr in ((1, 0), (0, 1), (1, 1), (1, -1)):
+                line = [cells.get((c + i * dc, r + i * dr)) for i in range(4)]
+                if None not in line:
+                    score += {4: 100, 3: 5, 2: 2}.get(line.count(own), 0) * (
+                        line.count(own) + line.count(".") == 4
+                    )
+        return score
+
+    for text in ("", "4", "445344", "1122334", "4443335552221117", "172635445362"):
+        s = parse_position(game, text)
+        assert [game.slice_score(s, p) for p in (0, 1)] == [by_hand(s, p) for p in (0, 1)], text
+        assert game.heuristic(s) == game.slice_score(s, 0) - game.slice_score(s, 1)
+    assert game.slice_score(parse_position(game, "1122334"), 0) >= 100

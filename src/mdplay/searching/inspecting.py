@@ -81,17 +81,16 @@ class Node:
 
     @cached_property
     def ranked(self) -> tuple[Node, ...]:
-        """The children, best first: proven wins, then by visits, then by value; proven losses last.
+        """The children, best first: proven wins, then by visits; proven losses last; ties in ascending order.
 
         Where the node itself is proven its children are ranked by value; where chance moves, by visits.
         """
-        return tuple(sorted(self.children, key=self._rank, reverse=True))
+        return tuple(sorted(self.children, key=self.rank, reverse=True))
 
-    def _rank(self, child: Node) -> tuple[float, ...]:
-        if self.is_chance:
-            return (child.visits, -child.action)
-        decided = child.value if child.proven and (abs(child.value) >= 1 or self.proven) else 0.0
-        return (decided, child.visits, child.value, -child.action)
+    def rank(self, child: Node) -> tuple[float, int]:
+        """Return how good a child is held to be."""
+        decided = child.proven and (self.proven or abs(child.value) >= 1)
+        return child.value if decided and not self.is_chance else 0.0, child.visits
 
     def line(self) -> tuple[str, ...]:
         """Return the moves of best play from here on, as far as the tree has gone."""

@@ -145,7 +145,7 @@ def _subtree(tree: Tree, k: int, s: Any, max_bytes: int) -> Tree:
 def summary(root: Node, seconds: float) -> SearchResult:
     """Return the result of a search from the root of its trees."""
     first = root.ranked[0]
-    best = [child for child in root.ranked if (child.visits, child.value) == (first.visits, first.value)]
+    best = [child for child in root.ranked if root.rank(child) == root.rank(first)]
     trees = [tree for tree, _ in root.places]
     return SearchResult(
         action=first.action,

@@ -1,0 +1,235 @@
+import json
+import threading
+
+import pytest
+
+from mdplay.errors import GameError, LimitError, PositionError, UnknownName
+from mdplay.game import parse_position
+from mdplay.games.connect_four import ConnectFour
+from mdplay.games.dots_and_boxes import DotsAndBoxes
+from mdplay.games.tic_tac_toe import TicTacToe
+from mdplay.games.twenty48 import Twenty48
+from mdplay.running import Watch
+from mdplay.searching.mcts import mcts
+from mdplay.searching.selectors import UCB1, Greedy
+from tests.helpers import COMPILED, python
+from tests.searching.games import Traced, exact_values
+
+SOME = 2000 if COMPILED else 200
+
+
+def tree_of(result):
+    """Return the nodes of a result's tree as {path of actions: (visits, value)}; value = wins in the report's form."""
+    found = {}
+
+    def walk(node, path):
+        found[path] = node.visits, round(node.value * node.visits, 9)
+        for child in node.children:
+            walk(child, (*path, child.action))
+
+    walk(result.tree, ())
+    return found
+
+
+# The report's form on the game drawn in games.py, on paper.  score = wins / visits + sqrt(2 ln(parent's visits) / visits).
+#
+# 1  The root is the leaf: A, B, C are made and played out once each: won, lost, drawn.  A draw adds nothing.
+# 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into, and play it
+#    out: player 0 wins, so A1 gets a visit and no win, A a visit and a win.
+# 3  Root, 4 visits: A 2/3 + 0.961 = 1.63; B and C 1.665, the lower one is entered.  Make B1; player 1 wins: B1 gets the
+#    win, B only the visit.
+# 4  Root, 5 visits: A 2/3 + 1.036 = 1.70, B 1.036, C 1.794: enter C.  Make both its children, two draws.
+# 5  Root, 7 visits: A 2/3 + 1.139 = 1.81, B 1.139, C 0.986: enter A, then its only child A1.  Make its two children;
+#    player 0 moved into them and wins both: 2 visits and 2 wins for A, 2 visits for A1.
+# 6  Root, 9 visits: A 4/6 + 0.856 = 1.52, B 1.21, C 1.05: enter A, A1, and of the two equal children the lower.  The
+#    game is over there: the three visits count and nothing else.
+A, B, C = (0,), (1,), (2,)
+TRACE = {
+    3: {(): 3, A: (1, 1), B: (1, 0), C: (1, 0)},
+    4: {(): 4, A: (3, 2), B: (1, 0), C: (1, 0), (0, 0): (1, 0)},
+    5: {(): 5, A: (3, 2), B: (3, 0), C: (1, 0), (0, 0): (1, 0), (1, 0): (1, 1)},
+    7: {(): 7, A: (3, 2), B: (3, 0), C: (4, 0), (0, 0): (1, 0), (1, 0): (1, 1), (2, 0): (1, 0), (2, 1): (1, 0)},
+    9: {(): 9, A: (6, 4), B: (3, 0), C: (4, 0), (0, 0): (4, 0), (0, 0, 0): (1, 1), (0, 0, 1): (1, 1)},
+    10: {(): 9, A: (7, 4), B: (3, 0), C: (4, 0), (0, 0): (5, 0), (0, 0, 0): (2, 1), (0, 0, 1): (1, 1)},
+}
+
+
+@pytest.mark.parametrize("simulations", TRACE)
+def test_the_report_form_as_traced_by_hand(simulations):
+    result = mcts(Traced(), simulations=simulations, form="report")
+    found = tree_of(result)
+    assert result.simulations == simulations
+    for path, expected in TRACE[simulations].items():
+        assert (found[path] if path else found[path][0]) == expected, path
+    assert result.action == (2 if simulations == 7 else 0)  # the most visits; of equals the smallest
+
+
+def test_the_standard_form_counts_every_visit_once():
+    game = TicTacToe()
+    result = mcts(game, simulations=200, solver=False)
+    found = tree_of(result)
+    assert found[()][0] == 200 == sum(move.visits for move in result.moves)
+    for path, (visits, _) in found.items():
+        below = sum(v for p, (v, _) in found.items() if len(p) == len(path) + 1 and p[: len(path)] == path)
+        ended = not game.legal(state_after(game, path))
+        assert below == (0 if ended else max(0, visits - bool(path)))  # its own first visit was a rollout
+
+
+def state_after(game, actions):
+    s = game.initial()
+    for action in actions:
+        s = game.step(s, action)
+    return s
+
+
+def test_draws_are_half_a_win():
+    # Half way between a loss, -1, and a win, 1; A is won, B is lost, C is drawn.
+    result = mcts(Traced(), simulations=50)
+    assert [move.value for move in result.moves] == [1.0, -1.0, 0.0]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", ["standard", "report"])
+def test_equal_seeds_give_equal_results(form, threads):
+    first, second, other = (
+        mcts(ConnectFour(), simulations=SOME, form=form, threads=threads, seed=seed) for seed in (5, 5, 6)
+    )
+    assert (first.moves, first.line, first.nodes) == (second.moves, second.line, second.nodes)
+    assert first.moves != other.moves
+
+
+def test_compiled_and_plain_search_alike(needs_compiler):
+    code = (
+        "from mdplay.registry import make; from mdplay.searching.mcts import mcts\n"
+        "for form in ('standard', 'report'):\n"
+        "    r = mcts(make('tic-tac-toe'), simulations=300, form=form, seed=3)\n"
+        "    print([(m.visits, round(m.value, 12)) for m in r.moves], r.line, r.nodes)\n"
+        "r = mcts(make('2048:rows=2,cols=2'), make('2048:rows=2,cols=2').parse('1112'), simulations=100, seed=3)\n"
+        "print([(m.visits, round(m.value, 9)) for m in r.moves], r.line, r.nodes)"
+    )
+    assert python("-c", code) == python("-c", code, NUMBA_DISABLE_JIT="1")
+
+
+# ---------------------------------------------------------------- proofs
+@pytest.mark.parametrize("text", ["120000000", "100020001", "121020010"])
+def test_wins_and_losses_are_proven(text):
+    game = TicTacToe()
+    state = parse_position(game, text)
+    result = mcts(game, state, simulations=50_000 if COMPILED else 3000)
+    exact = exact_values(game, state)
+    assert all(move.value == exact[move.action] for move in result.moves if move.proven)
+    assert (result.proven, result.value) == (True, max(exact.values())) or not COMPILED
+
+
+def test_extra_turns_and_points():
+    # A player who completes a box moves again.  The first player loses 1 x 1 and draws 1 x 2 (Dots and Boxes, tables).
+    one = mcts(DotsAndBoxes(1, 1), simulations=1000)
+    assert (one.proven, one.value) == (True, -1)
+    game = DotsAndBoxes(1, 2)
+    state = parse_position(game, "0b1001011")
+    result = mcts(game, state, simulations=2000)
+    assert (result.proven, result.value) == (True, max(exact_values(game, state).values()))
+
+
+def test_without_solver_nothing_is_proven():
+    result = mcts(Traced(), simulations=200, solver=False)
+    assert not result.proven
+    assert not any(move.proven for move in result.moves)
+
+
+# ---------------------------------------------------------------- chance
+def test_the_best_moves_of_a_small_2048_are_found():
+    game = Twenty48(2, 2)
+    for text in ("1123", "1100", "1232", "1023"):
+        state = parse_position(game, text)
+        exact = exact_values(game, state)
+        result = mcts(game, state, simulations=20_000 if COMPILED else 1500, seed=1)
+        assert exact[result.action] == pytest.approx(max(exact.values()), abs=1e-9), text
+        assert (
+            0.5 * max(exact.values()) < result.value < 1.1 * max(exact.values())
+        )  # a mean, explorations included
+
+
+def test_the_line_names_outcomes_of_chance():
+    game = Twenty48(2, 2)
+    result = mcts(game, parse_position(game, "1100"), simulations=500)
+    assert "@" in result.line[1]
+
+
+# ---------------------------------------------------------------- budgets and limits
+def test_a_tree_is_kept_from_move_to_move():
+    game = ConnectFour()
+    first = mcts(game, simulations=SOME, seed=1)
+    child = first.tree.ranked[0].ranked[0]
+    again = mcts(game, child.state, simulations=10, seed=2, reuse=first)
+    assert sum(move.visits for move in again.moves) == child.visits - 1 + 10  # its own first visit was a rollout
+    assert again.simulations == 10
+    elsewhere = mcts(game, parse_position(game, "111111"), simulations=10, reuse=first)
+    assert sum(move.visits for move in elsewhere.moves) == 10
+
+
+def test_a_tree_stays_below_its_limit(needs_compiler):
+    for form in ("standard", "report"):
+        result = mcts(ConnectFour(), simulations=200_000, form=form, max_bytes=2 << 20)
+        tree = result.tree.places[0][0]
+        assert tree.nodes.nbytes <= 2 << 20
+        assert result.nodes > 0.9 * len(tree.nodes)
+        assert result.simulations >= 200_000
+        assert result.move == "4"
+
+
+def test_a_stopped_search_tells_its_best_so_far():
+    watch = Watch(2)
+    threading.Timer(0.05, watch.stop.fill, [1]).start()
+    result = mcts(ConnectFour(), simulations=10**12, watch=watch)
+    assert 0 < result.simulations < 10**12
+    assert result.simulations == watch.progress.sum()
+    assert result.move in "1234567"
+
+
+def test_a_search_may_be_limited_by_time():
+    assert mcts(TicTacToe(), seconds=0.01, solver=False, threads=1).simulations > 0
+
+
+def test_two_trees_share_the_budget():
+    result = mcts(TicTacToe(), simulations=SOME + 1, threads=2, solver=False)
+    assert result.simulations == SOME + 1 == sum(move.visits for move in result.moves)
+    assert len(result.tree.places) == 2
+
+
+def test_the_tree_is_saved_as_json(tmp_path):
+    result = mcts(TicTacToe(), simulations=SOME, solver=False)
+    result.tree.save(tmp_path / "tree.json", depth=2)
+    found = json.loads((tmp_path / "tree.json").read_text())
+    assert found["position"] == "000000000"
+    assert found["visits"] == SOME == sum(child["visits"] for child in found["children"])
+    assert "children" not in found["children"][0]["children"][0]
+
+
+def test_a_greedy_tree_is_narrow():
+    greedy = mcts(Traced(), simulations=200, selector=Greedy(), form="report")
+    careful = mcts(Traced(), simulations=200, selector=UCB1(c=10.0), form="report")
+    assert max(m.visits for m in greedy.moves) > 2 * max(m.visits for m in careful.moves)
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"form": "fast"}, UnknownName),
+        ({"simulations": 0}, LimitError),
+        ({"seconds": -1.0}, LimitError),
+        ({"max_bytes": 10}, LimitError),
+    ],
+)
+def test_bad_options_are_refused(options, error):
+    with pytest.raises(error):
+        mcts(TicTacToe(), **options)
+
+
+def test_positions_without_a_choice_are_refused():
+    with pytest.raises(PositionError, match="game is over"):
+        mcts(TicTacToe(), parse_position(TicTacToe(), "111220000"))
+    with pytest.raises(PositionError, match="chance moves"):
+        mcts(Twenty48())
+    with pytest.raises(GameError, match="counts points"):
+        mcts(Twenty48(), parse_position(Twenty48(), "1123000000000000"), form="report")
