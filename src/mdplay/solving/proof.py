@@ -14,10 +14,9 @@ proof_kernel.py  the search        proof_table.py  what it remembers        proo
 
 from __future__ import annotations
 
-import threading
+import math
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -91,7 +90,7 @@ class Prover:
         self.forget()
 
     def forget(self) -> None:
-        """Empty the table."""
+        """Empty the table, of what was learned too."""
         self._table[:] = 0
         for number, desk in enumerate(self._desks):
             desk[: desk_of.CONTROL] = 0
@@ -118,7 +117,7 @@ class Prover:
         began = time.perf_counter()
         nodes, questions = self.nodes, self._sum(desk_of.QUESTIONS)
         window = self._windows(1, weak)
-        self._search(self._rows([state]), window, seconds, show)
+        self._search(self._rows([state]), window, seconds=seconds, show=show)
         low, high = sorted(int(bound) * self._sign(state) for bound in window[0])
         asked = self._sum(desk_of.QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
@@ -131,11 +130,7 @@ class Prover:
         """Return the score of each position for its player to move."""
         states = list(states)
         rows, windows = self._rows(states), self._windows(len(states), weak)
-        if len(self._desks) == 1:
-            self._search(rows, windows, None, show)
-        else:
-            for i in range(len(states)):
-                self._search(rows[i : i + 1], windows[i : i + 1], None, show)
+        self._search(rows, windows, show=show)
         return windows[:, 0] * np.array([self._sign(s) for s in states], np.int64)
 
     def choices(self, state: Any) -> list[MoveScore]:
@@ -166,6 +161,8 @@ class Prover:
         states = list(states)
         signs = [self._sign(s) for s in states]
         values = np.array([v * sign for v, sign in zip(scores, signs, strict=True)], np.int64)
+        room = min(self._most, 1 << len(states).bit_length())
+        grow_to(self._native, self._table, self._desks[0], room)
         remember(self._native, self._rows(states), values, self._table, self._desks[0])
 
     # ---------------------------------------------------------------- moves
@@ -185,7 +182,7 @@ class Prover:
             goal = value - self._gain(state, action)
             side = self.game.player(state)
             windows = np.array([[goal, goal + 1] if side else [goal - 1, goal]], np.int64)
-            self._search(self._rows([self.game.step(state, action)]), windows, None, None)
+            self._search(self._rows([self.game.step(state, action)]), windows)
             if windows[0, 0] == goal:
                 return action
         raise GameError(f"no move of {self.game.text(state)} keeps its value; does look tell the truth?")
@@ -212,39 +209,67 @@ class Prover:
         return self.study.distance(self._enter(state), score * self._sign(state))
 
     # ---------------------------------------------------------------- the search
-    def _search(self, rows: Any, windows: Values, seconds: float | None, show: Show | None) -> None:
-        """Narrow the windows around the values of packed states, in place."""
+    def _search(
+        self, rows: Any, windows: Values, *, seconds: float | None = None, show: Show | None = None
+    ) -> None:
+        """Narrow the windows around the values of packed states, in place; hard ones on all threads."""
+        self._until = time.monotonic() + (math.inf if seconds is None else seconds)
         several = len(self._desks) > 1
         self._set(desk_of.THREADS, 1)
         self._set(desk_of.MAX_BUCKETS, self._most)
         self._set(desk_of.BUDGET, ALONE if several else 0)
-        with _deadline(seconds) as left:
-            self._run(self._desks[:1], rows, [windows], left, show)
-            if several and self._desks[0][desk_of.STATUS] == desk_of.PAUSED:
-                self._search_together(rows, windows, left, show)
-        self._complain()
+        self._run([partial(self._settle, self._desks[0], rows, windows)], show)
+        left = np.flatnonzero(windows[:, 0] < windows[:, 1])
+        if several and len(left) and time.monotonic() < self._until:
+            windows[left] = self._search_on_all(rows[left], windows[left], show)
 
-    def _search_together(self, rows: Any, windows: Values, left: _Deadline, show: Show | None) -> None:
+    def _search_on_all(self, rows: Any, windows: Values, show: Show | None) -> Values:
+        """Search on a shared table of full size: a position a thread or, if they are few, all threads on each."""
         grow_to(self._native, self._table, self._desks[0], self._most)
-        self._busy[:] = 0
         self._set(desk_of.BUCKETS, self._most)
-        self._set(desk_of.STATUS, desk_of.GOOD)
         self._set(desk_of.BUDGET, 0)
+        if len(rows) >= len(self._desks):
+            return self._search_apart(rows, windows, show)
         self._set(desk_of.THREADS, len(self._desks))
+        return np.vstack(
+            [self._search_together(rows[i : i + 1], windows[i : i + 1], show) for i in range(len(rows))]
+        )
+
+    def _search_apart(self, rows: Any, windows: Values, show: Show | None) -> Values:
+        numbers = iter(range(len(rows)))  # each thread takes the next position
+
+        def work(desk: Values, watch: Watch) -> None:
+            for i in numbers:
+                self._settle(desk, rows[i : i + 1], windows[i : i + 1], watch)
+
+        self._run([partial(work, desk) for desk in self._desks], show)
+        return windows
+
+    def _search_together(self, rows: Any, windows: Values, show: Show | None) -> Values:
+        self._busy[:] = 0
         own = [windows.copy() for _ in self._desks]
-        self._run(self._desks, rows, own, left, show)
-        windows[:, 0] = np.max([window[:, 0] for window in own], axis=0)
-        windows[:, 1] = np.min([window[:, 1] for window in own], axis=0)
 
-    def _run(self, desks: list[Values], rows: Any, own: list[Values], left: _Deadline, show: Show | None) -> None:
-        watch = Watch(len(self._desks), show)
-
-        def work(desk: Values, windows: Values) -> None:
-            settle_all(self._native, rows, windows, self._table, self._busy, desk, watch.stop, watch.progress)
+        def work(desk: Values, windows: Values, watch: Watch) -> None:
+            self._settle(desk, rows, windows, watch)
             watch.stop[0] = 1  # one thread's answer is enough
 
-        left.stop(watch)
-        watch.run([partial(work, *pair) for pair in zip(desks, own, strict=True)])
+        self._run([partial(work, *pair) for pair in zip(self._desks, own, strict=True)], show)
+        lows, highs = zip(*(window[0] for window in own), strict=True)
+        return np.array([[max(lows), min(highs)]])
+
+    def _run(self, tasks: list[Callable[[Watch], None]], show: Show | None) -> None:
+        def look_at_clock(nodes: int) -> None:
+            if time.monotonic() > self._until:
+                watch.stop[0] = 1
+            if show is not None:
+                show(nodes)
+
+        watch = Watch(len(self._desks), look_at_clock)
+        watch.run([partial(task, watch) for task in tasks])
+        self._complain()
+
+    def _settle(self, desk: Values, rows: Any, windows: Values, watch: Watch) -> None:
+        settle_all(self._native, rows, windows, self._table, self._busy, desk, watch.stop, watch.progress)
 
     def _complain(self) -> None:
         status = max(int(desk[desk_of.STATUS]) for desk in self._desks)
@@ -291,37 +316,6 @@ def prove(
     """Prove the score of one position (default: the start), on all cores; see ``Prover.prove``."""
     prover = Prover(game, memory=memory, threads=threads)
     return prover.prove(game.initial() if state is None else state, weak=weak, seconds=seconds, show=show)
-
-
-class _Deadline:
-    """Stops whichever search is running when the time is up."""
-
-    def __init__(self) -> None:
-        self._watch: Watch | None = None
-        self.over = False
-
-    def stop(self, watch: Watch) -> None:
-        """Name the search to stop."""
-        self._watch = watch
-
-    def ring(self) -> None:
-        """Stop it."""
-        self.over = True
-        if self._watch is not None:
-            self._watch.stop[0] = 1
-
-
-@contextmanager
-def _deadline(seconds: float | None) -> Iterator[_Deadline]:
-    deadline = _Deadline()
-    timer = threading.Timer(seconds, deadline.ring) if seconds is not None else None
-    if timer:
-        timer.start()
-    try:
-        yield deadline
-    finally:
-        if timer:
-            timer.cancel()
 
 
 def _refuse(game: Game[Any]) -> None:

@@ -32,6 +32,7 @@ from mdplay.solving.proof_desk import (
     FRAMES_AT,
     GAIN,
     GOAL,
+    GOOD,
     HINT,
     KEY,
     KIDS,
@@ -375,7 +376,10 @@ def settle(
 def settle_all(
     game: Any, starts: Any, windows: Any, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
 ) -> None:
-    """Narrow the windows around the values of packed states, in place, until each is one number or the stop."""
+    """Narrow the windows around the values of packed states, in place, until each is one number.
+
+    What was stopped, or paused because its budget was spent, stays wider.
+    """
     table, busy, desk, stop, progress = borrow(table), borrow(busy), borrow(desk), borrow(stop), borrow(progress)
     for i in range(len(starts)):
         if get(stop, 0) or get(desk, STATUS):
@@ -384,6 +388,8 @@ def settle_all(
             game, load(game, starts, i), windows[i, 0], windows[i, 1], table, busy, desk, stop, progress
         )
         windows[i, 0], windows[i, 1] = low, high
+        if get(desk, STATUS) == PAUSED:
+            put(desk, STATUS, GOOD)
     put(progress, get(desk, THREAD), get(desk, NODES))
 
 
