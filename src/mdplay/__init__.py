@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.bits import U64, Wide
 from mdplay.check import check_game
-from mdplay.errors import AgentError, FormatError, GameError, IllegalMove, LimitError, MdplayError, PositionError, UnknownName
+from mdplay.errors import (
+    AgentError,
+    FormatError,
+    GameError,
+    IllegalMove,
+    LimitError,
+    MdplayError,
+    PositionError,
+    UnknownName,
+)
 from mdplay.game import Between, Compiled, Game, find_action, parse_position
 from mdplay.position import Position
 from mdplay.registry import make

@@ -9,7 +9,6 @@ from typing import Any
 from mdplay.learning.points import PointUtilities
 from mdplay.plots import save_plot
 
-
 Shape = tuple[int, int, int]
 
 

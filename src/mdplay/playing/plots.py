@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mdplay.playing.tournaments import TournamentResult
-from mdplay.plots import save_plot
 from mdplay.plots import save_plot
 
 

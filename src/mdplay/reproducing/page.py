@@ -12,7 +12,8 @@ from mdplay.reproducing.steps import Made, Table
 STYLE = """
 :root { --ground: #fbf8f3; --card: #ffffff; --ink: #3b342b; --faint: #857a6b; --line: #e4dccf; --accent: #c03f24; }
 @media (prefers-color-scheme: dark) {
-  :root { --ground: #15181c; --card: #20242a; --ink: #e9e6e0; --faint: #98a0ab; --line: #353b44; --accent: #f2694a; }
+  :root { --ground: #15181c; --card: #20242a; --ink: #e9e6e0; --faint: #98a0ab; --line: #353b44;
+    --accent: #f2694a; }
 }
 * { box-sizing: border-box; }
 html { scroll-behavior: smooth; }

@@ -51,7 +51,8 @@ def note() -> str:
     """Return the versions behind the figures."""
     names = ("numpy", "numba", "scipy", "matplotlib")
     packages = ", ".join(f"{name} {version(name)}" for name in names)
-    return f"mdplay {__version__}, Python {platform.python_version()}, {packages}, {platform.machine()} {sys.platform}"
+    machine = f"{platform.machine()} {sys.platform}"
+    return f"mdplay {__version__}, Python {platform.python_version()}, {packages}, {machine}"
 
 
 def _facts(chapters: Sequence[Chapter], quick: bool, seed: int) -> dict[str, Any]:

@@ -42,8 +42,8 @@ def headline(figures: Sequence[Made]) -> str:
         for name, end in facts["alternation"]["end"].items()
     ]
     return (
-        f"The planners agree within {planners['largest_difference']:.0e} {agree}; best responses by turns stand still "
-        f"after {' and '.join(ends)}."
+        f"The planners agree within {planners['largest_difference']:.0e} {agree}; best responses by turns stand "
+        f"still after {' and '.join(ends)}."
     )
 
 
@@ -94,9 +94,9 @@ def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
     return Figure(
         title="Three planners, one answer",
         command="mdplay plan FILE --method vi|hpi|lp|auto --bounds",
-        text="Random MDPs (five successors a choice, discount 0.95) by in-place value iteration, Howard's policy iteration "
-        "and linear programming. The gap is the proven distance between lower and upper bound of the worst state; the "
-        "difference is that to policy iteration." + ("" if same else " The actions differ!"),
+        text="Random MDPs (five successors a choice, discount 0.95) by in-place value iteration, Howard's policy "
+        "iteration and linear programming. The gap is the proven distance between lower and upper bound of the "
+        "worst state; the difference is that to policy iteration." + ("" if same else " The actions differ!"),
         facts={"largest_difference": max(differences), "same_actions": same, "sizes": sizes},
         table=Table(["states x actions", "method", "iterations", "gap", "difference", "seconds"], rows),
         picture=both(lambda figure: _paint_history(figure, histories)),
@@ -146,9 +146,10 @@ def _round_trip(show: Show) -> Figure:
     first = own.texts.index("0" * 9)
     return Figure(
         title="Encoder, planner, decoder",
-        command="mdplay encode --policy P2 --states S1 > M; mdplay plan M > V; mdplay decode --value-policy V --states S1 --player-id 1",
-        text="Player 1's best response to a uniformly random player 2, by the files of the course and directly from the "
-        "rules: the value of the empty board is 173/192.",
+        command="mdplay encode --policy P2 --states S1 > M; mdplay plan M > V; "
+        "mdplay decode --value-policy V --states S1 --player-id 1",
+        text="Player 1's best response to a uniformly random player 2, by the files of the course and directly "
+        "from the rules: the value of the empty board is 173/192.",
         facts={"value_by_files": float(found.value[first]), "value_direct": direct.value, "transitions": lines},
         table=Table(
             ["states", "transitions", "value by files", "value from the rules", "173/192", "policy lines"],
@@ -192,16 +193,19 @@ def _alternation(show: Show) -> Figure:
     return Figure(
         title="Best responses by turns",
         command="mdplay respond anti-tic-tac-toe --player 2 [--win 1 --draw 0 --loss -1]",
-        text="Starting from a uniformly random player 2, each player in turn becomes the best response to the other's last "
-        "policy, in every state. "
-        + " ".join(
-            f"With {name} the final policies play {' '.join(e['moves'])} ({e['result']:+g} for player 1)."
-            for name, e in end.items()
-        )
-        + " The last of these games is drawn below.",
+        text=f"Starting from a uniformly random player 2, each player in turn becomes the best response to the "
+        f"other's last policy, in every state. {_told(end)} The last of these games is drawn below.",
         facts={"end": end},
         table=Table(["rewards", "step", "who", "value", "what changed"], rows),
         drawing=drawing,
+    )
+
+
+def _told(end: dict[str, Any]) -> str:
+    """Return the games that the final policies play, in words."""
+    return " ".join(
+        f"With {name} the final policies play {' '.join(e['moves'])} ({e['result']:+g} for player 1)."
+        for name, e in end.items()
     )
 
 

@@ -39,8 +39,8 @@ def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
     return Figure(
         title=f"Learning by {METHODS[method]}, {episodes:,} episodes",
         command=f"mdplay learn 2048 --method {method} --episodes {episodes} --seed {seed} --plot curve.png",
-        text=f"{found['moves_per_second']:,.0f} moves a second on one thread. The table shows the share of the last "
-        "thousand games that reached each tile.",
+        text=f"{found['moves_per_second']:,.0f} moves a second on one thread. The table shows the share of the "
+        "last thousand games that reached each tile.",
         facts={"method": method, "mean": found["mean"], "max": found["max"], "curve": found["curve"]},
         table=Table(
             ["mean", "max", *(str(tile) for tile, share in last.tiles.items() if share < 1)],

@@ -36,7 +36,8 @@ def headline(figures: Sequence[Made]) -> str:
     facts = {made.name: made.figure.facts for made in figures}
     regrets = sorted(facts["bandits"]["regret"].items(), key=lambda pair: pair[1])
     listed = ", ".join(f"{name} {regret:.1f}" for name, regret in regrets[:4])
-    return f"Least regret after 5000 steps: {listed}; the strongest MCTS player selects by {facts['mcts-selectors']['best']}."
+    best = facts["mcts-selectors"]["best"]
+    return f"Least regret after 5000 steps: {listed}; the strongest MCTS player selects by {best}."
 
 
 def _bandits(runs: int, seed: int, show: Show) -> Figure:
@@ -50,7 +51,8 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
     ]
     return Figure(
         title="Exploration on a bandit of two arms (0.9 and 0.8)",
-        command=f"mdplay bandits --arms 0.9,0.8 --policies {','.join(BERNOULLI)} --steps 5000 --runs {runs} --seed {seed}",
+        command=f"mdplay bandits --arms 0.9,0.8 --policies {','.join(BERNOULLI)} --steps 5000 --runs {runs} "
+        f"--seed {seed}",
         text="Regret is what was lost against always pulling the better arm; the same selectors guide MCTS below.",
         facts={"regret": {c.name: float(c.regret[-1]) for c in curves}},
         table=Table(["policy", "regret at 5000 steps", "+- (95 %)", "optimal pulls at the end"], rows),

@@ -55,8 +55,8 @@ def _points(explore: str, seed: int, show: Show) -> Figure:
     return Figure(
         title=f"Utilities of the 64 points, {'annealed' if explore == 'annealed' else 'pure exploration'}",
         command=f"mdplay learn qubic --games {','.join(map(str, GAMES))} --explore {explore} --seed {seed}",
-        text=f"Each run starts from scratch and plays {how}; a point's utility is the share of games won by whoever "
-        "took it. Each row of layers is one number of games.",
+        text=f"Each run starts from scratch and plays {how}; a point's utility is the share of games won by "
+        "whoever took it. Each row of layers is one number of games.",
         facts={"games": list(GAMES), "in_top": in_top, "utilities": [run.utilities.tolist() for run in runs]},
         table=Table(["games", f"seven-line points in the top {TOP}", "lowest utility", "highest"], rows),
         picture=both(lambda figure: paint(figure, runs, shape_of(game)), (11, 8)),
