@@ -1,0 +1,54 @@
+"""The page in a real browser: every figure shown, nothing broken, nothing fetched from anywhere."""
+
+import os
+import shutil
+
+import pytest
+
+from mdplay.reproducing.page import Chapter, page
+from mdplay.reproducing.steps import Figure, Made, Table, both
+from tests.reproducing.test_steps import paint
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+def chapters():
+    table = Table(["name", "value"], [["first <b>", "1,234.5"], ["second", "+1"]])
+    plot = Figure("A plot", "mdplay bandits --steps 10", "Words & more.", {}, table, both(paint, (6, 4)))
+    board = Figure("A drawing", "mdplay show tic-tac-toe", "", {}, drawing='<svg class="mdplay" width="50"></svg>')
+    made = [Made("plot", plot, 1.0), Made("board", board, 2.0)]
+    return [Chapter(1, "First", "A headline.", made), Chapter(2, "Second", "Another.", made[:1])]
+
+
+def test_the_page_holds_everything_itself():
+    text = page(chapters(), "versions")
+    assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
+    assert "first &lt;b&gt;" in text and 'class="number">1,234.5' in text
+    assert text.count("<section") == 3
+
+
+@pytest.mark.parametrize("width", [390, 1100])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_browser(tmp_path, width, scheme):
+    if BROWSER is None:
+        assert os.environ.get("E2E_REQUIRED") != "1", "a browser is required here"
+        pytest.skip("no browser on this machine")
+    playwright = pytest.importorskip("playwright.sync_api")
+    path = tmp_path / "index.html"
+    path.write_text(page(chapters(), "versions"))
+    with playwright.sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        view = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        noise, requests = [], []
+        view.on("console", lambda message: noise.append(message.text))
+        view.on("pageerror", lambda error: noise.append(str(error)))
+        view.on("request", lambda request: requests.append(request.url))
+        view.goto(path.as_uri())
+        sizes = view.evaluate("[...document.images].map(i => [i.complete, i.naturalWidth, i.clientWidth])")
+        overflow = view.evaluate("document.documentElement.scrollWidth") > width
+        browser.close()
+    assert noise == []
+    assert [url for url in requests if not url.startswith("data:")] == [path.as_uri()]
+    assert all(done and natural > 0 and 0 < shown < width for done, natural, shown in sizes) and len(sizes) == 2
+    assert not overflow

@@ -1,0 +1,30 @@
+import json
+from contextlib import nullcontext
+
+import pytest
+
+from mdplay.reproducing.run import reproduce
+
+
+def quiet(label, total):
+    return nullcontext(lambda done: None)
+
+
+def test_a_system_is_reproduced_with_equal_figures(tmp_path, needs_compiler):
+    for folder in ("once", "again"):
+        (chapter,) = reproduce([5], tmp_path / folder, quiet, quick=True, seed=3)
+        assert "sixteen" in chapter.headline
+    once, again = (json.loads((tmp_path / name / "figures.json").read_text()) for name in ("once", "again"))
+    for document in (once, again):
+        for made in document["systems"]["5"]["figures"].values():
+            assert made.pop("seconds") > 0
+            assert made["command"].startswith("mdplay ")
+    assert once == again
+    assert once["systems"]["5"]["figures"]["qubic-always"]["facts"]["in_top"][1:] == [16, 16]
+
+
+@pytest.mark.slow
+def test_the_quick_reproduction_of_everything(tmp_path):
+    chapters = reproduce([1, 2, 3, 4, 5], tmp_path, quiet, quick=True)
+    assert [chapter.number for chapter in chapters] == [1, 2, 3, 4, 5]
+    assert (tmp_path / "index.html").stat().st_size > 100_000
