@@ -18,6 +18,7 @@ from mdplay.mdp.model import Floats, Integers, lengths
 from mdplay.mdp.rows import TIE, Change, Decision, Rows
 
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
+SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
 WORTH_FORGETTING = 0.6  # choices are forgotten when no more than this part of them is left
 SPREAD = 0.3  # comparing pays when what a choice may lose is below this part of the rewards' spread
 NEXT_SLACK = 0.1  # what mpi usually leaves of the slack from one sweep to the next
@@ -69,6 +70,7 @@ class CompiledSweeps:
         self._current = rows
         self._team = Team(self._threads, rows.first_transition[rows.first_choice])
         self._policy: CompiledPolicy | None = None
+        self.single = len(rows.reward) <= SINGLE * rows.num_states
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
@@ -84,7 +86,7 @@ class CompiledSweeps:
         A choice is not best if it loses more than g/(1-g) * (max d - min d), d the change of the sweep:
         MacQueen's bounds of the best choice and of this one are then apart.
         """
-        if self.rows.discount == 1.0:
+        if self.rows.discount == 1.0 or self.single:
             return self.improve(value, out_value, out_choice)
         if self._slack > SPREAD * self._spread:
             change = self.improve(value, out_value, out_choice)

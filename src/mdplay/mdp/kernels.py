@@ -146,24 +146,25 @@ def narrow(
     out_choice: Integers,
 ) -> None:
     """Copy the choices that lose at most the slack; ``out_choice`` goes over to their new numbers."""
-    to, at = 0, 0
+    one = np.uint64(1)
+    to, at = np.uint64(0), np.uint64(0)
     out_first_choice[0] = 0
     out_first_transition[0] = 0
-    for state in range(len(first_choice) - 1):
+    for state in range(np.uint64(len(first_choice) - 1)):
         chosen = out_choice[state]
-        for choice in range(first_choice[state], first_choice[state + 1]):
+        for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
             if loss[choice] <= slack:
                 if choice == chosen:
                     out_choice[state] = to
                 out_reward[to] = reward[choice]
                 out_origin[to] = origin[choice]
-                for j in range(first_transition[choice], first_transition[choice + 1]):
+                for j in range(np.uint64(first_transition[choice]), np.uint64(first_transition[choice + one])):
                     out_target[at] = target[j]
                     out_probability[at] = probability[j]
-                    at += 1
-                to += 1
+                    at += one
+                to += one
                 out_first_transition[to] = at
-        out_first_choice[state + 1] = to
+        out_first_choice[state + one] = to
 
 
 @kernel
@@ -242,16 +243,19 @@ def extract(
     out_reward: Floats,
 ) -> tuple[float, float, int]:
     """Copy the rows of one choice a state to the measured places; a terminal state has an empty row."""
-    for state in range(begin, end):
+    at = np.uint64(first[begin])
+    for state in range(np.uint64(begin), np.uint64(end)):
         out_reward[state] = 0.0
-        at = first[state]
-        if at < first[state + 1]:
-            row = choice[state]
+        row_end = np.uint64(first[state + np.uint64(1)])
+        if at < row_end:
+            row = np.uint64(choice[state])
             out_reward[state] = reward[row]
-            for j in range(first_transition[row], first_transition[row + 1]):
+            j = np.uint64(first_transition[row])
+            while at < row_end:
                 out_target[at] = target[j]
                 out_probability[at] = probability[j]
-                at += 1
+                at += np.uint64(1)
+                j += np.uint64(1)
     return 0.0, 0.0, 0
 
 

@@ -152,6 +152,8 @@ def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -
         value, other = other, value
         if goal.reached(change, value):
             return value
+        if sweeps.single:  # nearly all that is left is the policy: sweeping it alone saves nothing
+            continue
         wanted = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
         policy = sweeps.policy(choice)
         for _ in range(patience or POLICY_SWEEPS):

@@ -17,6 +17,7 @@ class PlainSweeps:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
+        self.single = len(rows.reward) <= rows.num_states
         self._row_starts = rows.first_transition[:-1].astype(np.intp)
         self._live = np.flatnonzero(rows.live)
         self._choice_starts = rows.first_choice[:-1][self._live].astype(np.intp)

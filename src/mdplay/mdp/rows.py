@@ -150,6 +150,7 @@ class Sweeps(Protocol):
     """A machine that sweeps over rows."""
 
     rows: Rows
+    single: bool  # whether hardly any state has more than one choice left
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
