@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mdplay.errors import PositionError
+
 
 def lines_of_cells(rows: int, cols: int, length: int) -> tuple[int, ...]:
     """Return every straight line of ``length`` cells as a mask, cells numbered row by row."""
@@ -41,3 +43,11 @@ def render(cells: Sequence[str], cols: int) -> str:
     width = max(len(cell) for cell in cells)
     rows = [cells[i : i + cols] for i in range(0, len(cells), cols)]
     return "\n".join(" ".join(cell.rjust(width) for cell in row) for row in rows)
+
+
+def player_to_move(first: int, second: int, text: str) -> int:
+    """Return who moves after the discs of both players, x and o, or raise PositionError if x was not first."""
+    player = first.bit_count() - second.bit_count()
+    if player not in (0, 1):
+        raise PositionError(f"{text!r}: x has {first.bit_count()} discs and o {second.bit_count()}; x moves first")
+    return player

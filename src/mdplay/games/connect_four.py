@@ -23,7 +23,7 @@ import mdplay.drawing as draw
 from mdplay.bits import members, popcount
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, play_moves
-from mdplay.grid import lines_of_cells, render
+from mdplay.grid import lines_of_cells, player_to_move, render
 
 SLICE_POINTS = (0, 0, 2, 5, 100)  # by the number of own discs among four cells
 CELL = 52  # of the picture, in pixels
@@ -168,11 +168,7 @@ class ConnectFour(Game[State]):
         return self._state_of(discs["x"], discs["o"], text)
 
     def _state_of(self, first: int, second: int, text: str) -> State:
-        player = first.bit_count() - second.bit_count()
-        if player not in (0, 1):
-            raise PositionError(
-                f"{text!r}: x has {first.bit_count()} discs and o {second.bit_count()}; x moves first"
-            )
+        player = player_to_move(first, second, text)
         if self.has_won(second if player else first):
             raise PositionError(f"{text!r} cannot be reached: the four was there before the last move")
         return State(second, first, 1) if player else State(first, second, 0)

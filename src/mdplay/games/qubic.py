@@ -27,6 +27,7 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, lowest, members, rest, some
 from mdplay.errors import PositionError
 from mdplay.game import Game, play_moves
+from mdplay.grid import player_to_move
 
 FULL = 0xFFFF_FFFF_FFFF_FFFF
 DIRECTIONS = tuple(d[::-1] for d in product((-1, 0, 1), repeat=3) if d > (0, 0, 0))  # (dx, dy, dz), dz first
@@ -151,11 +152,7 @@ class Qubic(Game[State]):
         if [len(layer) for layer in text.split("/")] != [16] * 4 or set(cells) - set(".xo"):
             raise PositionError(f"{text!r} is not a board: give four layers of 16 cells . x o, parted by slashes")
         first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
-        player = first.bit_count() - second.bit_count()
-        if player not in (0, 1):
-            raise PositionError(
-                f"{text!r}: x has {first.bit_count()} cells and o {second.bit_count()}; x moves first"
-            )
+        player = player_to_move(first, second, text)
         if self.has_line(second if player else first):
             raise PositionError(f"{text!r} cannot be reached: the line was complete before the last move")
         return State(second, first, 1) if player else State(first, second, 0)
