@@ -1,6 +1,6 @@
-"""Speed of exact solving on games that a user might write.  Run: python benchmarks/solving.py
+"""Speed of exact solving on games that a user might write.
 
-Each game is solved twice; the second time, with the kernels compiled, is reported: CPU seconds of one thread.
+Run ``python benchmarks/solving.py``.  Each game is solved twice; the second time, with the kernels compiled, is reported: CPU seconds of one thread.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Solutions against plain recursion with fractions, and against published facts."""
 
-import numpy as np
 import pytest
-from plain_recursion import Grow, Nim, Round, exact_distances, exact_values
 
 from mdplay import LimitError, UnknownName, make, solve
 from mdplay.bits import members
 from mdplay.errors import GameError
+from tests.solving.plain_recursion import Grow, Nim, Round, exact_distances, exact_values
 
 
 def states_of(game, limit=500):
@@ -23,7 +22,7 @@ def states_of(game, limit=500):
 
 
 @pytest.mark.parametrize("name", ["tic-tac-toe", "anti-tic-tac-toe", "connect-four:rows=3,cols=4"])
-def test_values_and_distances_equal_plain_recursion(name):
+def test_values_and_distances_equal_plain_recursion(name, needs_compiler):
     game = make(name)
     solution, value = solve(game), exact_values(game)
     distance = exact_distances(game, value)
@@ -32,7 +31,7 @@ def test_values_and_distances_equal_plain_recursion(name):
         assert solution.distance(s) == distance(s)
 
 
-def test_2048_equals_plain_recursion_with_fractions():
+def test_2048_equals_plain_recursion_with_fractions(needs_compiler):
     game = make("2048:rows=1,cols=3")
     solution, value = solve(game), exact_values(game)
     for s in states_of(game):
@@ -41,18 +40,18 @@ def test_2048_equals_plain_recursion_with_fractions():
 
 
 @pytest.mark.parametrize("rows, cols, score", [(2, 2, 66.9641494571), (2, 3, 480.2582717760)])
-def test_small_2048_boards_have_the_published_score(rows, cols, score):
+def test_small_2048_boards_have_the_published_score(rows, cols, score, needs_compiler):
     assert solve(make(f"2048:rows={rows},cols={cols}")).value() == pytest.approx(score, abs=1e-9)
 
 
-def test_anti_tic_tac_toe_is_drawn_by_the_centre_only():
+def test_anti_tic_tac_toe_is_drawn_by_the_centre_only(needs_compiler):
     solution = solve(make("anti-tic-tac-toe"))
     assert solution.value() == 0
     assert solution.best() == [4]
     assert solution.states == 765  # the 5478 reachable states up to symmetry
 
 
-def test_the_winner_hurries_and_the_loser_delays():
+def test_the_winner_hurries_and_the_loser_delays(needs_compiler):
     solution = solve(make("tic-tac-toe"))
     game = solution.game
     assert solution.action(game.parse("110220000")) == 2  # wins at once
@@ -81,17 +80,17 @@ def test_fields_wider_than_random_games_showed_start_the_walk_again():
     assert solve(Grow()).states == 37 + 2  # piles of 5 to 41 bits, and two empty ones
 
 
-def test_a_game_that_comes_back_is_refused():
+def test_a_game_that_comes_back_is_refused(needs_compiler):
     with pytest.raises(GameError, match="come back"):
         solve(Round())
 
 
-def test_a_game_too_large_is_refused_before_it_starts():
+def test_a_game_too_large_is_refused_before_it_starts(needs_compiler):
     with pytest.raises(LimitError, match=r"more than .* states"):
         solve(make("connect-four"), memory=1 << 30)
 
 
-def test_a_table_that_outgrows_its_memory_is_refused():
+def test_a_table_that_outgrows_its_memory_is_refused(needs_compiler):
     with pytest.raises(LimitError, match="memory"):
         solve(make("connect-four:rows=4,cols=4"), memory=1 << 18)
 
@@ -101,7 +100,3 @@ def test_an_unknown_method_is_refused():
         solve(Nim(), method="hash")
     with pytest.raises(UnknownName, match="does not number"):
         solve(Nim(), method="dense")
-
-
-def test_whole_values_take_four_bytes():
-    assert solve(Nim()).table.values.dtype == np.int32

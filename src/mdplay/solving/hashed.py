@@ -29,8 +29,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import lowest, rest, some
-from mdplay.bridge import kernel, native, pack, part, unpack, width, words
+from mdplay.bits import lowest, popcount, rest, some
+from mdplay.bridge import kernel, load, native, pack, part, unpack, width, words
+from mdplay.bridge.memory import bare, get, prefetch, put
 from mdplay.contract import method_hints
 from mdplay.errors import GameError
 from mdplay.game import Game
@@ -42,11 +43,13 @@ from mdplay.solving.sampling import look_at
 
 FREE, OPEN, CLOSED = 0, 1, 2
 NOT_A_VALUE = 0x7FF8_0000_0000_0001
-FIRST_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 8
+FIRST_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 20, 1 << 8
 FULL_SHARE = 0.7  # of the slots in use: time to double
 TIE = 1e-9  # values this close, in proportion to the best, are equal
 FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP = range(6)
-BEST, DISTANCE, GAIN, SHARE, SLOT, CHANCE, COLUMNS = range(7)  # of a frame: an open state on the way
+NEXT, END, SLOT, CHANCE, DISTANCE, COLUMNS = range(6)  # of a frame: an open state on the way
+FOLLOWERS = 16  # room for the followers of each open state, on the average
+AHEAD = 4  # followers asked for before they are looked at
 
 
 @part
@@ -65,8 +68,10 @@ def final_value(game: Any, s: Any) -> float:
 @part
 def is_better(value: float, distance: int, best: float, best_distance: int) -> bool:
     """Tell whether a value and distance are preferred: more, else sooner, or later when it is a loss."""
+    if best == -np.inf:
+        return True
     slack = TIE * max(1.0, abs(best))
-    if value > best + slack or best == -np.inf:
+    if value > best + slack:
         return True
     return value >= best - slack and (distance > best_distance if best < -slack else distance < best_distance)
 
@@ -76,7 +81,13 @@ def entry_of(whole: bool, value: float, distance: int) -> int:
     """Return the entry of a closed state."""
     if whole:
         return (int(value) << 32) + CLOSED + distance
-    return np.float64(value).view(np.int64) ^ NOT_A_VALUE
+    return int(np.float64(value).view(np.int64) ^ NOT_A_VALUE)
+
+
+@part
+def is_closed(entry: int) -> bool:
+    """Tell whether an entry holds a value."""
+    return entry != FREE and entry != OPEN
 
 
 @part
@@ -102,129 +113,145 @@ def choices_of(game: Any, s: Any) -> Any:
 
 
 @kernel
-def walk(
+def prepare(
     game: Any,
     start: Any,
+    layout: Any,
+    num_words: int,
+    last: int,
+    keys: Any,
+    followers: Any,
+    hints: Any,
+    frames: Any,
+) -> None:
+    """Make the start the one follower of frame 0, which is never closed."""
+    s = canonical(game, unpack(game, start))
+    packed = pack(game, s)
+    for j in range(len(packed)):
+        followers[0, j] = packed[j]
+    write_key(game, s, bare(layout), num_words, bare(keys), 0)
+    hints[0] = int(hash_key(bare(keys), 0, num_words) & last) << 1
+    frames[0, NEXT], frames[0, END] = 0, 1
+
+
+@kernel
+def walk(
+    game: Any,
     layout: Any,
     whole: bool,
     count: int,
     stop: Any,
     progress: Any,
     rows: Any,
+    keys: Any,
+    followers: Any,
+    hints: Any,
+    gains: Any,
     frames: Any,
-    out_trouble: Any,
+    bests: Any,
 ) -> Any:
-    """Close every state that ``start`` reaches, in place; return how it went and the number of states.
+    """Close follower 0 and every state that it reaches, in place; return how it went, the states, the follower.
 
-    What is closed already stays.  ``out_trouble`` gets the state at which a walk failed.
+    A frame is an open state: its followers from NEXT to END are still to be looked at.  Follower c has its words
+    in ``followers[c]``, its key in ``keys``, in ``hints[c]`` the slot where it may be and, as lowest bit, whether
+    the other player moves there, and in ``gains[c]`` the reward or the probability of going there.
     """
-    t = canonical(game, unpack(game, start))
-    mask, by_chance = choices_of(game, t)
-    stack, todo = [t] * len(frames), [mask] * len(frames)
-    entries = rows.view(np.int64)
-    key = np.zeros(rows.shape[1] - 1, np.uint64)
-    column, last, most = len(key), len(rows) - 1, int(FULL_SHARE * len(rows))
-    depth, value, distance = 0, 0.0, 0
+    table, key = bare(rows), bare(keys)
+    num_words = len(keys) // len(hints)
+    row = num_words + 1
+    last = len(rows) // row - 1
+    most = int(FULL_SHARE * len(rows) / row)
+    depth, distance = 0, 0
     while True:
-        fits = write_key(game, t, layout, key)
-        slot = int(hash_key(key) & last)
-        while entries[slot, column] != FREE:  # written out: a call would count references, at twice the cost
-            same = True
-            for word in range(len(key)):
-                same &= rows[slot, word] == key[word]
-            if same:
-                break
-            slot = (slot + 1) & last
-        entry = entries[slot, column]
-        status = trouble(fits, entry, count < most, depth < len(frames), stop[0])
-        if status != FINISHED:
-            write_words(game, t, out_trouble)
-            return status, count
-        known = entry != FREE
-        if known:
+        c, end = frames[depth, NEXT], frames[depth, END]
+        if c < end:
+            if c + AHEAD < end:
+                prefetch(table, (hints[c + AHEAD] >> 1) * row)
+            slot = find_key(table, last, hints[c] >> 1, key, c * num_words, num_words)
+            entry = get(table, slot * row + num_words)
+            if entry == FREE:
+                s = load(game, followers, c)
+                mask, by_chance = choices_of(game, s)
+                if count >= most or stop[0]:
+                    return (STOPPED if stop[0] else FULL), count, c
+                if depth + 1 == len(frames) or end + popcount(mask) > len(hints):
+                    return TOO_DEEP, count, c
+                for j in range(num_words):
+                    put(table, slot * row + j, get(key, c * num_words + j))
+                put(table, slot * row + num_words, OPEN)
+                depth += 1
+                count += 1
+                bests[depth] = 0.0 if by_chance else -np.inf if some(mask) else final_value(game, s)
+                frames[depth, NEXT], frames[depth, SLOT] = end, slot
+                frames[depth, CHANCE], frames[depth, DISTANCE] = by_chance, -1
+                while some(mask):
+                    choice = lowest(mask)
+                    mask = rest(mask)
+                    t = game.step(s, choice) if not by_chance else game.outcome(s, choice)
+                    gains[end] = 0.0
+                    if by_chance:
+                        gains[end] = game.probability(s, choice)
+                    elif game.has_reward:
+                        gains[end] = game.reward(s, choice)
+                    t = canonical(game, t)
+                    packed = pack(game, t)
+                    for j in range(len(packed)):
+                        followers[end, j] = packed[j]
+                    if not write_key(game, t, bare(layout), num_words, key, end * num_words):
+                        return TOO_WIDE, count, end
+                    first = int(hash_key(key, end * num_words, num_words) & last)
+                    prefetch(table, first * row)
+                    hints[end] = first << 1 | (game.player(s) != game.player(t))
+                    end += 1
+                frames[depth, END] = end
+                progress[0] = count
+                continue
+            if entry == OPEN:
+                return CIRCLE, count, c
             value, distance = value_of(entry, whole), distance_of(entry, whole)
-        else:  # open t
-            for word in range(len(key)):
-                rows[slot, word] = key[word]
-            entries[slot, column] = OPEN
-            mask, by_chance = choices_of(game, t)
-            stack[depth], todo[depth] = t, mask
-            frames[depth, SLOT], frames[depth, CHANCE] = slot, by_chance
-            frames[depth, GAIN], frames[depth, DISTANCE] = 0.0, -1.0
-            frames[depth, BEST] = 0.0 if by_chance else -np.inf if some(mask) else final_value(game, t)
-            depth += 1
-            count += 1
-            progress[0] = count
-        while True:
-            top = depth - 1
-            if top < 0:
-                return FINISHED, count
-            s, mask = stack[top], todo[top]
-            if known:  # hand the value of t to s
-                value = signed(game, s, t, value)
-                if game.has_outcomes and frames[top, CHANCE] != 0.0:
-                    frames[top, BEST] += frames[top, SHARE] * value
-                elif is_better(value + frames[top, GAIN], distance, frames[top, BEST], int(frames[top, DISTANCE])):
-                    frames[top, BEST] = max(value + frames[top, GAIN], frames[top, BEST])
-                    frames[top, DISTANCE] = distance
-            if some(mask):
-                break
-            value, distance = frames[top, BEST], int(frames[top, DISTANCE]) + 1  # close s
-            entries[int(frames[top, SLOT]), column] = entry_of(whole, value, distance)
-            known, t = True, s
+        elif depth == 0:
+            return FINISHED, count, 0
+        else:  # no follower is left: close the state and go on with the one before
+            value, distance = bests[depth], frames[depth, DISTANCE] + 1
+            put(table, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
             depth -= 1
-        choice = lowest(mask)
-        todo[top] = rest(mask)
-        if game.has_outcomes and frames[top, CHANCE] != 0.0:
-            t = game.outcome(s, choice)
-            frames[top, SHARE] = game.probability(s, choice)
-        else:
-            t = game.step(s, choice)
-            if game.has_reward:
-                frames[top, GAIN] = game.reward(s, choice)
-        t = canonical(game, t)
-
-
-@part
-def trouble(fits: bool, entry: int, has_room: bool, is_shallow: bool, stop: int) -> int:
-    """Return why a walk cannot go on with a state, or FINISHED if it can."""
-    if not fits:
-        return TOO_WIDE
-    if entry == OPEN:
-        return CIRCLE
-    if entry == FREE:
-        return FULL if not has_room else TOO_DEEP if not is_shallow else STOPPED if stop else FINISHED
-    return FINISHED
+            c = frames[depth, NEXT]
+        if hints[c] & 1:
+            value = -value
+        if frames[depth, CHANCE]:
+            bests[depth] += gains[c] * value
+        elif is_better(value + gains[c], distance, bests[depth], frames[depth, DISTANCE]):
+            bests[depth] = max(value + gains[c], bests[depth])
+            frames[depth, DISTANCE] = distance
+        frames[depth, NEXT] = c + 1
 
 
 @kernel
-def keep_closed(rows: Any, out_rows: Any) -> int:
+def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
     """Copy the closed slots of a table into an empty one; return their number."""
-    count = 0
-    column = rows.shape[1] - 1
-    for old in range(len(rows)):
-        if rows[old, column] > OPEN:
-            out_rows[find_key(out_rows, rows[old, :column])] = rows[old]
+    old, new = bare(rows), bare(out_rows)
+    row = num_words + 1
+    last, count = len(out_rows) // row - 1, 0
+    for at in range(0, len(rows), row):
+        if is_closed(get(old, at + num_words)):
+            first = int(hash_key(old, at, num_words) & last)
+            slot = find_key(new, last, first, old, at, num_words)
+            for j in range(row):
+                put(new, slot * row + j, get(old, at + j))
             count += 1
     return count
 
 
-@part
-def write_words(game: Any, s: Any, out_words: Any) -> None:
-    """Write a state's words into an array."""
-    packed = pack(game, s)
-    for j in range(len(packed)):
-        out_words[j] = packed[j]
-
-
 @kernel
-def look_up(game: Any, start: Any, layout: Any, whole: bool, rows: Any) -> Any:
-    """Return whether a state is closed, its value and its distance."""
-    key = np.zeros(rows.shape[1] - 1, np.uint64)
-    if not write_key(game, canonical(game, unpack(game, start)), layout, key):
+def look_up(game: Any, start: Any, layout: Any, whole: bool, rows: Any, keys: Any, num_words: int) -> Any:
+    """Return whether a state is closed, its value and its distance; ``keys`` is room for its key."""
+    key, row = bare(keys), num_words + 1
+    last = len(rows) // row - 1
+    if not write_key(game, canonical(game, unpack(game, start)), bare(layout), num_words, key, 0):
         return False, 0.0, 0
-    entry = rows.view(np.int64)[find_key(rows, key), rows.shape[1] - 1]
-    return entry != FREE and entry != OPEN, value_of(entry, whole), distance_of(entry, whole)
+    slot = find_key(bare(rows), last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
+    entry = get(bare(rows), slot * row + num_words)
+    return is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
 
 
 class HashTable:
@@ -260,15 +287,20 @@ class HashTable:
 
     # ---------------------------------------------------------------- the work
     def _find(self, state: Any) -> tuple[bool, float, int]:
+        key = np.zeros(self.num_words, np.int64)
         found: tuple[bool, float, int] = look_up(
-            native(self.game), words(state), self.layout, self.whole, self.rows
+            native(self.game), words(state), self.layout.ravel(), self.whole, self.rows, key, self.num_words
         )
         return found
 
     def _use_layout(self, layout: Layout) -> None:
-        self.layout = layout
-        self.rows: NDArray[np.uint64] = np.zeros((FIRST_SLOTS, num_words(layout) + 1), np.uint64)
+        self.layout, self.num_words = layout, num_words(layout)
+        self.rows: NDArray[np.int64] = np.zeros(FIRST_SLOTS * (self.num_words + 1), np.int64)
         self._count = 0
+
+    @property
+    def _slots(self) -> int:
+        return len(self.rows) // (self.num_words + 1)
 
     def _prepare(self, state: Any) -> None:
         """Choose a layout by random games, and refuse a game that they show to be too large."""
@@ -277,42 +309,57 @@ class HashTable:
         self._require(f"a table of more than {look.least_states:.1g} states", int(look.least_states / FULL_SHARE))
 
     def _require(self, what: str, slots: int) -> None:
-        require(slots * 8 * self.rows.shape[1], self.memory, what)
+        require(slots * 8 * (self.num_words + 1), self.memory, what)
 
     def _walk(self, state: Any) -> int:
         watch = Watch(1, self._show)
-        self._trouble = np.zeros(width(self.game), np.uint64)
-        frames = np.zeros((self._depth, COLUMNS))
-        arguments = (native(self.game), words(state), self.layout, self.whole, self._count)
-        task = partial(walk, *arguments, watch.stop, watch.progress, self.rows, frames, self._trouble)
+        room = FOLLOWERS * self._depth
+        keys, hints, gains = np.zeros(room * self.num_words, np.int64), np.zeros(room, np.int64), np.zeros(room)
+        followers = np.zeros((room, width(self.game)), np.uint64)
+        frames, bests = np.zeros((self._depth, COLUMNS), np.int64), np.zeros(self._depth)
+        prepare(
+            native(self.game),
+            words(state),
+            self.layout.ravel(),
+            self.num_words,
+            self._slots - 1,
+            keys,
+            followers,
+            hints,
+            frames,
+        )
+        table = (self.layout.ravel(), self.whole, self._count, watch.stop, watch.progress, self.rows)
+        task = partial(walk, native(self.game), *table, keys, followers, hints, gains, frames, bests)
         try:
-            status, self._count = watch.run([task])[0]
+            status, self._count, at = watch.run([task])[0]
         except BaseException:
-            self._rebuild(len(self.rows))
+            self._rebuild(self._slots)
             raise
+        self._trouble = [int(field) for field in followers[at]]
         return int(status)
 
     def _rebuild(self, slots: int) -> None:
         """Move what is closed into a table of so many slots."""
-        rows = np.zeros((slots, self.rows.shape[1]), np.uint64)
-        self._count = int(keep_closed(self.rows, rows))
+        rows = np.zeros(slots * (self.num_words + 1), np.int64)
+        self._count = int(keep_closed(self.rows, self.num_words, rows))
         self.rows = rows
 
     def _prepare_again(self, status: int) -> None:
         """Make room for what a walk met, or say what is wrong with the game."""
-        fields = [int(field) for field in self._trouble]
         if status == CIRCLE:
-            text = self.game.text(unpack(self.game, tuple(fields)))
+            text = self.game.text(unpack(self.game, tuple(self._trouble)))
             raise GameError(f"the game can come back to {text}; backward induction needs games that cannot")
         if status == TOO_WIDE:
-            pairs = zip(widths_of(self.layout), fields, strict=True)
+            pairs = zip(widths_of(self.layout), self._trouble, strict=True)
             self._use_layout(layout_of([max(old, field.bit_length()) for old, field in pairs]))
             return
         if status == TOO_DEEP:
             self._depth *= 4
-            require(16 * self._depth * COLUMNS, self.memory, f"a game of more than {self._depth // 4} plies")
-        slots = len(self.rows) * (2 if status == FULL else 1)
-        self._require(f"a table of more than {self._count:,} states", slots + len(self.rows))
+            needed = 2 * 8 * self._depth * FOLLOWERS * (self.num_words + width(self.game) + 2)
+            require(needed, self.memory, f"a game of more than {self._depth // 4} plies")
+        growth = 4 if self._slots < FEW_SLOTS else 2
+        slots = self._slots * (growth if status == FULL else 1)
+        self._require(f"a table of more than {self._count:,} states", slots + self._slots)
         self._rebuild(slots)
 
 

@@ -8,9 +8,10 @@ side into as few words as they need; its row j tells where field j goes:
 Tic-Tac-Toe's (mine, theirs, player) of 9 + 9 + 1 bits is one word instead of three.  The widths are what random
 games have shown; a solver that meets a wider field starts again with that field widened.
 
-    rows[slot] = (*key, entry)      entry 0 = the slot is free; slots are a power of two, probed in order
+    table[slot * (K + 1) ...] = (*key, entry)     entry 0 = the slot is free; slots are a power of two
 
-A key and what is known of it stand side by side, so that a look costs one line of the cache.
+A key of K words and what is known of it stand side by side, so that a look costs one line of the cache; slots
+are probed in order.  Tables and keys are flat arrays, ``bare`` in kernels.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import mix
+from mdplay.bits import U64, mix
 from mdplay.bridge import pack, part
+from mdplay.bridge.memory import get, put
 
-Layout = NDArray[np.uint64]
+Layout = NDArray[np.int64]
 WORD_BITS = 64
 
 
@@ -36,7 +38,7 @@ def layout_of(widths: Sequence[int]) -> Layout:
             word, used = word + 1, 0
         rows.append((word, used % WORD_BITS, width))
         used += width
-    return np.array(rows, np.uint64)
+    return np.array(rows, np.int64)
 
 
 def num_words(layout: Layout) -> int:
@@ -50,37 +52,40 @@ def widths_of(layout: Layout) -> list[int]:
 
 
 @part
-def write_key(game: Any, s: Any, layout: Any, out_key: Any) -> bool:
-    """Write the key of a state; return False if a field is wider than the layout allows."""
+def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: int) -> bool:
+    """Write the key of a state from place ``at`` on; return False if a field is wider than the layout allows."""
     packed = pack(game, s)
     fits = True
-    for word in range(len(out_key)):
-        out_key[word] = 0
+    for j in range(num_words):
+        put(out_key, at + j, 0)
     for j in range(len(packed)):
-        width = layout[j, 2]
-        fits &= width == WORD_BITS or packed[j] >> width == 0
-        out_key[layout[j, 0]] |= packed[j] << layout[j, 1]
+        field, width = U64(packed[j]), get(layout, 3 * j + 2)
+        fits &= width == WORD_BITS or field >> width == 0
+        place = at + get(layout, 3 * j)
+        put(out_key, place, get(out_key, place) | field << get(layout, 3 * j + 1))
     return fits
 
 
 @part
-def hash_key(key: Any) -> Any:
+def hash_key(key: Any, at: int, num_words: int) -> Any:
     """Return the hash of a key, a word."""
-    h = mix(key[0], len(key))
-    for word in range(1, len(key)):
-        h = mix(h, key[word])
+    h = mix(get(key, at), num_words)
+    for j in range(1, num_words):
+        h = mix(h, get(key, at + j))
     return h
 
 
 @part
-def find_key(rows: Any, key: Any) -> int:
-    """Return the slot of a key, or the free slot where it belongs."""
-    last = len(rows) - 1
-    slot = int(hash_key(key) & last)
-    while rows[slot, len(key)] != 0:
+def find_key(table: Any, last: int, first: int, key: Any, at: int, num_words: int) -> int:
+    """Return the slot of a key, or the free slot where it belongs; look from slot ``first`` on.
+
+    ``last`` is the number of slots less one.
+    """
+    slot = first
+    while get(table, slot * (num_words + 1) + num_words) != 0:
         same = True
-        for word in range(len(key)):
-            same &= rows[slot, word] == key[word]
+        for j in range(num_words):
+            same &= get(table, slot * (num_words + 1) + j) == get(key, at + j)
         if same:
             break
         slot = (slot + 1) & last

@@ -23,10 +23,11 @@ from mdplay.rng import advance, pick, scramble, stream
 from mdplay.running import Watch
 from mdplay.solving.hashing import canonical
 
-FEW_GAMES, MORE_GAMES, MANY_GAMES = 1 << 10, 1 << 13, 1 << 17
+FEW_GAMES, MORE_GAMES, MANY_GAMES = 1 << 8, 1 << 13, 1 << 17
+MANY_PLIES = 1 << 25
 COLUMNS = 16  # plies that are looked at, spread over the length of a game
-FEW_STATES, MORE_STATES = 2e4, 2e6  # bounds below which no closer look is needed
-LONGEST = 1 << 14  # plies after which a random game is left alone
+FEW_STATES, MORE_STATES = 5e3, 2e6  # bounds below which no closer look is needed
+LONGEST = 1 << 11  # plies after which a random game is left alone
 DOUBT = 3.0
 
 
@@ -83,7 +84,7 @@ def look_at(game: Game[Any], state: Any, *, by_symmetry: bool, seed: int = 0) ->
     if look.least_states > FEW_STATES:
         look, _ = _look(game, state, by_symmetry, MORE_GAMES, stride, seed)
     if look.least_states > MORE_STATES:
-        look, _ = _look(game, state, by_symmetry, MANY_GAMES, stride, seed)
+        look, _ = _look(game, state, by_symmetry, min(MANY_GAMES, MANY_PLIES // longest), stride, seed)
     return look
 
 
