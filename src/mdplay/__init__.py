@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from mdplay.playing.tournaments import TournamentResult, tournament
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.solving.perft import Ply, perft
-    from mdplay.solving.solution import Choice, Solution, solve
+    from mdplay.solving.solution import Solution, solve
+    from mdplay.solving.worth import Choice
 
 __version__ = "0.1.0"
 
@@ -79,7 +80,7 @@ __all__ = [
 
 _LAZY = {
     "Agent": "mdplay.playing.agents",
-    "Choice": "mdplay.solving.solution",
+    "Choice": "mdplay.solving.worth",
     "Evaluation": "mdplay.playing.evaluating",
     "MatchResult": "mdplay.playing.matches",
     "Playouts": "mdplay.searching.playouts",

@@ -19,6 +19,7 @@ from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed import final_value, has_whole_values, is_better, signed
 from mdplay.solving.memory import require
+from mdplay.solving.worth import Worth
 
 FINISHED, STOPPED, NARROW, BACKWARDS = 0, 1, 2, 3
 WHOLE = (np.int8, np.int16, np.int32)
@@ -110,10 +111,12 @@ class DenseTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def value_and_distance(self, state: Any) -> tuple[float, int | None]:
-        """Return what a state is worth to its mover, and the plies to the end; None with chance."""
+    def worth(self, state: Any, player: int) -> Worth:
+        """Return what a state is worth to a player, and the plies to the end; None with chance."""
         i = self.game.index(state)
-        return float(self.values[i]), int(self.distances[i]) if len(self.distances) else None
+        value = float(self.values[i])
+        distance = int(self.distances[i]) if len(self.distances) else None
+        return Worth(value if player == self.game.player(state) else -value, distance)
 
 
 def needed_bytes(game: Game[Any]) -> int:

@@ -29,23 +29,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import lowest, popcount, rest, some
-from mdplay.bridge import kernel, load, native, pack, part, unpack, width, words
-from mdplay.bridge.memory import bare, get, prefetch, put
+from mdplay.bits import WORD, lowest, popcount, rest, some
+from mdplay.bridge import borrow, get, kernel, load, native, pack, part, prefetch, put, unpack, width
 from mdplay.contract import method_hints
 from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.solving.hashing import canonical
-from mdplay.solving.keys import Layout, find_key, hash_key, layout_of, num_words, widths_of, write_key
+from mdplay.solving.keys import Layout, find_key, hash_key, key_of, layout_of, num_words, widths_of, write_key
 from mdplay.solving.memory import require
 from mdplay.solving.sampling import look_at
+from mdplay.solving.worth import TIE, Worth
 
 FREE, OPEN, CLOSED = 0, 1, 2
 NOT_A_VALUE = 0x7FF8_0000_0000_0001
 FIRST_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 20, 1 << 8
 FULL_SHARE = 0.7  # of the slots in use: time to double
-TIE = 1e-9  # values this close, in proportion to the best, are equal
+
 FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP = range(6)
 NEXT, END, SLOT, CHANCE, DISTANCE, COLUMNS = range(6)  # of a frame: an open state on the way
 FOLLOWERS = 16  # room for the followers of each open state, on the average
@@ -113,28 +113,6 @@ def choices_of(game: Any, s: Any) -> Any:
 
 
 @kernel
-def prepare(
-    game: Any,
-    start: Any,
-    layout: Any,
-    num_words: int,
-    last: int,
-    keys: Any,
-    followers: Any,
-    hints: Any,
-    frames: Any,
-) -> None:
-    """Make the start the one follower of frame 0, which is never closed."""
-    s = canonical(game, unpack(game, start))
-    packed = pack(game, s)
-    for j in range(len(packed)):
-        followers[0, j] = packed[j]
-    write_key(game, s, bare(layout), num_words, bare(keys), 0)
-    hints[0] = int(hash_key(bare(keys), 0, num_words) & last) << 1
-    frames[0, NEXT], frames[0, END] = 0, 1
-
-
-@kernel
 def walk(
     game: Any,
     layout: Any,
@@ -156,7 +134,7 @@ def walk(
     in ``followers[c]``, its key in ``keys``, in ``hints[c]`` the slot where it may be and, as lowest bit, whether
     the other player moves there, and in ``gains[c]`` the reward or the probability of going there.
     """
-    table, key = bare(rows), bare(keys)
+    table, key = borrow(rows), borrow(keys)
     num_words = len(keys) // len(hints)
     row = num_words + 1
     last = len(rows) // row - 1
@@ -197,7 +175,7 @@ def walk(
                     packed = pack(game, t)
                     for j in range(len(packed)):
                         followers[end, j] = packed[j]
-                    if not write_key(game, t, bare(layout), num_words, key, end * num_words):
+                    if not write_key(game, t, borrow(layout), num_words, key, end * num_words):
                         return TOO_WIDE, count, end
                     first = int(hash_key(key, end * num_words, num_words) & last)
                     prefetch(table, first * row)
@@ -229,7 +207,7 @@ def walk(
 @kernel
 def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
     """Copy the closed slots of a table into an empty one; return their number."""
-    old, new = bare(rows), bare(out_rows)
+    old, new = borrow(rows), borrow(out_rows)
     row = num_words + 1
     last, count = len(out_rows) // row - 1, 0
     for at in range(0, len(rows), row):
@@ -243,15 +221,13 @@ def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
 
 
 @kernel
-def look_up(game: Any, start: Any, layout: Any, whole: bool, rows: Any, keys: Any, num_words: int) -> Any:
-    """Return whether a state is closed, its value and its distance; ``keys`` is room for its key."""
-    key, row = bare(keys), num_words + 1
-    last = len(rows) // row - 1
-    if not write_key(game, canonical(game, unpack(game, start)), bare(layout), num_words, key, 0):
-        return False, 0.0, 0
-    slot = find_key(bare(rows), last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
-    entry = get(bare(rows), slot * row + num_words)
-    return is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
+def look_up(rows: Any, keys: Any, whole: bool) -> Any:
+    """Return the slot of a key or where it belongs, whether it is closed, its value and its distance."""
+    table, key, num_words = borrow(rows), borrow(keys), len(keys)
+    last = len(rows) // (num_words + 1) - 1
+    slot = find_key(table, last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
+    entry = get(table, slot * (num_words + 1) + num_words)
+    return slot, is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
 
 
 class HashTable:
@@ -279,19 +255,19 @@ class HashTable:
         while (status := self._walk(state)) != FINISHED:
             self._prepare_again(status)
 
-    def value_and_distance(self, state: Any) -> tuple[float, int | None]:
-        """Return what a state is worth to its mover, and the plies to the end; None unless values are whole."""
+    def worth(self, state: Any, player: int) -> Worth:
+        """Return what a state is worth to a player, and the plies to the end unless values are fractions."""
         self.close(state)
         _, value, distance = self._find(state)
-        return value, distance if self.whole else None
+        return Worth(value if player == self.game.player(state) else -value, distance if self.whole else None)
 
     # ---------------------------------------------------------------- the work
     def _find(self, state: Any) -> tuple[bool, float, int]:
-        key = np.zeros(self.num_words, np.int64)
-        found: tuple[bool, float, int] = look_up(
-            native(self.game), words(state), self.layout.ravel(), self.whole, self.rows, key, self.num_words
-        )
-        return found
+        key = key_of(self.game, state, self.layout)
+        if key is None:
+            return False, 0.0, 0
+        _, closed, value, distance = look_up(self.rows, key, self.whole)
+        return closed, value, distance
 
     def _use_layout(self, layout: Layout) -> None:
         self.layout, self.num_words = layout, num_words(layout)
@@ -312,22 +288,19 @@ class HashTable:
         require(slots * 8 * (self.num_words + 1), self.memory, what)
 
     def _walk(self, state: Any) -> int:
-        watch = Watch(1, self._show)
+        """Close what the state reaches, as far as the arrays have room; return the status."""
+        key = key_of(self.game, state, self.layout)
+        fields = [int(v) & WORD for v in state]
+        if key is None:
+            self._trouble = fields
+            return TOO_WIDE
         room = FOLLOWERS * self._depth
         keys, hints, gains = np.zeros(room * self.num_words, np.int64), np.zeros(room, np.int64), np.zeros(room)
         followers = np.zeros((room, width(self.game)), np.uint64)
         frames, bests = np.zeros((self._depth, COLUMNS), np.int64), np.zeros(self._depth)
-        prepare(
-            native(self.game),
-            words(state),
-            self.layout.ravel(),
-            self.num_words,
-            self._slots - 1,
-            keys,
-            followers,
-            hints,
-            frames,
-        )
+        keys[: self.num_words], followers[0], frames[0, END] = key, fields, 1  # frame 0 is never closed
+        hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 1
+        watch = Watch(1, self._show)
         table = (self.layout.ravel(), self.whole, self._count, watch.stop, watch.progress, self.rows)
         task = partial(walk, native(self.game), *table, keys, followers, hints, gains, frames, bests)
         try:

@@ -11,7 +11,7 @@ games have shown; a solver that meets a wider field starts again with that field
     table[slot * (K + 1) ...] = (*key, entry)     entry 0 = the slot is free; slots are a power of two
 
 A key of K words and what is known of it stand side by side, so that a look costs one line of the cache; slots
-are probed in order.  Tables and keys are flat arrays, ``bare`` in kernels.
+are probed in order.  Tables and keys are flat arrays, ``borrow`` in kernels.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, mix
-from mdplay.bridge import pack, part
-from mdplay.bridge.memory import get, put
+from mdplay.bits import U64, WORD, mix
+from mdplay.bridge import get, pack, part, put
+from mdplay.game import Game
 
 Layout = NDArray[np.int64]
 WORD_BITS = 64
@@ -44,6 +44,18 @@ def layout_of(widths: Sequence[int]) -> Layout:
 def num_words(layout: Layout) -> int:
     """Return the number of words of a key."""
     return int(layout[-1, 0]) + 1
+
+
+def key_of(game: Game[Any], s: Any, layout: Layout) -> NDArray[np.int64] | None:
+    """Return the key of the least image of a state, in plain Python; None if a field is wider than allowed."""
+    images = [game.image(s, k) for k in range(1, game.symmetries())] if game.has_symmetries else []
+    fields = min(tuple(int(v) & WORD for v in image) for image in (s, *images))
+    key = [0] * num_words(layout)
+    for field, (word, shift, width) in zip(fields, layout.tolist(), strict=True):
+        if field >> width:
+            return None
+        key[word] |= field << shift
+    return np.array(key, np.uint64).view(np.int64)
 
 
 def widths_of(layout: Layout) -> list[int]:

@@ -13,39 +13,17 @@ or delays a loss; then the smallest action wins.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from mdplay.bits import members, some
 from mdplay.errors import LimitError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.running import Show
 from mdplay.solving.memory import budget
+from mdplay.solving.worth import TIE, Choice, Table, best_actions
 
-TIE = 1e-9
 METHODS = ("auto", "dense", "hashed")
-
-
-class Table(Protocol):
-    """Where a solution keeps its values."""
-
-    method: str
-
-    def __len__(self) -> int:
-        """Return the number of states with a value."""
-
-    def value_and_distance(self, state: Any) -> tuple[float, int | None]:
-        """Return what a state is worth to its mover, and the plies to the end if there is no chance."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """An action with its value to the player who makes it, and the plies to the end; None with chance."""
-
-    action: int
-    value: float
-    distance: int | None
 
 
 @dataclass(frozen=True)
@@ -69,12 +47,12 @@ class Solution:
     def value(self, state: Any = None, *, player: int | None = None) -> float:
         """Return what a state (default: the start) is worth to the player to move, or to the one named."""
         state = self._state(state)
-        value = self.table.value_and_distance(state)[0]
-        return value if player in (None, self.game.player(state)) else -value
+        return self.table.worth(state, self.game.player(state) if player is None else player).value
 
     def distance(self, state: Any = None) -> int | None:
         """Return the plies to the end when the loser delays it and others hurry; None with chance."""
-        return self.table.value_and_distance(self._state(state))[1]
+        state = self._state(state)
+        return self.table.worth(state, self.game.player(state)).distance
 
     def choices(self, state: Any = None) -> list[Choice]:
         """Return every legal action with its value; none where the game is over or chance moves."""
@@ -103,17 +81,8 @@ class Solution:
         return self.game.initial() if state is None else state
 
     def _choice(self, state: Any, action: int) -> Choice:
-        after = self.game.step(state, action)
-        value, distance = self.table.value_and_distance(after)
-        if self.game.player(after) != self.game.player(state):
-            value = -value
+        value, distance = self.table.worth(self.game.step(state, action), self.game.player(state))
         return Choice(action, self.game.reward(state, action) + value, None if distance is None else distance + 1)
-
-
-def best_actions(choices: Sequence[Choice]) -> list[int]:
-    """Return the actions whose value is the highest one, within the tie rule."""
-    best = max((choice.value for choice in choices), default=0.0)
-    return [choice.action for choice in choices if choice.value >= best - TIE * max(1.0, abs(best))]
 
 
 def solve(

@@ -1,0 +1,94 @@
+"""System 1: Dots and Boxes on 2 x 2 boxes against random opponents, in exact fractions."""
+
+from fractions import Fraction
+from functools import cache
+
+import pytest
+
+from mdplay import UnknownName, make
+from mdplay.solving.policies import policy_iteration
+
+FULL = 4095
+BOXES = (325, 1290, 660, 2600)  # the masks of the four boxes
+BORDER = [0, 1, 4, 5, 6, 7, 10, 11]
+
+
+def completed(before, after):
+    return sum(before & box != box and after & box == box for box in BOXES)
+
+
+def exact(once, own):
+    """Plain recursion with fractions, written from the rules alone: my value when I move, the best action."""
+
+    def lines(s):
+        return [i for i in range(12) if not s >> i & 1]
+
+    @cache
+    def mine(s):
+        return max((act(s, i) for i in lines(s)), default=Fraction(0))
+
+    def act(s, i):
+        t = s | 1 << i
+        gain = completed(s, t)
+        return gain + (mine(t) if gain else theirs(t))
+
+    @cache
+    def theirs(s):
+        if s == FULL:
+            return Fraction(0)
+        return sum(reply(s, i) for i in lines(s)) / len(lines(s))
+
+    def reply(s, i):
+        t = s | 1 << i
+        gain = completed(s, t)
+        if once or not gain:
+            return mine(t)
+        return theirs(t) - (0 if own else gain)
+
+    def action(s):
+        return min((i for i in lines(s) if act(s, i) == mine(s)), default=0)
+
+    return mine, action
+
+
+CASES = [
+    ("uniform-once", "own", Fraction(2756, 693)),
+    ("uniform", "own", Fraction(41341, 10395)),
+    ("uniform", "difference", Fraction(41102, 10395)),
+]
+
+
+@pytest.mark.parametrize("opponent, objective, value", CASES)
+def test_every_value_and_action_equals_the_exact_recursion(opponent, objective, value, needs_compiler):
+    solution = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    mine, action = exact(opponent == "uniform-once", objective == "own")
+    assert mine(0) == value
+    assert solution.value() == pytest.approx(float(value), abs=1e-9)
+    assert solution.best() == BORDER
+    assert solution.action() == 0
+    for s in range(FULL + 1):
+        assert solution.values[s] == pytest.approx(float(mine(s)), abs=1e-9)
+        assert solution.actions[s] == action(s)
+
+
+def test_the_rounds_end_with_one_that_changes_nothing(needs_compiler):
+    rounds = policy_iteration(make("dots-and-boxes"), opponent="uniform-once", objective="own").rounds
+    assert [r.sweeps for r in rounds] == [2] * len(rounds)  # one fills the values, one finds them unchanged
+    assert all(r.changed for r in rounds[:-1])
+    assert rounds[-1].changed == 0
+
+
+def test_plain_python_gives_the_same_on_one_box():
+    solution = policy_iteration(make("dots-and-boxes:rows=1,cols=1"), objective="own")
+    assert solution.value() == 0  # the fourth line is the opponent's
+    assert solution.value(solution.game.parse("7")) == 1
+
+
+def test_what_has_no_meaning_is_refused():
+    game = make("dots-and-boxes")
+    with pytest.raises(UnknownName, match="only the objective own"):
+        policy_iteration(game, opponent="uniform-once")
+    with pytest.raises(UnknownName, match="did you mean 'uniform'"):
+        policy_iteration(game, opponent="unifrm")
+    with pytest.raises(UnknownName, match="choose from difference, own"):
+        policy_iteration(game, objective="points")
