@@ -14,7 +14,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 def chapters():
-    table = Table(["name", "value"], [["first <b>", "1,234.5"], ["second", "+1"]])
+    table = Table(["name", "value"], [["first <b>", "1,234.5"], ["2", "+1"]])
     plot = Figure("A plot", "mdplay bandits --steps 10", "Words & more.", {}, table, both(paint, (6, 4)))
     board = Figure("A drawing", "mdplay show tic-tac-toe", "", {}, drawing='<svg class="mdplay" width="50"></svg>')
     made = [Made("plot", plot, 1.0), Made("board", board, 2.0)]
@@ -25,6 +25,7 @@ def test_the_page_holds_everything_itself():
     text = page(chapters(), "versions")
     assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
     assert "first &lt;b&gt;" in text and 'class="number">1,234.5' in text
+    assert "<td>2</td>" in text, "a column with words in it is no column of numbers"
     assert text.count("<section") == 3
 
 

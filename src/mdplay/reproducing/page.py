@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mdplay.plots import data_url
-from mdplay.reproducing.steps import Made, Table
+from mdplay.reproducing.steps import Made, Row, Table
 
 STYLE = """
 :root { --ground: #fbf8f3; --card: #ffffff; --ink: #3b342b; --faint: #857a6b; --line: #e4dccf; --accent: #c03f24; }
@@ -94,13 +94,21 @@ def _figure(made: Made) -> str:
 
 
 def _table(table: Table) -> str:
-    header = "".join(_cell("th", text) for text in table.header)
-    rows = "".join(f"<tr>{''.join(_cell('td', text) for text in row)}</tr>" for row in table.rows)
-    return f'<div class="scroll"><table><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table></div>'
+    """Return a table; columns of numbers are set to the right."""
+    numbers = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.header))]
+    header, *rows = (
+        _row(tag, row, numbers) for tag, row in [("th", table.header), *(("td", r) for r in table.rows)]
+    )
+    return f'<div class="scroll"><table><thead>{header}</thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _cell(tag: str, text: str) -> str:
-    kind = ' class="number"' if _is_number(text) else ""
+def _row(tag: str, texts: Row, numbers: Sequence[bool]) -> str:
+    cells = (_cell(tag, text, right) for text, right in zip(texts, numbers, strict=True))
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _cell(tag: str, text: str, right: bool) -> str:
+    kind = ' class="number"' if right else ""
     return f"<{tag}{kind}>{escape(text)}</{tag}>"
 
 
