@@ -69,10 +69,10 @@ def _opponents() -> Figure:
     differing = np.flatnonzero(first.actions != second.actions)
     return Figure(
         title="All 4096 states against a random opponent",
-        command="mdplay solve dots-and-boxes:rows=2,cols=2 --opponent uniform-once --objective own --all states.csv",
+        command="mdplay solve dots-and-boxes --opponent uniform-once --objective own --all states.csv",
         text="Policy iteration from the smallest action everywhere: sweeps from the full board down until nothing "
-        f"changes, then an improvement of every state. The two rules for the opponent differ in {len(differing)} of "
-        "the 4096 best actions, so the rule must be said.",
+        f"changes, then an improvement of every state. The two rules for the opponent differ in {len(differing)} "
+        "of the 4096 best actions, so the rule must be said.",
         facts={
             "values": {
                 name: {"fraction": _fraction(s.value()), "value": s.value()} for name, s in solutions.items()
