@@ -40,6 +40,29 @@ def test_faults_are_told_in_one_sentence(tmp_path, old, new, sentence):
     assert "\n" not in str(caught.value)
 
 
+METHODS = [
+    ("board", "s: State) -> str", "'o' * s.pile + 5", "Nim raised TypeError: .* \\(late.py, line 31: return"),
+    ("svg", "s: State) -> str", "'<svg'", "svg drew no SVG for 21,0: unclosed token"),
+    ("move_text", "s: State, action: int) -> str", "'xo'[action]", "Nim raised IndexError: .* line 31"),
+    ("reward", "s: State, action: int) -> int", "1 // (s.pile - 4)", "Nim raised ZeroDivisionError: .* line 31"),
+    ("heuristic", "s: State) -> float", "s.pile * 1e308 * 10", "heuristic is inf in 21,0"),
+    ("order", "s: State, action: int) -> int", "s.pile / 2", "order .* returned 10.5, not the annotated int"),
+]
+
+
+@pytest.mark.parametrize("name, signature, value, sentence", METHODS, ids=[name for name, *_ in METHODS])
+def test_faults_of_words_and_knowledge_are_told_in_one_sentence(tmp_path, name, signature, value, sentence):
+    text = f"{NIM}\n    def {name}(self, {signature}:\n        return {value}\n"
+    with pytest.raises(GameError, match=sentence):
+        check_game(make(str(write(tmp_path, "late.py", text))), compiled=False)
+
+
+def test_knowledge_that_does_not_compile_is_found(tmp_path, needs_compiler):
+    text = f"{NIM}\n    def order(self, s: State, action: int) -> int:\n        return int(str(s.pile))\n"
+    with pytest.raises(GameError, match="Nim.order .* does not compile: no compiled form of int"):
+        check_game(make(str(write(tmp_path, "order.py", text))))
+
+
 def test_a_rule_that_never_returns_is_stopped(tmp_path):
     text = NIM.replace("return State(s.pile", "while True:\n            pass\n        return State(s.pile")
     game = make(str(write(tmp_path, "hangs.py", text)))

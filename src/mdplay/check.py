@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 from mdplay.bits import members, some
 from mdplay.contract import check_shape, checked
@@ -50,8 +51,9 @@ def check_game(
     check_shape(game)
     try_game(game)
     checker = _Checker(checked(game), max_moves)
-    for number in range(games):
-        checker.play(Random(seed, number))
+    with _blaming(game):
+        for number in range(games):
+            checker.play(Random(seed, number))
     checker.check_players(games)
     if compiled:
         from mdplay.probe import compare_with_compiled
@@ -68,19 +70,25 @@ def try_game(game: Game[Any], *, seconds: float = TRIAL_SECONDS) -> None:
     Whatever a rule raises, a wrong type or a rule that never returns becomes a GameError in one sentence.
     """
     plain, rng = checked(game), Random(0)
+    with _blaming(game), _time_limit(seconds):
+        s = plain.initial()
+        for _ in range(TRIAL_MOVES):
+            if some(plain.outcomes(s)):
+                s = plain.outcome(s, plain.draw(s, rng.word()))
+            elif some(plain.legal(s)):
+                action = rng.pick(plain.legal(s))
+                plain.reward(s, action)
+                s = plain.step(s, action)
+            else:
+                plain.result(s)
+                return
+
+
+@contextmanager
+def _blaming(game: Game[Any]) -> Iterator[None]:
+    """Turn whatever the game raises into a GameError that says where."""
     try:
-        with _time_limit(seconds):
-            s = plain.initial()
-            for _ in range(TRIAL_MOVES):
-                if some(plain.outcomes(s)):
-                    s = plain.outcome(s, plain.draw(s, rng.word()))
-                elif some(plain.legal(s)):
-                    action = rng.pick(plain.legal(s))
-                    plain.reward(s, action)
-                    s = plain.step(s, action)
-                else:
-                    plain.result(s)
-                    return
+        yield
     except MdplayError:
         raise
     except Exception as error:
@@ -218,6 +226,9 @@ class _Checker:
             self.check_index(s)
         if game.has_heuristic:
             _check_finite("heuristic", game.heuristic(s), game, s)
+        if game.has_order and not some(game.outcomes(s)):
+            for a in members(game.legal(s)):
+                game.order(s, a)
 
     def symmetries_due(self, s: Any) -> list[int]:
         """Return the symmetries to check: all at the end of a game; before it of many two, by turns."""
@@ -283,6 +294,10 @@ class _Checker:
             raise GameError(f"two moves are called {twice!r} in {_show(game, s)}")
         if not isinstance(game.board(s), str) or not game.board(s):
             raise GameError(f"board drew nothing for {_show(game, s)}")
+        try:
+            ElementTree.fromstring(game.svg(s))
+        except (ElementTree.ParseError, TypeError) as error:
+            raise GameError(f"svg drew no SVG for {_show(game, s)}: {error}") from None
         if game.has_parse:
             self.check_text(s)
 

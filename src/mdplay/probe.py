@@ -45,10 +45,19 @@ def ask_outcome(game: Any, start: Any, i: int) -> Any:
     return pack(game, game.outcome(s, i)), float(game.probability(s, i))
 
 
+@kernel
+def ask_knowledge(game: Any, start: Any, action: int, k: int) -> Any:
+    """Return what the game knows of a state: its number, a state with that number, guess, order and image."""
+    s = unpack(game, start)
+    number = game.index(s)
+    twin, image = pack(game, game.state(number)), pack(game, game.image(s, k))
+    return number, float(game.heuristic(s)), game.order(s, action), twin, image
+
+
 def compare_with_compiled(game: Game[Any], states: Iterable[Any]) -> None:
     """Ask the compiled rules about the states; raise GameError where plain Python answers otherwise."""
     plain = checked(game)
-    for s in list(states)[:POSITIONS]:
+    for number, s in enumerate(list(states)[:POSITIONS]):
         legal, outcomes = np.zeros(ACTIONS, np.uint8), np.zeros(ACTIONS, np.uint8)
         player, result = ask(game, words(s), legal, outcomes)
         _compare("legal", np.flatnonzero(legal).tolist(), members(plain.legal(s)), game, s)
@@ -57,6 +66,7 @@ def compare_with_compiled(game: Game[Any], states: Iterable[Any]) -> None:
         if not some(plain.legal(s)) and not some(plain.outcomes(s)):
             _compare("result", result, plain.result(s), game, s)
         _compare_followers(game, plain, s)
+        _compare_knowledge(game, plain, s, number % plain.symmetries())
 
 
 def _compare_followers(game: Game[Any], plain: Game[Any], s: Any) -> None:
@@ -70,6 +80,17 @@ def _compare_followers(game: Game[Any], plain: Game[Any], s: Any) -> None:
         after, reward = ask_step(game, words(s), a)
         _compare(f"step {a}", _ints(after), _ints(words(plain.step(s, a))), game, s)
         _compare(f"the reward of {a}", reward, plain.reward(s, a), game, s)
+
+
+def _compare_knowledge(game: Game[Any], plain: Game[Any], s: Any, k: int) -> None:
+    action = lowest(plain.legal(s)) if some(plain.legal(s)) else 0
+    number, guess, order, twin, image = ask_knowledge(game, words(s), action, k)
+    _compare("index", number, plain.index(s), game, s)
+    _compare(f"state({number})", _ints(twin), _ints(words(plain.state(plain.index(s)))), game, s)
+    _compare("heuristic", round(guess, 9), round(plain.heuristic(s), 9), game, s)
+    _compare(f"image {k}", _ints(image), _ints(words(plain.image(s, k))), game, s)
+    if some(plain.legal(s)):
+        _compare(f"the order of {action}", order, plain.order(s, action), game, s)
 
 
 def _ints(packed: Any) -> list[int]:
