@@ -88,6 +88,20 @@ def games_of_points(game):
     return learn(game, games=100, seed=1).num_games
 
 
+def proof_begins_with(game):
+    from mdplay.solving.proof import Prover
+
+    prover = Prover(game, memory=1 << 20)
+    prover.learn([game.initial()], [1])
+    return prover.line(game.initial(), max_plies=1)
+
+
+def value_against_chance(game):
+    from mdplay.solving.policies import policy_iteration
+
+    return policy_iteration(game).value()
+
+
 KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that it must find
     "ask, ask_step, ask_outcome, ask_knowledge": lambda game: check_game(game, games=3).compiled,
     # games of single squares are the standard Young tableaux of 3 x 4: 462 by the hook length formula
@@ -95,7 +109,9 @@ KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that
     "play_chunks": lambda game: playouts(game, games=1000, seed=2).longest <= 11,
     # the first player wins (strategy stealing), on 3 x 4 by c2 = action 6 alone
     "sweep": lambda game: solve(game, method="dense").best() == [6],
-    "walk, look_up, sample": lambda game: solve(game, method="hashed").best() == [6],
+    "walk, sample": lambda game: solve(game, method="hashed").best() == [6],
+    "settle_all, grow_to, remember, recall_move": lambda game: proof_begins_with(game) == [6],
+    "evaluate, improve": lambda game: value_against_chance(game) > 0.99,
     "simulate": lambda game: move_of_mcts(game, "standard") == "c2",
     "simulate_report": lambda game: move_of_mcts(game, "report") in ("c2", "c3", "d2", "d3"),
     "hash_of, search_value": lambda game: value_of_depth_limited(game) == 1,
