@@ -9,8 +9,8 @@ from tests.helpers import COMPILED, python
 
 TESTBED, TWO = Bandit(), parse_bandit("0.9,0.8")
 
-# Sutton and Barto's testbed, 2000 runs of 1000 steps: mean reward and share of best pulls over the last 50.  Made by a
-# program of its own before this one was written; each figure has a standard error of its own, as large as ours.
+# Sutton and Barto's testbed, 2000 runs of 1000 steps: mean reward, share of best pulls over the last 50.  Made by
+# a program of its own before this one was written; each figure has a standard error of its own, as large as ours.
 PUBLISHED = {
     "greedy": (1.035, 0.346),
     "epsilon-greedy(epsilon=0.1)": (1.359, 0.803),
@@ -114,7 +114,7 @@ def test_the_command(mdplay, tmp_path):
     options = ["--arms", "0.9,0.8", "--policies", "ucb1", "--steps", 50, "--runs", 20]
     answer = mdplay("bandits", *options, "--csv", tmp_path / "curves.csv", "--plot", tmp_path / "curves.png")
     assert "Lai-Robbins" in answer.out
-    rows = list(csv.DictReader((tmp_path / "curves.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "curves.csv").read_text().splitlines()))
     assert len(rows) == 50
     assert float(rows[-1]["regret"]) == pytest.approx(compare(TWO, ["ucb1"], steps=50, runs=20)[0].regret[-1])
     assert (tmp_path / "curves.png").stat().st_size > 10_000

@@ -19,7 +19,7 @@ SOME = 2000 if COMPILED else 200
 
 
 def tree_of(result):
-    """Return the nodes of a result's tree as {path of actions: (visits, value)}; value = wins in the report's form."""
+    """Return the nodes of a tree as {path of actions: (visits, sum of values)}: wins, in the report's form."""
     found = {}
 
     def walk(node, path):
@@ -31,18 +31,19 @@ def tree_of(result):
     return found
 
 
-# The report's form on the game drawn in games.py, on paper.  score = wins / visits + sqrt(2 ln(parent's visits) / visits).
+# The report's form on the game drawn in games.py, on paper.
+# score = wins / visits + sqrt(2 ln(visits of the parent) / visits)
 #
-# 1  The root is the leaf: A, B, C are made and played out once each: won, lost, drawn.  A draw adds nothing.
-# 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into, and play it
+# 1  The root is the leaf: A, B, C are made and played out once: won, lost, drawn.  A draw adds nothing.
+# 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into; play it
 #    out: player 0 wins, so A1 gets a visit and no win, A a visit and a win.
-# 3  Root, 4 visits: A 2/3 + 0.961 = 1.63; B and C 1.665, the lower one is entered.  Make B1; player 1 wins: B1 gets the
-#    win, B only the visit.
+# 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into, and play
+#    the win, B only the visit.
 # 4  Root, 5 visits: A 2/3 + 1.036 = 1.70, B 1.036, C 1.794: enter C.  Make both its children, two draws.
-# 5  Root, 7 visits: A 2/3 + 1.139 = 1.81, B 1.139, C 0.986: enter A, then its only child A1.  Make its two children;
+# 5  Root, 7 visits: A 2/3 + 1.139 = 1.81, B 1.139, C 0.986: enter A, then its only child A1.  Make its children;
 #    player 0 moved into them and wins both: 2 visits and 2 wins for A, 2 visits for A1.
-# 6  Root, 9 visits: A 4/6 + 0.856 = 1.52, B 1.21, C 1.05: enter A, A1, and of the two equal children the lower.  The
-#    game is over there: the three visits count and nothing else.
+# 6  Root, 9 visits: A 4/6 + 0.856 = 1.52, B 1.21, C 1.05: enter A, A1, and of the two equal children the lower.
+#    The game is over there: the three visits count and nothing else.
 A, B, C = (0,), (1,), (2,)
 TRACE = {
     3: {(): 3, A: (1, 1), B: (1, 0), C: (1, 0)},
@@ -122,7 +123,7 @@ def test_wins_and_losses_are_proven(text):
 
 
 def test_extra_turns_and_points():
-    # A player who completes a box moves again.  The first player loses 1 x 1 and draws 1 x 2 (Dots and Boxes, tables).
+    # A player who completes a box moves again; the first player loses 1 x 1.
     one = mcts(DotsAndBoxes(1, 1), simulations=1000)
     assert (one.proven, one.value) == (True, -1)
     game = DotsAndBoxes(1, 2)

@@ -37,6 +37,7 @@ FRAME_FIELDS = [
     ("gain", np.float64),  # points to player 0 of the move being tried
     ("share", np.float64),  # probability of the outcome being tried
     ("key", np.int64),
+    ("guesses", np.int64),  # counted before this node
     ("depth", np.int32),  # moves left
     ("count", np.int32),  # moves to try
     ("tried", np.int32),
@@ -48,6 +49,7 @@ ENTRY_FIELDS = [
     ("best", np.float64),
     ("depth", np.int16),
     ("bound", np.uint8),  # 0: empty
+    ("guess", np.uint8),  # 1: the value rests on guesses
     ("action", np.uint8),
 ]
 FRAME, ENTRY = (np.dtype((np.record, np.dtype(fields, align=True))) for fields in (FRAME_FIELDS, ENTRY_FIELDS))
@@ -106,7 +108,7 @@ def search_value(
             ply -= 1
             value = absorb(frames, moves, ply, value)
             if not math.isnan(value):
-                remember(table, frames, ply)
+                remember(table, frames, ply, counters)
         enter(game, frames, states, moves, ply)
         ply += 1
     return math.nan
@@ -130,6 +132,7 @@ def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: 
     s, frame = load(game, states, ply), frames[ply]
     counters[NODES] += 1
     frame.tried = 0
+    frame.guesses = counters[GUESSES]
     frame.floor = frame.alpha
     frame.ceiling = frame.beta
     if game.has_outcomes and some(game.outcomes(s)):
@@ -144,7 +147,7 @@ def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: 
         counters[GUESSES] += 1
         return min(max(float(game.heuristic(s)), -LARGEST_GUESS), LARGEST_GUESS)
     frame.key = key_of(game, s)
-    known, favourite = recall(table, frame)
+    known, favourite = recall(table, frame, counters)
     if not math.isnan(known):
         return known
     frame.kind = MIN if game.player(s) else MAX
@@ -221,7 +224,7 @@ def absorb(frames: Any, moves: Any, ply: int, value: float) -> Any:
 
 
 @part
-def remember(table: Any, frames: Any, ply: int) -> None:
+def remember(table: Any, frames: Any, ply: int, counters: Any) -> None:
     """Write a finished node into the table, over whatever was there."""
     frame = frames[ply]
     if frame.kind == CHANCE:
@@ -231,6 +234,7 @@ def remember(table: Any, frames: Any, ply: int) -> None:
     entry.best = frame.best
     entry.depth = frame.depth
     entry.action = frame.action
+    entry.guess = counters[GUESSES] > frame.guesses
     if frame.best >= frame.ceiling:
         entry.bound = AT_LEAST
     else:
@@ -238,7 +242,7 @@ def remember(table: Any, frames: Any, ply: int) -> None:
 
 
 @part
-def recall(table: Any, frame: Any) -> Any:
+def recall(table: Any, frame: Any, counters: Any) -> Any:
     """Return what the table knows: the value if it settles the node, else NaN; the best move or NONE."""
     entry = table[frame.key & len(table) - 1]
     if entry.bound == 0 or entry.key != frame.key:
@@ -247,5 +251,6 @@ def recall(table: Any, frame: Any) -> Any:
         high_enough = entry.bound == AT_LEAST and entry.best >= frame.beta
         low_enough = entry.bound == AT_MOST and entry.best <= frame.alpha
         if entry.bound == EXACT or high_enough or low_enough:
+            counters[GUESSES] += entry.guess
             return entry.best, NONE
     return math.nan, int(entry.action)
