@@ -37,8 +37,8 @@ def tree_of(result):
 # 1  The root is the leaf: A, B, C are made and played out once: won, lost, drawn.  A draw adds nothing.
 # 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into; play it
 #    out: player 0 wins, so A1 gets a visit and no win, A a visit and a win.
-# 2  Root: A 1 + 1.48, B 0 + 1.48, C 0 + 1.48: enter A (2 visits).  Make A1, which player 1 moves into, and play
-#    the win, B only the visit.
+# 3  Root, 4 visits: A 2/3 + 0.961 = 1.63; B and C 1.665, the lower one is entered.  Make B1; player 1 wins: B1
+#    gets the win, B only the visit.
 # 4  Root, 5 visits: A 2/3 + 1.036 = 1.70, B 1.036, C 1.794: enter C.  Make both its children, two draws.
 # 5  Root, 7 visits: A 2/3 + 1.139 = 1.81, B 1.139, C 0.986: enter A, then its only child A1.  Make its children;
 #    player 0 moved into them and wins both: 2 visits and 2 wins for A, 2 visits for A1.
