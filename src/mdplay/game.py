@@ -134,6 +134,15 @@ class Game(Compiled, Generic[S]):
         """Return how many numbers there are: 0 .. size - 1; every step and every outcome raises the number."""
         return 0
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The sets of actions of which each completed one earns a point and another turn.
+
+        For games of a growing set only, which are solved much faster: state number i is the set i of actions
+        that were made, all others are legal, and nothing but the targets earns points.
+        """
+        return ()
+
     def symmetries(self) -> int:
         """Return how many symmetries the board has, the identity (number 0) included."""
         return 1
@@ -213,6 +222,7 @@ class Game(Compiled, Generic[S]):
     has_index: ClassVar[bool] = False
     has_size: ClassVar[bool] = False
     has_symmetries: ClassVar[bool] = False
+    has_targets: ClassVar[bool] = False
     has_heuristic: ClassVar[bool] = False
     has_order: ClassVar[bool] = False
     has_look: ClassVar[bool] = False

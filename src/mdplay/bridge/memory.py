@@ -28,7 +28,7 @@ def get(array: Any, i: int) -> Any:
     return int(array[i])
 
 
-def put(array: Any, i: int, value: int) -> None:
+def put(array: Any, i: int, value: Any) -> None:
     """Write element i of a flat array."""
     word = int(value) & WORD
     array[i] = word - (WORD + 1) if array.dtype.kind == "i" and word >> 63 else word

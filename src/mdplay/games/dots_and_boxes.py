@@ -114,6 +114,11 @@ class DotsAndBoxes(Game[State]):
         """Return the number of sets of lines."""
         return self.full + 1
 
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The boxes: all lines drawn are the state, and nothing else counts."""
+        return self.boxes
+
     def symmetries(self) -> int:
         """Return 8 for a square board, else 4."""
         return len(self.images)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import lowest, rest, some
 from mdplay.bridge import kernel, native, part
-from mdplay.errors import GameError
+from mdplay.errors import GameError, UnknownName
 from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed import final_value, has_whole_values, is_better, signed
@@ -126,6 +126,8 @@ def needed_bytes(game: Game[Any]) -> int:
 
 def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> DenseTable:
     """Return the table of all states; raise LimitError if it does not fit."""
+    if not game.has_size:
+        raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
     require(needed_bytes(game), memory, f"a table of {game.size():,} states")
     status, at = NARROW, 0
     for kind in WHOLE if has_whole_values(game) else (np.float64,):

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from mdplay.bits import members, some
-from mdplay.errors import LimitError, UnknownName, unknown
+from mdplay.errors import LimitError, unknown
 from mdplay.game import Game
 from mdplay.running import Show
 from mdplay.solving.memory import budget
 from mdplay.solving.worth import TIE, Choice, Table, best_actions
 
-METHODS = ("auto", "dense", "hashed")
+METHODS = ("auto", "dense", "growing", "hashed")
+MANY_LINES = 10  # from which on a growing set is worth a kernel of its own
 
 
 @dataclass(frozen=True)
@@ -95,21 +96,37 @@ def solve(
 ) -> Solution:
     """Solve a game: every state that the given one (default: the start) reaches.
 
-    ``method``: dense (for games that number their states), hashed, or auto.  ``memory`` is a limit in bytes,
-    by default most of what is free; work that would not fit is refused with LimitError.
+    ``method``: growing (for games of a growing set), dense (for games that number their states), hashed, or auto:
+    the quickest of them.  ``memory`` is a limit in bytes, by default most of what is free; work that would not
+    fit is refused with LimitError.
     """
-    from mdplay.solving import dense
-    from mdplay.solving.hashed import HashTable
-
     if method not in METHODS:
         raise unknown("method", method, METHODS)
-    if method == "dense" and not game.has_size:
-        raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
     began = time.perf_counter()
-    table: Table
-    if method == "dense" or (method == "auto" and game.has_size and dense.needed_bytes(game) <= budget(memory)):
-        table = dense.fill(game, memory=memory, show=show)
-    else:
-        table = HashTable(game, memory=memory, show=show)
-        table.close(game.initial() if state is None else state)
+    table = _table(game, game.initial() if state is None else state, method, memory, show)
     return Solution(game, table, time.perf_counter() - began)
+
+
+def _table(game: Game[Any], state: Any, method: str, memory: int | None, show: Show | None) -> Table:
+    """Return a filled table of the method asked for, or of the quickest one that fits."""
+    from mdplay.solving import dense, growing
+    from mdplay.solving.hashed import HashTable
+
+    if method == "auto":
+        method = _quickest(game, budget(memory))
+    if method == "growing":
+        return growing.fill(game, memory=memory, show=show)
+    if method == "dense":
+        return dense.fill(game, memory=memory, show=show)
+    table = HashTable(game, memory=memory, show=show)
+    table.close(state)
+    return table
+
+
+def _quickest(game: Game[Any], limit: int) -> str:
+    """Return the quickest method whose table fits: that of most knowledge."""
+    from mdplay.solving import dense, growing
+
+    if game.has_targets and game.size() >> MANY_LINES and growing.needed_bytes(game) <= limit:
+        return "growing"
+    return "dense" if game.has_size and dense.needed_bytes(game) <= limit else "hashed"
