@@ -14,7 +14,7 @@ import inspect
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
@@ -76,7 +76,7 @@ _KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 def names() -> list[str]:
     """Return the names of all games, those of installed packages included."""
-    return sorted({*BUILT_IN, *(point.name for point in entry_points(group="mdplay.games"))})
+    return all_names("game", BUILT_IN)
 
 
 def make(text: str) -> Game[Any]:
@@ -146,15 +146,24 @@ def _given_by(maker: Maker, game: Game[Any], fields: dict[str, Any]) -> dict[str
 
 def maker(name: str) -> Maker:
     """Return the maker behind a registered name."""
-    if name in BUILT_IN:
-        module, _, attribute = BUILT_IN[name].partition(":")
-        found: Maker = getattr(importlib.import_module(module), attribute)
-        return found
-    for point in entry_points(group="mdplay.games"):
+    found: Maker = load_named("game", name, BUILT_IN)
+    return found
+
+
+def load_named(kind: str, name: str, table: Mapping[str, str]) -> Any:
+    """Return what a name stands for: by a table of ``module:attribute``, or as an entry point of a package."""
+    if name in table:
+        module, _, attribute = table[name].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    for point in entry_points(group=f"mdplay.{kind}s"):
         if point.name == name:
-            loaded: Maker = point.load()
-            return loaded
-    raise unknown("game", name, names())
+            return point.load()
+    raise unknown(kind, name, all_names(kind, table))
+
+
+def all_names(kind: str, table: Mapping[str, str]) -> list[str]:
+    """Return the names of a table and those that installed packages add."""
+    return sorted({*table, *(point.name for point in entry_points(group=f"mdplay.{kind}s"))})
 
 
 def _maker_of_name(text: str) -> tuple[Maker, str]:

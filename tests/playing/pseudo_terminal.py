@@ -56,16 +56,34 @@ class Terminal:
         os.write(self._own, f"{line}\n".encode())
 
     def press(self, key):
-        """Press a control key: press("c") is Ctrl-C."""
+        """Press a control key: press("d") is Ctrl-D."""
         os.write(self._own, bytes([ord(key) & 31]))
+
+    def interrupt(self):
+        """Press Ctrl-C until it ends, and return its exit code.
+
+        A signal that comes after the prompt was written and before the read began is heard after the read only.
+        """
+        for _ in range(int(PATIENCE)):
+            self.press("c")
+            if self._ended(1.0):
+                break
+        return self.exit_code()
 
     def exit_code(self):
         """Wait until it has ended; all that is still said counts as read."""
-        limit = time.monotonic() + PATIENCE
-        while (more := self._more()) is not None:
-            assert time.monotonic() < limit, f"it does not end: {self._unread!r}"
-            self._unread += more
+        assert self._ended(PATIENCE), f"it does not end: {self._unread!r}"
         return self.process.wait(timeout=PATIENCE)
+
+    def _ended(self, seconds):
+        """Read until the other side has left; tell whether it has, in so many seconds."""
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit:
+            more = self._more()
+            if more is None:
+                return True
+            self._unread += more
+        return False
 
     @property
     def rest(self):

@@ -10,6 +10,8 @@ from mdplay.bits import members, some
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 
+pytestmark = pytest.mark.usefixtures("needs_compiler")
+
 
 @pytest.mark.parametrize("name", ["tic-tac-toe", "anti-tic-tac-toe"])
 def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):

@@ -92,8 +92,7 @@ def test_a_game_for_one_with_chance(tmp_path):
         screen.send("undo")
         screen.read_until("score 0")
         screen.read_until("your move> ")
-        screen.press("c")
-        assert screen.exit_code() == 130
+        assert screen.interrupt() == 130
     (saved,) = load_records(tmp_path / "game.json")
     assert (len(saved.events), saved.result, saved.agents) == (2, None, ("human",))
 
@@ -145,8 +144,7 @@ def test_ctrl_c_keeps_the_finished_games_of_a_match(tmp_path):
     for threads in ("1", "2"):
         with Terminal(*match, "--threads", threads, cwd=tmp_path) as screen:
             screen.read_until("games  [")  # the live line comes after a second
-            screen.press("c")
-            assert screen.exit_code() == 130
+            assert screen.interrupt() == 130
             assert "finished games are in match.db" in screen.rest and "Traceback" not in screen.rest
     with sqlite3.connect(tmp_path / "match.db") as file:
         assert file.execute("SELECT count(*) FROM games").fetchone()[0] >= 2

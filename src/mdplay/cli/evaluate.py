@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, playing, record_option, results_option
+from mdplay.cli.playing import games_option, playing, record_option, report, results_option
 from mdplay.game import Game
-from mdplay.playing.evaluating import Evaluation
+from mdplay.playing.agents import make_agent
+from mdplay.playing.evaluating import Evaluation, evaluate
 
 BAR = 40
 
@@ -42,10 +43,6 @@ def command(
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
-    from mdplay.playing.agents import make_agent
-    from mdplay.playing.evaluating import evaluate
-    from mdplay.playing.records import save_records
-
     player = make_agent(game, agent)
     if hasattr(player, "evaluate") and not record and not results:  # it plays whole games by compiled code
         with progress("moves") as show:
@@ -54,12 +51,7 @@ def command(
         return
     with playing(games, results) as show:
         found = evaluate(game, agent, games=games, seed=seed, threads=threads or 1, results=results, show=show)
-    if record:
-        save_records(record, found.records)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        click.echo("\n".join(_lines(found)))
+    report(found, _lines, record, as_json)
 
 
 def _lines(found: Evaluation) -> list[str]:

@@ -7,17 +7,18 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.cli.common import game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     games_option,
     openings_option,
     playing,
     record_option,
+    report,
     results_option,
     workers_option,
 )
 from mdplay.game import Game
-from mdplay.playing.matches import MatchResult, Tally
+from mdplay.playing.matches import MatchResult, Tally, match
 
 
 @click.command()
@@ -52,18 +53,11 @@ def command(
       mdplay match connect-four random random --games 1000 --record games.jsonl
       mdplay match tic-tac-toe perfect random --openings none --results match.db
     """
-    from mdplay.playing.matches import match
-    from mdplay.playing.records import save_records
-
     with playing(games, results) as show:
-        options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
-        found = match(game, a, b, games=games, show=show, **options)  # type: ignore[arg-type]
-    if record:
-        save_records(record, found.records)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        click.echo("\n".join(_lines(found)))
+        found = match(
+            game, a, b, games=games, openings=openings, seed=seed, threads=threads, results=results, show=show
+        )
+    report(found, _lines, record, as_json)
 
 
 def _lines(found: MatchResult) -> list[str]:

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import progress
+from mdplay.cli.common import print_json, progress
+from mdplay.playing.evaluating import Evaluation
+from mdplay.playing.matches import MatchResult
+from mdplay.playing.records import save_records
+
+if TYPE_CHECKING:  # it needs numpy
+    from mdplay.playing.tournaments import TournamentResult
 
 games_option = click.option(
     "--games", type=click.IntRange(1), default=100, show_default=True, help="How many games."
@@ -42,3 +49,18 @@ def playing(games: int, results: str | None) -> Iterator[Callable[[int], None]]:
         if results is not None:
             click.echo(f"mdplay: finished games are in {results}; the same command goes on from there", err=True)
         raise
+
+
+def report(
+    found: MatchResult | Evaluation | TournamentResult,
+    lines: Callable[[Any], list[str]],
+    record: str | None,
+    as_json: bool,
+) -> None:
+    """Write the games to the record, and print the figures as JSON or as lines for people."""
+    if record:
+        save_records(record, found.records)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        click.echo("\n".join(lines(found)))

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.cli.common import game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     games_option,
     openings_option,
     playing,
     record_option,
+    report,
     results_option,
     workers_option,
 )
@@ -56,23 +57,18 @@ def command(
     Example:
       mdplay tournament tic-tac-toe random perfect --games 100 --results cup.db --plot cup.png
     """
-    from mdplay.playing.records import save_records
     from mdplay.playing.tournaments import tournament
 
     total = games * len(agents) * (len(agents) - 1) // 2
     with playing(total, results) as show:
-        options = {"openings": openings, "seed": seed, "threads": threads, "results": results}
-        found = tournament(game, agents, games=games, show=show, **options)  # type: ignore[arg-type]
-    if record:
-        save_records(record, (one for played in found.matches for one in played.records))
+        found = tournament(
+            game, agents, games=games, openings=openings, seed=seed, threads=threads, results=results, show=show
+        )
     if plot:
         from mdplay.playing.plots import plot_tournament
 
         plot_tournament(found, plot)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        click.echo("\n".join(_lines(found)))
+    report(found, _lines, record, as_json)
     for _, sentence in found.failures:
         click.echo(f"mdplay: withdrawn: {sentence}", err=True)
     ctx.exit(2 if found.failures else 0)

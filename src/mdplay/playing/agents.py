@@ -17,11 +17,9 @@ that these are facts and not estimates.  Packages offer agents by an entry point
 
 from __future__ import annotations
 
-import importlib
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from inspect import Signature
 from operator import index
 from pathlib import Path
@@ -30,7 +28,7 @@ from typing import Any, Protocol, runtime_checkable
 from mdplay.bits import has, members
 from mdplay.errors import AgentError, MdplayError, UnknownName, unknown
 from mdplay.game import Game
-from mdplay.registry import Parameter, load_module, parameters, read_parameters
+from mdplay.registry import Parameter, all_names, load_module, load_named, parameters, read_parameters
 from mdplay.rng import Random
 
 MAX_ACTIONS = 128
@@ -66,7 +64,7 @@ class Entrant:
 
 def agent_names() -> list[str]:
     """Return the names of all agents, those of installed packages included."""
-    return sorted({*AGENTS, *(point.name for point in entry_points(group="mdplay.agents"))})
+    return all_names("agent", AGENTS)
 
 
 def make_agent(game: Game[Any], text: str) -> Agent:
@@ -126,15 +124,8 @@ def _maker_of_name(text: str) -> tuple[Maker, str]:
 
 def agent_maker(name: str) -> Maker:
     """Return the maker behind a registered name."""
-    if name in AGENTS:
-        module, _, attribute = AGENTS[name].partition(":")
-        maker: Maker = getattr(importlib.import_module(module), attribute)
-        return maker
-    for point in entry_points(group="mdplay.agents"):
-        if point.name == name:
-            loaded: Maker = point.load()
-            return loaded
-    raise unknown("agent", name, agent_names())
+    found: Maker = load_named("agent", name, AGENTS)
+    return found
 
 
 def _maker_of_file(text: str) -> tuple[Maker, str]:

@@ -23,6 +23,7 @@ from mdplay.playing.agents import Agent, Entrant, entrant
 from mdplay.playing.matches import OPENINGS, MatchResult, Tally, match
 from mdplay.playing.plan import Show
 from mdplay.playing.ratings import elo_ratings
+from mdplay.playing.records import Record
 from mdplay.playing.results import Results
 
 
@@ -43,6 +44,11 @@ class TournamentResult:
     agents: tuple[str, ...]
     matches: tuple[MatchResult, ...]
     failures: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """All games, match by match."""
+        return tuple(record for one in self.matches for record in one.records)
 
     @cached_property
     def tallies(self) -> dict[tuple[str, str], Tally]:
