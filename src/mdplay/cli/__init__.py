@@ -32,12 +32,14 @@ COMMANDS = {
     "play": "Play in the terminal.",
     "playouts": "Play random games at full speed.",
     "reproduce": "Reproduce the five systems: tables, plots, one HTML page.",
+    "prove": "Prove a game's result and write the strategy as a book.",
     "respond": "Alternate best responses until both players stand still.",
     "search": "Find a good move by tree search or by depth-limited search.",
     "show": "Draw a position and list its moves.",
     "solve": "Solve a game exactly: values of positions and moves.",
     "states": "List the states of a game in which a player moves.",
     "tournament": "Play every agent against every other: cross table and Elo.",
+    "verify": "Check a book independently of the prover.",
 }
 
 

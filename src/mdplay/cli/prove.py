@@ -1,0 +1,73 @@
+"""``mdplay prove``."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from mdplay.cli.common import json_option, print_json, progress
+from mdplay.errors import FormatError
+
+
+@click.command()
+@click.argument("game", type=click.Choice(["qubic"]))
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="The book to write.")
+@click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
+@click.option("--save-every", default=10.0, show_default=True, type=float, help="Seconds between checkpoints.")
+@json_option
+def command(game: str, out: Path, fresh: bool, save_every: float, as_json: bool) -> None:
+    """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
+
+    A proof that was stopped or killed goes on from BOOK.checkpoint.  Exit code 1: no proof was found.
+
+    \b
+    Example:
+      mdplay prove qubic --out book.txt
+      mdplay verify qubic book.txt
+    """
+    from mdplay.solving.qubic_book import write_book
+    from mdplay.solving.qubic_proof import prove_qubic
+
+    checkpoint = out.with_name(out.name + ".checkpoint")
+    _check_folder(out)
+    if fresh:
+        checkpoint.unlink(missing_ok=True)
+    elif checkpoint.exists() and not as_json:
+        click.echo(f"going on from {checkpoint}")
+    with progress("proving") as show:
+        report = None if as_json else _reporter()
+        proof = prove_qubic(checkpoint, save_seconds=save_every, pause=report, show=show)
+    if proof.book is not None:
+        write_book(out, proof.book)
+    if as_json:
+        print_json(proof.as_dict())
+    else:
+        figures = (
+            f"{proof.expansions:,} expansions, {proof.threat_nodes:,} threat positions, {proof.seconds:.1f} s"
+        )
+        found = f"{len(proof.book):,} lines" if proof.book is not None else "no book"
+        click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({figures})")
+    if proof.book is None:
+        raise SystemExit(1)
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a place that cannot be written before the work, not after it."""
+    if not out.absolute().parent.is_dir():
+        raise FormatError(f"cannot write {out}: there is no folder {out.absolute().parent}")
+
+
+def _reporter() -> Callable[[int, int], None]:
+    """Return a callback that prints a line whenever one more answer is proved."""
+    began, last = time.monotonic(), 0
+
+    def report(proved: int, answers: int) -> None:
+        nonlocal last
+        if proved > last:
+            click.echo(f"{proved} of {answers} answers proved, {time.monotonic() - began:.1f} s")
+            last = proved
+
+    return report

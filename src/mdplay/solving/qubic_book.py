@@ -1,0 +1,117 @@
+"""A strategy for Qubic as a book: what to play where threats alone do not win.
+
+A line a position, the attacker to move: ``attacker defender cell``, the marks as decimal bit masks, cell =
+x + 4y + 16z.  Any symmetric image of a position may be stored.  What is not in the book must fall to threats.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.errors import FormatError
+from mdplay.games.qubic import Qubic
+from mdplay.store import replacing
+
+SHIPPED = "qubic_book.txt.gz"
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Book:
+    """The positions of a book, row by row, and the cell to play in each."""
+
+    attackers: Words
+    defenders: Words
+    cells: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def text(self) -> str:
+        """Return the book as lines."""
+        rows = zip(self.attackers.tolist(), self.defenders.tolist(), self.cells.tolist(), strict=True)
+        return "".join(f"{attacker} {defender} {cell}\n" for attacker, defender, cell in rows)
+
+    @cached_property
+    def moves(self) -> dict[tuple[int, int], int]:
+        """The cell to play in each position of the book, under the least of its images."""
+        found = {}
+        rows = zip(self.attackers.tolist(), self.defenders.tolist(), self.cells.tolist(), strict=True)
+        for attacker, defender, cell in rows:
+            image, k = least_image(attacker, defender)
+            found[image] = Qubic().images[k][cell]
+        return found
+
+    def move(self, attacker: int, defender: int) -> int | None:
+        """Return the cell to play in a position, or None if no image of it is in the book."""
+        image, k = least_image(attacker, defender)
+        cell = self.moves.get(image)
+        return None if cell is None else Qubic().images[k].index(cell)
+
+
+@lru_cache(maxsize=1)
+def _image_tables() -> NDArray[np.uint64]:
+    """Return for each symmetry and byte of a mask where the cells go, as [symmetry, byte, value]."""
+    bits = np.arange(256)[:, None] >> np.arange(8) & 1  # [value, bit]
+    weights = np.uint64(1) << np.array(Qubic().images, np.uint64).reshape(192, 8, 8)  # [symmetry, byte, bit]
+    return np.asarray((bits.astype(np.uint64) * weights[:, :, None, :]).sum(axis=3, dtype=np.uint64))
+
+
+def image_tables() -> NDArray[np.uint64]:
+    """Return for each symmetry and byte of a mask where the cells go, as [symmetry, byte, value]."""
+    return _image_tables()
+
+
+def images_of(cells: int) -> NDArray[np.uint64]:
+    """Return all 192 images of a mask."""
+    tables = image_tables()
+    parts = [tables[:, i, cells >> 8 * i & 255] for i in range(8)]
+    return np.asarray(np.bitwise_or.reduce(parts))
+
+
+def least_image(attacker: int, defender: int) -> tuple[tuple[int, int], int]:
+    """Return the least of the images of a position, and a symmetry that leads to it."""
+    mine, theirs = images_of(attacker), images_of(defender)
+    k = int(np.lexsort((theirs, mine))[0])
+    return (int(mine[k]), int(theirs[k])), k
+
+
+def write_book(path: str | Path, book: Book) -> None:
+    """Write a book, whole or not at all; a name that ends in .gz is compressed."""
+    data = book.text().encode()
+    with replacing(path) as file:
+        file.write(gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
+
+
+def read_book(path: str | Path) -> Book:
+    """Read a book, or raise FormatError."""
+    try:
+        data = Path(path).read_bytes()
+        return parse_book(gzip.decompress(data) if str(path).endswith(".gz") else data, str(path))
+    except (OSError, EOFError) as error:
+        raise FormatError(f"cannot read {path}: {error}") from None
+
+
+def parse_book(data: bytes, name: str) -> Book:
+    """Return the book of a text, or raise FormatError that names the line."""
+    rows = []
+    for number, line in enumerate(data.splitlines(), start=1):
+        words = line.split()
+        if len(words) != 3 or not all(word.isdigit() and int(word) < 1 << 64 for word in words):
+            raise FormatError(f"{name}, line {number}: give attacker, defender and cell as decimal numbers")
+        rows.append([int(word) for word in words])
+    table = np.array(rows, np.uint64).reshape(-1, 3)
+    return Book(table[:, 0], table[:, 1], table[:, 2].astype(np.int64))
+
+
+@lru_cache(maxsize=1)
+def shipped_book() -> Book:
+    """Return the book that comes with mdplay: it was proved and verified by the commands of the same names."""
+    return parse_book(gzip.decompress((files("mdplay.solving") / SHIPPED).read_bytes()), SHIPPED)
