@@ -25,13 +25,17 @@ from mdplay.position import Position
 from mdplay.registry import make
 
 if TYPE_CHECKING:
+    from mdplay.mdp.model import MDP
+    from mdplay.mdp.planning import Plan, plan
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.evaluating import Evaluation, evaluate
     from mdplay.playing.games import play
     from mdplay.playing.matches import MatchResult, match
     from mdplay.playing.records import Record, load_records, save_records
     from mdplay.playing.tournaments import TournamentResult, tournament
+    from mdplay.searching.mcts import mcts
     from mdplay.searching.playouts import Playouts, playouts
+    from mdplay.searching.result import SearchResult
     from mdplay.solving.perft import Ply, perft
     from mdplay.solving.solution import Solution, solve
     from mdplay.solving.worth import Choice
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "MDP",
     "U64",
     "Agent",
     "AgentError",
@@ -53,11 +58,13 @@ __all__ = [
     "LimitError",
     "MatchResult",
     "MdplayError",
+    "Plan",
     "Playouts",
     "Ply",
     "Position",
     "PositionError",
     "Record",
+    "SearchResult",
     "Solution",
     "TournamentResult",
     "UnknownName",
@@ -69,8 +76,10 @@ __all__ = [
     "make",
     "make_agent",
     "match",
+    "mcts",
     "parse_position",
     "perft",
+    "plan",
     "play",
     "playouts",
     "save_records",
@@ -79,20 +88,25 @@ __all__ = [
 ]
 
 _LAZY = {
+    "MDP": "mdplay.mdp.model",
     "Agent": "mdplay.playing.agents",
     "Choice": "mdplay.solving.worth",
     "Evaluation": "mdplay.playing.evaluating",
     "MatchResult": "mdplay.playing.matches",
+    "Plan": "mdplay.mdp.planning",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.solving.perft",
     "Record": "mdplay.playing.records",
+    "SearchResult": "mdplay.searching.result",
     "Solution": "mdplay.solving.solution",
     "TournamentResult": "mdplay.playing.tournaments",
     "evaluate": "mdplay.playing.evaluating",
     "load_records": "mdplay.playing.records",
     "make_agent": "mdplay.playing.agents",
     "match": "mdplay.playing.matches",
+    "mcts": "mdplay.searching.mcts",
     "perft": "mdplay.solving.perft",
+    "plan": "mdplay.mdp.planning",
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
     "save_records": "mdplay.playing.records",
