@@ -15,6 +15,7 @@ from math import comb
 import pytest
 
 from mdplay import __version__, check_game, make, perft, playouts, solve
+from mdplay.cli import COMMANDS
 from mdplay.registry import BUILT_IN
 from tests.helpers import ROOT
 
@@ -185,3 +186,8 @@ def test_contributing_names_every_file_and_only_files_that_exist():
 def test_the_changelog_begins_with_this_version():
     versions = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
     assert versions[0] == __version__
+
+
+def test_the_changelog_names_every_command():
+    named = set(re.findall(r"`(?:mdplay )?([a-z]+)`", (ROOT / "CHANGELOG.md").read_text()))
+    assert set(COMMANDS) - named - {"cache"} == set()
