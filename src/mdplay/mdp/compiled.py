@@ -24,6 +24,7 @@ SPREAD = 0.3  # comparing pays when what a choice may lose is below this part of
 NEXT_SLACK = 0.1  # what mpi usually leaves of the slack from one sweep to the next
 KRYLOV_LIMIT = 300
 RESTARTS = 40
+NO_LOSS = np.empty(0, dtype=np.float32)
 
 
 @cache
@@ -78,7 +79,7 @@ class CompiledSweeps:
         if not value.any():  # nothing to gather: rows without transitions say the same
             arrays = (arrays[0], np.zeros_like(arrays[1]), *arrays[2:])
         before = (*arrays, self.rows.discount, value)
-        return self._team.sweep(kernels.improve, before, (out_value, out_choice))
+        return self._team.sweep(kernels.improve, before, (0, out_value, out_choice, NO_LOSS))
 
     def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do what improve does; forget choices that it proves not to be best, if that saves much.
@@ -95,7 +96,7 @@ class CompiledSweeps:
         loss = np.empty(len(self._current.reward), dtype=np.float32)
         most = int(lengths(self._current.first_choice).max())
         before = (*self._arrays, self.rows.discount, value)
-        change = self._team.sweep(kernels.improve_and_compare, before, (out_value, out_choice, most, loss))
+        change = self._team.sweep(kernels.improve, before, (most, out_value, out_choice, loss))
         error = 2.0 * self.rows.backup_error(value)
         low, high = enclosure(self.rows, change, error)
         tie = 2.0 * TIE * max(1.0, float(np.abs(out_value).max()))
@@ -196,13 +197,13 @@ class CompiledPolicy:
         arranged = (first, middle, target, weight, own)
         given = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.discount)
         krylov.arrange(order, rank, self._choice, *given, *arranged)
-        goal = max(error, rows.backup_error(value))
         x, b = value[order], self._reward[order]
         left = np.inf
         for _ in range(RESTARTS):
+            goal = max(error, rows.backup_error(x))  # less than rounding makes is not to be had
             before, left = left, krylov.bicgstab(*arranged, b, goal, KRYLOV_LIMIT, x)
             if left <= goal or not left < 0.5 * before:
                 break
-        if not left <= max(error, 100.0 * goal):
+        if not left <= max(error, 100.0 * rows.backup_error(x)):
             return np.full_like(value, np.nan)
         return x[rank]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mdplay.mdp.loops import attract, components, has_cycle, run
+from mdplay.mdp.loops import attract, components, has_cycle, keep_staying, run
 from mdplay.mdp.model import Integers
 from mdplay.mdp.rows import Rows
 
@@ -59,7 +59,9 @@ def _first_edges(rows: Rows) -> Integers:
 def end_components(rows: Rows, allowed: Mask) -> EndComponents:
     """Return the largest end components made of allowed choices."""
     allowed = allowed.copy()
+    back = Backward(rows)
     while True:
+        back.keep_staying(allowed)
         label, _ = strong_components(rows, allowed)
         outside = label[rows.target] != np.repeat(label[rows.owner], rows.row_lengths)
         leaves = allowed & any_transition(rows, outside)
@@ -94,6 +96,12 @@ class Backward:
         arrays = (self._first, self._choices, self._rows.owner, allowed, reached, choice)
         run(attract, 2 * len(self._choices), *arrays)
         return reached, choice
+
+    def keep_staying(self, out_allowed: Mask) -> bool:
+        """Forbid choices that do not let a policy stay among allowed ones for ever; say whether any is left."""
+        left = np.bincount(self._rows.owner[out_allowed], minlength=self._rows.num_states)
+        arrays = (self._first, self._choices, self._rows.owner, out_allowed, left)
+        return bool(run(keep_staying, 2 * len(self._choices), *arrays) > 0)
 
     def surely(self, goal: Mask) -> tuple[Mask, Integers]:
         """Return the states from which some policy reaches the goal with probability 1, and that policy."""

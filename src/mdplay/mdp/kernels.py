@@ -25,62 +25,18 @@ def improve(
     value: Floats,
     begin: int,
     end: int,
-    out_value: Floats,
-    out_choice: Integers,
-) -> tuple[float, float, int]:
-    """Do one Bellman sweep; return the smallest and largest change and how many choices have changed."""
-    one = np.uint64(1)
-    low, high, switched = np.inf, -np.inf, 0
-    choice = np.uint64(first_choice[begin])
-    j = np.uint64(first_transition[choice])
-    for state in range(np.uint64(begin), np.uint64(end)):
-        end_choice = np.uint64(first_choice[state + one])
-        if choice == end_choice:
-            out_value[state] = 0.0
-            continue
-        best, chosen = -np.inf, choice
-        while choice < end_choice:
-            later = 0.0
-            row_end = np.uint64(first_transition[choice + one])
-            for entry in range(j, row_end):
-                later += probability[entry] * value[target[entry]]
-            j = row_end
-            worth = reward[choice] + discount * later
-            if worth > best:
-                best, chosen = worth, choice
-            choice += one
-        switched += out_choice[state] != chosen
-        out_choice[state] = chosen
-        out_value[state] = best
-        change = best - value[state]
-        if change < low:
-            low = change
-        if change > high:
-            high = change
-    return low, high, switched
-
-
-@kernel
-def improve_and_compare(
-    first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    discount: float,
-    value: Floats,
-    begin: int,
-    end: int,
-    out_value: Floats,
-    out_choice: Integers,
     most: int,
+    out_value: Floats,
+    out_choice: Integers,
     out_loss: Any,
 ) -> tuple[float, float, int]:
-    """Do one Bellman sweep as `improve` does, and find how much worse than the best each choice is.
+    """Do one Bellman sweep; return the smallest and largest change and how many choices have changed.
 
-    ``most`` is the largest number of choices of a state.
+    If ``out_loss`` has room for it, find also how much worse than the best each choice is; ``most`` is then
+    the largest number of choices of a state.
     """
     one = np.uint64(1)
+    compare = len(out_loss) > 0
     worths = np.empty(most)
     low, high, switched = np.inf, -np.inf, 0
     choice = np.uint64(first_choice[begin])
@@ -99,12 +55,14 @@ def improve_and_compare(
                 later += probability[entry] * value[target[entry]]
             j = row_end
             worth = reward[choice] + discount * later
-            worths[choice - first] = worth
+            if compare:
+                worths[choice - first] = worth
             if worth > best:
                 best, chosen = worth, choice
             choice += one
-        for other in range(first, end_choice):
-            out_loss[other] = best - worths[other - first]
+        if compare:
+            for other in range(first, end_choice):
+                out_loss[other] = best - worths[other - first]
         switched += out_choice[state] != chosen
         out_choice[state] = chosen
         out_value[state] = best

@@ -242,6 +242,34 @@ def preorder(first_edge: Any, target: Any, out_order: Any) -> int:
     return count
 
 
+def keep_staying(first_back: Any, back: Any, owner: Any, out_allowed: Any, out_left: Any) -> int:
+    """Forbid choices that may lead to a state without allowed choices, until no more are found.
+
+    ``out_left[s]`` is the number of allowed choices of state s.  Return how many states have some left.
+    """
+    size = len(first_back) - 1
+    queue = np.zeros(size, np.int64)
+    count = 0
+    for state in range(size):
+        if out_left[state] == 0:
+            queue[count] = state
+            count += 1
+    done = 0
+    while done < count:
+        state = queue[done]
+        done += 1
+        for index in range(first_back[state], first_back[state + 1]):
+            choice = back[index]
+            if out_allowed[choice]:
+                out_allowed[choice] = False
+                before = owner[choice]
+                out_left[before] -= 1
+                if out_left[before] == 0:
+                    queue[count] = before
+                    count += 1
+    return size - count
+
+
 def attract(first_back: Any, back: Any, owner: Any, allowed: Any, out_reached: Any, out_choice: Any) -> int:
     """Extend the reached states by all that have an allowed choice with a way into them, breadth first.
 

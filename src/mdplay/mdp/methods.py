@@ -184,7 +184,8 @@ def inexact_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Float
         value, other = other, value
         if goal.reached(change, value):
             return value
-        value = _solved(sweeps, choice, value, FORCING * change.step)
+        # Without a discount an inexact value may make a policy that never ends look best.
+        value = _solved(sweeps, choice, value, FORCING * change.step if goal.proper is None else 0.0)
 
 
 def _solved(sweeps: Sweeps, choice: Integers, value: Floats, error: float) -> Floats:

@@ -296,7 +296,7 @@ def _times(rows: Rows, near: Integers) -> Floats | None:
     else:
         part, _ = rebuilt(rows, near, np.arange(rows.num_states), rows.num_states)
         clock = replace(part, reward=np.ones(len(part.reward)))
-        if end_components(clock, np.ones(len(clock.reward), dtype=bool)).inside.any():
+        if Backward(clock).keep_staying(np.ones(len(clock.reward), dtype=bool)):
             return None
         order, blocks = clock.component_order
     sweeps = sweeps_over(clock, 1)
