@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from mdplay.bits import members, some
+from mdplay.bits import as_int, members, some
 from mdplay.contract import check_shape, checked
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, num_players, parse_position
@@ -59,7 +59,7 @@ def check_game(
         from mdplay.probe import compare_with_compiled
 
         compare_with_compiled(game, checker.visited)
-    known = ("outcomes", "size", "symmetries", "heuristic", "order", "parse")
+    known = ("outcomes", "size", "symmetries", "heuristic", "order", "look", "key", "parse")
     knowledge = tuple(name for name in known if getattr(game, f"has_{name}"))
     return Report(games, len(checker.visited), checker.longest, knowledge, compiled)
 
@@ -224,6 +224,10 @@ class _Checker:
                 self.check_symmetry(s, k)
         if game.has_index:
             self.check_index(s)
+        if game.has_look:
+            self.check_look(s)
+        if game.has_key and not 0 <= game.key(s) < 1 << game.key_bits:
+            raise GameError(f"key is {game.key(s)} in {_show(game, s)}; it has key_bits = {game.key_bits} bits")
         if game.has_heuristic:
             _check_finite("heuristic", game.heuristic(s), game, s)
         if game.has_order and not some(game.outcomes(s)):
@@ -259,6 +263,14 @@ class _Checker:
         else:
             pairs = [(game.step(s, a), game.reward(s, a)) for a in members(game.legal(s))]
         return sorted((game.image(t, k), round(number, 9)) for t, number in pairs)
+
+    def check_look(self, s: Any) -> None:
+        """Check that look lists legal actions and does not deny a position that is over."""
+        game, look, legal = self.game, self.game.look(s), as_int(self.game.legal(s))
+        if look.low > look.high:
+            raise GameError(f"look gives the bounds {look.low} .. {look.high} in {_show(game, s)}")
+        if look.low < look.high and legal and not 0 < as_int(look.moves) == as_int(look.moves) & legal:
+            raise GameError(f"look lists {members(look.moves)} in {_show(game, s)}; legal are {members(legal)}")
 
     def check_index(self, s: Any) -> None:
         """Check that numbers are in range, return to themselves and rise with every move."""

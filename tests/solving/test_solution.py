@@ -87,12 +87,12 @@ def test_a_game_that_comes_back_is_refused(needs_compiler):
 
 def test_a_game_too_large_is_refused_before_it_starts(needs_compiler):
     with pytest.raises(LimitError, match=r"more than .* states"):
-        solve(make("connect-four"), memory=1 << 30)
+        solve(make("connect-four"), method="hashed", memory=1 << 30)
 
 
 def test_a_table_that_outgrows_its_memory_is_refused(needs_compiler):
     with pytest.raises(LimitError, match="memory"):
-        solve(make("connect-four:rows=4,cols=4"), memory=1 << 18)
+        solve(make("connect-four:rows=4,cols=4"), method="hashed", memory=1 << 18)
 
 
 def test_an_unknown_method_is_refused():

@@ -18,6 +18,7 @@ from mdplay.errors import MdplayError, unknown
 COMMANDS = {
     "accuracy": "Count how often an agent's moves keep the exact value.",
     "bandits": "Compare exploration policies on multi-armed bandits.",
+    "book": "Prove all positions after some plies: an opening book.",
     "cache": "Show or clear the folder of compiled kernels.",
     "check": "Check that a game keeps its contract.",
     "decode": "Turn a plan into an Anti-Tic-Tac-Toe policy file.",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from mdplay.bits import some
-from mdplay.cli.common import GameName, json_option, position_option, print_json, progress, state_of
+from mdplay.cli.common import (
+    GameName,
+    json_option,
+    position_option,
+    print_json,
+    progress,
+    state_of,
+    threads_option,
+)
+from mdplay.cli.proving import Request, solve_batch, solve_position
 from mdplay.game import Game, num_players
 
 GIGABYTE = 1e9
@@ -60,18 +69,34 @@ def print_moves(facts: dict[str, Any]) -> None:
 @click.argument("name", metavar="GAME")
 @position_option
 @click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
+@click.option("--weak", is_flag=True, help="Connect Four: only who wins, not how soon; much quicker.")
+@click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
+@threads_option
 @json_option
-def command(name: str, position: str | None, memory: float | None, as_json: bool) -> None:
+def command(
+    name: str,
+    position: str | None,
+    memory: float | None,
+    weak: bool,
+    batch: TextIO | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
     """Solve a game exactly: the value of a position and of every move.
 
     \b
     Examples:
       mdplay solve tic-tac-toe
-      mdplay solve connect-four:rows=4,cols=5 --position 1223
+      mdplay solve connect-four --position 4453
+      mdplay solve connect-four --batch positions.txt
     """
     from mdplay.solving.solution import solve
 
     game = GameName().convert(name, None, None)
+    if game.has_study or batch is not None:
+        request = Request(game, name, weak, None if memory is None else int(memory * GIGABYTE), threads)
+        solve_batch(request, batch) if batch is not None else solve_position(request, position, as_json)
+        return
     state = state_of(game, position)
     with progress("states") as show:
         solution = solve(game, state, memory=None if memory is None else int(memory * GIGABYTE), show=show)

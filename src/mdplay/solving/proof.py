@@ -33,6 +33,7 @@ from mdplay.running import Show, Watch, num_threads
 from mdplay.solving import proof_desk as desk_of
 from mdplay.solving.proof_kernel import BUSY, grow_to, recall_move, remember, settle_all
 from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
+from mdplay.solving.worth import Choice, Worth
 
 MEMORY = 256 << 20  # bytes that the table may take
 FIRST_BYTES = 1 << 20  # of the table at first
@@ -57,16 +58,6 @@ class Proof:
     def exact(self) -> bool:
         """Whether the search came to its end."""
         return self.low == self.high
-
-
-@dataclass(frozen=True)
-class MoveScore:
-    """A move's worth to its player: the game's value, the score and, if that tells, the plies to the end."""
-
-    action: int
-    value: int
-    score: int
-    distance: int | None
 
 
 class Prover:
@@ -133,17 +124,18 @@ class Prover:
         self._search(rows, windows, show=show)
         return windows[:, 0] * np.array([self._sign(s) for s in states], np.int64)
 
-    def choices(self, state: Any) -> list[MoveScore]:
+    def choices(self, state: Any) -> list[Choice]:
         """Return every legal move with its score, in ascending order; none where the game is over."""
         actions = members(self.game.legal(state))
         after = [self.game.step(state, action) for action in actions]
         scores = self.scores(after)
         return [self._choice(state, *item) for item in zip(actions, after, scores.tolist(), strict=True)]
 
-    def value_and_distance(self, state: Any) -> tuple[int, int | None]:
-        """Return what a position is worth to its mover, and the plies to the end if the score tells."""
+    def worth(self, state: Any, player: int) -> Worth:
+        """Return what a position is worth to a player, and the plies to the end if the score tells."""
         score = self.score(state)
-        return self._value(score), self._distance(state, score)
+        turn = 1 if player == self.game.player(state) else -1
+        return Worth(turn * self._value(score), self._distance(state, score))
 
     def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
         """Return the actions of best play from a position to the end; the table's move before smaller ones."""
@@ -166,12 +158,14 @@ class Prover:
         remember(self._native, self._rows(states), values, self._table, self._desks[0])
 
     # ---------------------------------------------------------------- moves
-    def _choice(self, state: Any, action: int, after: Any, score: int) -> MoveScore:
-        value, distance = self._value(score), self._distance(after, score)
-        turn = self._sign(state) * self._sign(after)
-        gain = self._gain(state, action) * self._sign(state)
-        return MoveScore(
-            action, gain + turn * value, gain + turn * score, None if distance is None else distance + 1
+    def _choice(self, state: Any, action: int, after: Any, score: int) -> Choice:
+        turn, gain = self._sign(state) * self._sign(after), self._gain(state, action) * self._sign(state)
+        distance = self._distance(after, score)
+        return Choice(
+            action,
+            gain + turn * self._value(score),
+            None if distance is None else distance + 1,
+            gain + turn * score if isinstance(self.study, Study) else None,
         )
 
     def _action_worth(self, state: Any, value: int) -> int:

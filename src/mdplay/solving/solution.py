@@ -23,7 +23,7 @@ from mdplay.running import Show
 from mdplay.solving.memory import budget
 from mdplay.solving.worth import TIE, Choice, Table, best_actions
 
-METHODS = ("auto", "dense", "growing", "hashed")
+METHODS = ("auto", "dense", "growing", "hashed", "proof")
 MANY_LINES = 10  # from which on a growing set is worth a kernel of its own
 
 
@@ -60,6 +60,9 @@ class Solution:
         state = self._state(state)
         if some(self.game.outcomes(state)):
             return []
+        if self.method == "proof":
+            proved: list[Choice] = self.table.choices(state)  # type: ignore[attr-defined]
+            return proved
         return [self._choice(state, action) for action in members(self.game.legal(state))]
 
     def best(self, state: Any = None) -> list[int]:
@@ -96,9 +99,9 @@ def solve(
 ) -> Solution:
     """Solve a game: every state that the given one (default: the start) reaches.
 
-    ``method``: growing (for games of a growing set), dense (for games that number their states), hashed, or auto:
-    the quickest of them.  ``memory`` is a limit in bytes, by default most of what is free; work that would not
-    fit is refused with LimitError.
+    ``method``: growing (for games of a growing set), dense (for games that number their states), hashed, proof
+    (each position when it is asked for; for games with a ``study``), or auto: the quickest of them.  ``memory`` is
+    a limit in bytes, by default most of what is free; work that would not fit is refused with LimitError.
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
@@ -110,10 +113,14 @@ def solve(
 def _table(game: Game[Any], state: Any, method: str, memory: int | None, show: Show | None) -> Table:
     """Return a filled table of the method asked for, or of the quickest one that fits."""
     from mdplay.solving import dense, growing
+    from mdplay.solving.book import prover_for
     from mdplay.solving.hashed import HashTable
+    from mdplay.solving.proof import MEMORY
 
     if method == "auto":
         method = _quickest(game, budget(memory))
+    if method == "proof":
+        return prover_for(game, memory=memory or MEMORY)
     if method == "growing":
         return growing.fill(game, memory=memory, show=show)
     if method == "dense":
@@ -127,6 +134,8 @@ def _quickest(game: Game[Any], limit: int) -> str:
     """Return the quickest method whose table fits: that of most knowledge."""
     from mdplay.solving import dense, growing
 
+    if game.has_study:
+        return "proof"
     if game.has_targets and game.size() >> MANY_LINES and growing.needed_bytes(game) <= limit:
         return "growing"
     return "dense" if game.has_size and dense.needed_bytes(game) <= limit else "hashed"

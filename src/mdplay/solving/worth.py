@@ -18,11 +18,15 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True)
 class Choice:
-    """An action with its value to the player who makes it, and the plies to the end where these are counted."""
+    """An action with its value to the player who makes it, and the plies to the end where these are counted.
+
+    ``score`` is for games whose wins are counted, such as Connect Four's.
+    """
 
     action: int
     value: float
     distance: int | None
+    score: int | None = None
 
 
 class Table(Protocol):

@@ -1,0 +1,48 @@
+"""``mdplay book``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mdplay.cli.common import game_argument, json_option, print_json, progress, threads_option
+from mdplay.game import Game
+
+GIGABYTE = 1e9
+
+
+@click.command()
+@game_argument
+@click.option("--plies", type=click.IntRange(1), required=True, help="Prove all positions after so many plies.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: where solve looks."
+)
+@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
+@threads_option
+@json_option
+def command(
+    game: Game[Any], plies: int, out: Path | None, memory: float | None, threads: int | None, as_json: bool
+) -> None:
+    """Make an opening book: the scores of all positions after some plies, proved on all cores.
+
+    Stop it with Ctrl-C and start it again: it goes on where it was.
+
+    \b
+    Example:
+      mdplay book connect-four --plies 4
+    """
+    from mdplay.solving.book import load_book, make_book, positions, user_path
+    from mdplay.solving.proof import MEMORY
+
+    path = user_path(game, plies) if out is None else out
+    total = len(load_book(path, game).rows) if path.exists() else len(positions(game, plies))
+    limit = MEMORY if memory is None else int(memory * GIGABYTE)
+    with progress("positions", total) as show:
+        book = make_book(game, plies, path, memory=limit, threads=threads, show=show)
+    facts = {"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": path.stat().st_size}
+    if as_json:
+        print_json(facts)
+        return
+    click.echo(f"{facts['positions']:,} positions after {plies} plies, {facts['bytes']:,} bytes: {path}")

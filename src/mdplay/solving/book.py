@@ -1,0 +1,166 @@
+"""Opening books: the scores of all positions after a number of plies, proved once.
+
+A prover that has learned a book answers every position before it at once: above the book the search is tiny.
+
+The file (mdplay.store) holds one byte a position, its score for the player to move, and nothing else: which
+positions there are, and in which order, the rules tell.  Of the images of a position under the board's symmetries
+the least by its packed words is kept, in ascending order.  A book in the making has ``UNKNOWN`` where nothing is
+proved yet; it is written every minute, and making it again goes on where it stopped.
+
+Books that users make are kept in the cache folder; one of 7 x 6 Connect Four, four plies, comes with the package.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay import store
+from mdplay.bridge import native, unpack, width, words
+from mdplay.errors import FormatError
+from mdplay.folders import cache_folder
+from mdplay.game import Game
+from mdplay.running import Watch
+from mdplay.solving.perft import MAX_POSITIONS, following
+from mdplay.solving.proof import MEMORY, Prover
+
+KIND = "opening book"
+UNKNOWN = -128
+BATCH = 32  # positions between two looks at the clock
+SAVE_SECONDS = 60.0
+SUFFIX = ".book"
+
+
+@dataclass(frozen=True)
+class Book:
+    """The positions of a game after ``plies`` plies, as packed rows, and their scores for the player to move."""
+
+    game: Game[Any]
+    plies: int
+    rows: NDArray[np.uint64]
+    scores: NDArray[np.int8]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every score is known."""
+        return bool((self.scores != UNKNOWN).all())
+
+    def teach(self, prover: Prover) -> None:
+        """Let a prover learn the scores."""
+        known = np.flatnonzero(self.scores != UNKNOWN)
+        states = [unpack(self.game, self.rows[i].tolist()) for i in known]
+        prover.learn(states, self.scores[known].tolist())
+
+    def save(self, path: Path) -> None:
+        """Write the book to a file, atomically."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        meta = {"game": repr(self.game), "plies": self.plies}
+        store.save(path, {"scores": self.scores}, kind=KIND, meta=meta)
+
+
+def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
+    """Return the positions after so many plies as packed rows, one of each set of images, in ascending order."""
+    layer = np.array([words(game.initial())], np.uint64).reshape(1, width(game))
+    watch = Watch()
+    for _ in range(plies):
+        paths = np.ones(len(layer), np.int64)
+        follow = partial(following, native(game), layer, paths, True, MAX_POSITIONS, watch.stop, watch.progress)
+        layer = watch.run([follow])[0][0]
+    order = np.lexsort(layer.T[::-1])
+    return layer[order]
+
+
+def load_book(path: Path, game: Game[Any]) -> Book:
+    """Read a book, finished or not; raise FormatError if it is damaged or another game's."""
+    stored = store.load(path, kind=KIND)
+    if stored.meta.get("game") != repr(game):
+        raise FormatError(f"{path} is a book of {stored.meta.get('game')}, not of {game!r}")
+    plies, scores = int(stored.meta["plies"]), stored.arrays["scores"]
+    rows = positions(game, plies)
+    if scores.shape != (len(rows),) or scores.dtype != np.int8:
+        raise FormatError(f"{path} has {scores.size} scores; after {plies} plies there are {len(rows)} positions")
+    return Book(game, plies, rows, scores)
+
+
+def make_book(
+    game: Game[Any],
+    plies: int,
+    path: Path,
+    *,
+    memory: int = MEMORY,
+    threads: int | None = None,
+    show: Callable[[int], None] | None = None,
+) -> Book:
+    """Prove every position after so many plies, on all cores; go on with an unfinished book.
+
+    ``show`` gets the number of positions done.  Stopped by Ctrl-C, it saves what it has.
+    """
+    book = _begun(game, plies, path)
+    prover = Prover(game, memory=memory, threads=threads)
+    book.teach(prover)
+    try:
+        _fill(book, prover, path, show)
+    finally:
+        book.save(path)
+    return book
+
+
+def _begun(game: Game[Any], plies: int, path: Path) -> Book:
+    if not path.exists():
+        rows = positions(game, plies)
+        return Book(game, plies, rows, np.full(len(rows), UNKNOWN, np.int8))
+    book = load_book(path, game)
+    if book.plies != plies:
+        raise FormatError(f"{path} is a book of {book.plies} plies, not of {plies}; name another file")
+    return Book(game, plies, book.rows, book.scores.copy())  # the file's own array cannot be written
+
+
+def _fill(book: Book, prover: Prover, path: Path, show: Callable[[int], None] | None) -> None:
+    left = np.flatnonzero(book.scores == UNKNOWN)
+    saved = time.monotonic()
+    for i in range(0, len(left), BATCH):
+        batch = left[i : i + BATCH]
+        book.scores[batch] = prover.scores(unpack(book.game, book.rows[j].tolist()) for j in batch)
+        if show is not None:
+            show(len(book.scores) - len(left) + i + len(batch))
+        if time.monotonic() - saved > SAVE_SECONDS:
+            book.save(path)
+            saved = time.monotonic()
+
+
+# ---------------------------------------------------------------- where books are
+def file_name(game: Game[Any], plies: int) -> str:
+    """Return the name of a book's file: the game, its parameters and the plies."""
+    given = [f"{field.name}={getattr(game, field.name)}" for field in fields(game)]  # type: ignore[arg-type]
+    return "-".join([type(game).__name__, *given, f"plies={plies}"]) + SUFFIX
+
+
+def user_path(game: Game[Any], plies: int) -> Path:
+    """Return where a user's book of the game is kept."""
+    return cache_folder() / "books" / file_name(game, plies)
+
+
+def find_book(game: Game[Any], *, max_plies: int = 12) -> Book | None:
+    """Return the deepest finished book of a game that there is, a user's or the package's, or None."""
+    shipped = Path(str(files("mdplay.solving"))) / "books"
+    for plies in range(max_plies, 0, -1):
+        for path in (user_path(game, plies), shipped / file_name(game, plies)):
+            if path.exists() and (book := load_book(path, game)).complete:
+                return book
+    return None
+
+
+def prover_for(game: Game[Any], *, memory: int = MEMORY, threads: int | None = None) -> Prover:
+    """Return a prover of the game that has learned its opening book, if there is one."""
+    prover = Prover(game, memory=memory, threads=threads)
+    if book := find_book(game):
+        book.teach(prover)
+    return prover

@@ -1,0 +1,87 @@
+"""What the study of Connect Four claims, against plain recursion over the rules."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdplay import check_game, make
+from mdplay.bits import members
+from mdplay.games.connect_four_knowledge import Threats
+from mdplay.rng import Random
+from tests.known.plain_connect_four import score as plain_score
+
+
+def random_states(game, count, seed=3):
+    rng = Random(seed)
+    for _ in range(count):
+        s = game.initial()
+        while game.legal(s):
+            yield s
+            s = game.step(s, rng.pick(game.legal(s)))
+
+
+def columns_of(game, s):
+    rows = game.text(s).split("/")
+    return tuple("".join(row[c] for row in reversed(rows)).rstrip(".") for c in range(game.cols))
+
+
+def values(game, s):
+    """Return player 0's score of the position, and of each one after."""
+
+    def worth(t):
+        if not game.legal(t):
+            study = game.study()
+            return study.result(study.enter(t))
+        return plain_score(columns_of(game, t), game.rows) * (-1 if t.player else 1)
+
+    return worth(s), {a: worth(game.step(s, a)) for a in members(game.legal(s))}
+
+
+@pytest.mark.parametrize("rows, cols", [(4, 4), (3, 5)])
+def test_look_is_true(rows, cols):
+    game, study = make(f"connect-four:rows={rows},cols={cols}"), Threats(rows, cols)
+    for s in random_states(game, 60):
+        if (s.mine | s.theirs).bit_count() < 5:
+            continue  # plain negamax would take too long
+        value, after = values(game, s)
+        look = study.look(study.enter(s))
+        assert look.low <= value <= look.high
+        if look.low < look.high:
+            kept = [after[cell // (rows + 1)] for cell in members(look.moves)]
+            assert value == (min(kept) if s.player else max(kept))
+
+
+def test_the_study_keeps_the_contract():
+    assert "look" in check_game(Threats(4, 5), games=5, compiled=False).knowledge
+
+
+@given(st.lists(st.integers(0, 6), max_size=30))
+def test_threats_are_the_cells_that_win(columns):
+    game, study = make("connect-four"), Threats()
+    s, t = game.initial(), study.initial()
+    for column in columns:
+        if not game.legal(s) >> column & 1:
+            break
+        cell = next(a for a in members(study.legal(t)) if a // 7 == column)
+        s, t = game.step(s, column), study.step(t, cell)
+        assert t == study.enter(s) or not game.legal(s)
+    winning = [
+        a for a in members(study.legal(t)) if not study.legal(study.step(t, a)) and study.result(study.step(t, a))
+    ]
+    if game.legal(s):
+        assert winning == members(t.my_threats & study.legal(t))
+
+
+@given(st.lists(st.integers(0, 6), max_size=30))
+def test_mirror_images_share_a_key_and_others_do_not(columns):
+    study = Threats()
+    s, image = study.initial(), study.initial()
+    for column in columns:
+        cells = {a // 7: a for a in members(study.legal(s))}
+        if column not in cells:
+            break
+        mirrored = {a // 7: a for a in members(study.legal(image))}
+        s, image = study.step(s, cells[column]), study.step(image, mirrored[6 - column])
+    discs = (s.mine | s.theirs).bit_count()
+    assert (study.key(s) == study.key(image)) == (discs < 14 or s == image)
+    assert 0 <= study.key(s) < 1 << study.key_bits

@@ -1,0 +1,86 @@
+"""Opening books: made, resumed, checked when read, and true."""
+
+import numpy as np
+import pytest
+
+from mdplay import FormatError, make
+from mdplay.solving import book as books
+from mdplay.solving.book import UNKNOWN, find_book, load_book, make_book, positions, prover_for
+from mdplay.solving.proof import Prover
+
+GAME = make("connect-four:rows=4,cols=4")
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    path = tmp_path_factory.mktemp("books") / "small.book"
+    make_book(GAME, 3, path, memory=1 << 20, threads=1)
+    return path
+
+
+def test_positions_are_those_up_to_the_mirror():
+    assert [len(positions(make("connect-four"), plies)) for plies in range(5)] == [1, 4, 28, 119, 568]
+
+
+def test_every_score_is_the_provers(needs_compiler, path):
+    book, prover = load_book(path, GAME), Prover(GAME, memory=1 << 20)
+    states = [type(GAME.initial())(*row) for row in book.rows.tolist()]
+    assert book.complete and book.scores.tolist() == prover.scores(states).tolist()
+
+
+def test_a_prover_with_a_book_answers_without_searching(needs_compiler, path):
+    taught, blank = Prover(GAME, memory=1 << 20), Prover(GAME, memory=1 << 20)
+    load_book(path, GAME).teach(taught)
+    assert taught.score(GAME.initial()) == blank.score(GAME.initial()) == 0
+    assert taught.nodes < blank.nodes / 10
+
+
+def test_making_goes_on_where_it_stopped(needs_compiler, path, tmp_path):
+    whole = load_book(path, GAME)
+    scores = whole.scores.copy()
+    scores[5:] = UNKNOWN
+    scores[0] = 7  # wrong on purpose: what is there is not proved again
+    begun = books.Book(GAME, whole.plies, whole.rows, scores)
+    begun.save(tmp_path / "begun.book")
+    assert not load_book(tmp_path / "begun.book", GAME).complete
+    book = make_book(GAME, 3, tmp_path / "begun.book", memory=1 << 20, threads=1)
+    assert book.complete and book.scores[0] == 7
+    assert load_book(tmp_path / "begun.book", GAME).complete
+
+
+def test_ctrl_c_saves_what_is_proved(needs_compiler, tmp_path, monkeypatch):
+    monkeypatch.setattr(books, "BATCH", 4)
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_book(GAME, 3, tmp_path / "stopped.book", memory=1 << 20, threads=1, show=stop)
+    assert np.count_nonzero(load_book(tmp_path / "stopped.book", GAME).scores != UNKNOWN) == 4
+
+
+def test_a_damaged_book_is_refused(needs_compiler, path, tmp_path):
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "damaged.book").write_bytes(content)
+    with pytest.raises(FormatError, match="damaged"):
+        load_book(tmp_path / "damaged.book", GAME)
+
+
+def test_a_book_of_another_game_is_refused(needs_compiler, path):
+    with pytest.raises(FormatError, match="not of ConnectFour"):
+        load_book(path, make("connect-four"))
+
+
+def test_a_book_of_other_plies_is_not_continued(needs_compiler, path):
+    with pytest.raises(FormatError, match="a book of 3 plies"):
+        make_book(GAME, 2, path)
+
+
+def test_the_users_book_is_found(needs_compiler, path, tmp_path, monkeypatch):
+    monkeypatch.setattr(books, "cache_folder", lambda: tmp_path)
+    assert find_book(GAME) is None
+    load_book(path, GAME).save(books.user_path(GAME, 3))
+    found = find_book(GAME)
+    assert found is not None and found.plies == 3
+    assert prover_for(GAME, memory=1 << 20).prove(GAME.initial()).nodes < 500

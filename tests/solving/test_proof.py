@@ -1,0 +1,196 @@
+"""Proof search against plain negamax, plain recursion, tables of whole games, and published facts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from mdplay import Game, GameError, make, solve
+from mdplay.bits import members
+from mdplay.rng import Random
+from mdplay.solving.proof import Prover, prove
+from tests.helpers import COMPILED
+from tests.known.plain_connect_four import score as plain_score
+from tests.solving.plain_recursion import exact_values
+
+KNOWN = Path(__file__).parents[1] / "known" / "connect_four_scores.txt"
+
+
+def known_scores():
+    lines = [line.split() for line in KNOWN.read_text().splitlines() if not line.startswith("#")]
+    return [(moves, int(score)) for moves, score in lines]
+
+
+def walks(game, count, seed=1):
+    """Return the positions of random games, ends included, without repeats."""
+    rng, found = Random(seed), {}
+    while len(found) < count:
+        s = game.initial()
+        found[s] = True
+        while game.legal(s):
+            s = game.step(s, rng.pick(game.legal(s)))
+            found[s] = True
+    return list(found)[:count]
+
+
+@pytest.fixture(scope="module")
+def connect_four():
+    return Prover(make("connect-four"), memory=1 << 22)
+
+
+# ---------------------------------------------------------------- Connect Four
+def test_known_scores(connect_four):
+    rows = [(moves, score) for moves, score in known_scores() if COMPILED or len(moves) > 30]
+    got = connect_four.scores([connect_four.game.parse(moves) for moves, _ in rows])
+    assert got.tolist() == [score for _, score in rows]
+
+
+def test_weak_scores_are_the_signs(connect_four):
+    rows = [(moves, score) for moves, score in known_scores() if COMPILED or len(moves) > 32]
+    got = connect_four.scores([connect_four.game.parse(moves) for moves, _ in rows], weak=True)
+    assert got.tolist() == [int(np.sign(score)) for _, score in rows]
+
+
+def test_choices_are_the_scores_of_the_positions_after(connect_four):
+    game = connect_four.game
+    state = game.parse(known_scores()[-20][0])
+    for choice in connect_four.choices(state):
+        after = game.step(state, choice.action)
+        assert choice.score == -connect_four.score(after) if game.legal(after) else choice.distance == 1
+        assert choice.value == np.sign(choice.score)
+
+
+@pytest.mark.parametrize("moves, score", [row for row in known_scores() if len(row[0]) > 29][::4])
+def test_the_best_line_ends_as_the_score_says(connect_four, moves, score):
+    game = connect_four.game
+    state, mover = game.parse(moves), game.parse(moves).player
+    value, distance = connect_four.value_and_distance(state)
+    line = connect_four.line(state)
+    for action in line:
+        state = game.step(state, action)
+    assert value == np.sign(score) and len(line) == distance
+    assert game.legal(state) == 0 and game.result(state) == (-value if mover else value)
+
+
+def test_a_win_is_22_minus_the_discs_of_the_winner(connect_four):
+    game = connect_four.game
+    assert connect_four.score(game.parse("121212")) == 22 - 4
+    assert connect_four.value_and_distance(game.parse("121212")) == (1, 1)
+    assert connect_four.value_and_distance(game.parse("1212123")) == (1, 1)  # player 2 completes column 2
+    assert connect_four.score(game.parse("1212121")) == -18  # over: the player to move has lost
+
+
+@pytest.mark.parametrize("rows, cols", [(4, 4), pytest.param(4, 5, marks=pytest.mark.slow)])
+def test_small_boards_equal_the_table_of_all_positions(needs_compiler, rows, cols):
+    game = make(f"connect-four:rows={rows},cols={cols}")
+    table, prover = solve(game, method="hashed"), Prover(game, memory=1 << 22)
+    states = walks(game, 4000)
+    scores = prover.scores(states).tolist()
+    for s, score in zip(states, scores, strict=True):
+        assert np.sign(score) == table.value(s)
+        if game.legal(s):
+            assert prover.study.distance(prover.study.enter(s), -score if s.player else score) == table.distance(s)
+
+
+def test_a_4_x_4_position_equals_plain_negamax():
+    game = make("connect-four:rows=4,cols=4")
+    state = game.parse("22231" if COMPILED else "2222333311")
+    columns = ("x", "xox", "o", "") if COMPILED else ("xo", "xoxo", "xoxo", "")
+    assert Prover(game, memory=1 << 20).score(state) == plain_score(columns, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "rows, cols, score",
+    # John Tromp's table of board sizes; 7 x 6: Allen and Allis 1988, first player wins with the 41st disc.
+    # Draws: 4 and 5 wide.  6 x 6: the second player wins, with the last disc.
+    [(6, 7, 1), (6, 6, -1), (6, 4, 0), (6, 5, 0), (5, 5, 0), (5, 4, 0)],
+)
+def test_published_facts(needs_compiler, rows, cols, score):
+    assert prove(make(f"connect-four:rows={rows},cols={cols}")).low == score
+
+
+@pytest.mark.slow
+def test_the_centre_is_the_only_winning_first_move(needs_compiler):
+    prover = Prover(make("connect-four"), threads=2)
+    after = [prover.game.parse(str(column)) for column in range(1, 8)]
+    assert prover.scores(after, weak=True).tolist() == [1, 1, 0, -1, 0, 1, 1]  # Allis 1988
+
+
+def test_a_small_table_and_two_threads_change_nothing(needs_compiler, connect_four):
+    game, rows = connect_four.game, known_scores()
+    states = [game.parse(moves[:18]) for moves, _ in rows[:6]]
+    want = connect_four.scores(states).tolist()
+    for prover in (Prover(game, memory=1 << 18), Prover(game, threads=2)):
+        assert prover.scores(states).tolist() == want
+    hard = game.parse("44444326123")
+    assert Prover(game, threads=2).prove(hard).low == connect_four.prove(hard).low
+
+
+def test_time_is_up_and_the_bounds_hold(needs_compiler):
+    proof = Prover(make("connect-four")).prove(make("connect-four").initial(), seconds=0.3)
+    assert proof.low <= 1 <= proof.high and not proof.exact
+
+
+# ---------------------------------------------------------------- other games
+def test_tic_tac_toe_equals_plain_recursion():
+    game = make("tic-tac-toe")
+    value, prover = exact_values(game), Prover(game, memory=1 << 20)
+    states = walks(game, 600 if COMPILED else 60)
+    assert prover.scores(states).tolist() == [int(value(s)) for s in states]
+
+
+def test_rewards_and_extra_turns_equal_plain_recursion():
+    game = make("dots-and-boxes" if COMPILED else "dots-and-boxes:rows=1,cols=2")
+    value, prover = exact_values(game), Prover(game, memory=1 << 20)
+    states = walks(game, 300 if COMPILED else 60)
+    assert prover.scores(states).tolist() == [int(value(s)) for s in states]
+    choices = {c.action: c.value for c in prover.choices(game.initial())}
+    for action, worth in choices.items():
+        after = game.step(game.initial(), action)
+        turn = 1 if game.player(after) == 0 else -1
+        assert worth == game.reward(game.initial(), action) + turn * value(after)
+
+
+class Pile(NamedTuple):
+    left: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Halves(Game[Pile]):
+    """A game whose values are not whole."""
+
+    def initial(self) -> Pile:
+        return Pile(3, 0)
+
+    def legal(self, s: Pile) -> int:
+        return 3 if s.left else 0
+
+    def step(self, s: Pile, action: int) -> Pile:
+        return Pile(s.left - 1, 1 - s.player if action else s.player)
+
+    def result(self, s: Pile) -> float:
+        return 0.5 * s.player
+
+
+def test_values_that_are_not_whole_are_refused():
+    with pytest.raises(GameError, match="needs whole values"):
+        prove(Halves())
+
+
+def test_chance_is_refused():
+    with pytest.raises(GameError, match="chance"):
+        Prover(make("2048"))
+
+
+def test_solve_answers_by_proof(connect_four):
+    solution = solve(connect_four.game, memory=1 << 22)
+    moves, score = known_scores()[-1]
+    state = connect_four.game.parse(moves)
+    assert solution.method == "proof"
+    assert solution.value(state) == np.sign(score)
+    best = max(c.score for c in solution.choices(state))
+    assert best == score and solution.action(state) in members(connect_four.game.legal(state))
