@@ -1,4 +1,4 @@
-# make run         install into .venv and show what mdplay can do
+# make run         install into .venv and reproduce the five systems, quickly
 # make test        everything that must hold for every change
 # make test-slow   what is too long for every change
 PYTHON ?= python3
@@ -8,7 +8,11 @@ export MDPLAY_CACHE ?= $(CURDIR)/.cache
 .PHONY: run test test-slow format docs clean
 
 run: .venv/run
-	$(BIN)/python examples/tour.py
+	$(BIN)/mdplay reproduce --quick
+	@echo "Try next:"
+	@echo "  $(BIN)/mdplay play connect-four"
+	@echo "  $(BIN)/mdplay solve dots-and-boxes --position 0x145"
+	@echo "  $(BIN)/mdplay new my_game.py"
 
 test: .venv/test
 	$(BIN)/ruff format --check .
@@ -29,7 +33,7 @@ format: .venv/test
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv .cache site
+	rm -rf .venv .cache site reproduction
 
 # One stamp per set of extras: installed again only when pyproject.toml changes.
 .venv/run: pyproject.toml

@@ -50,8 +50,9 @@ def test_the_same_text_has_the_same_fingerprint(fingerprint):
         ("class State", "# a comment\n\n\nclass State"),
         ('"""Take one', '"""Remove one'),
         ("        return State(self.pile, 0)", '        """Start."""\n        return State(self.pile, 0)'),
+        ("    def initial", "    def board(self, s: State) -> str:\n        return ''\n\n    def initial"),
     ],
-    ids=["comment", "module docstring", "method docstring"],
+    ids=["comment", "module docstring", "method docstring", "drawing"],
 )
 def test_words_for_readers_do_not_count(fingerprint, old, new):
     assert fingerprint(NIM.replace(old, new)) == fingerprint()

@@ -1,9 +1,9 @@
 """What compiled code depends on, as one hash: the reason why no stale result is ever served.
 
 A function's fingerprint covers its byte code, constants, annotations and everything it mentions: helper
-functions in any file, module constants, classes, closures, other kernels, recursively.  Comments, docstrings
-and line numbers do not count.  A game's covers its class, its methods and its parameters.  When in doubt the
-hash changes: that costs a compilation, never a wrong answer.
+functions in any file, module constants, classes, closures, other kernels, recursively.  Comments, docstrings,
+line numbers and words for people do not count.  A game's covers its class, its methods and its parameters.  When
+in doubt the hash changes: that costs a compilation, never a wrong answer.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
+
+from mdplay.game import NEVER_COMPILED
 
 TOOLCHAIN = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"} - {"__main__"}
 
@@ -93,7 +95,7 @@ class Digest:
         self._seen.add(cls)
         self.feed(repr(vars(cls).get("__annotations__", "")))
         for name, member in sorted(vars(cls).items()):
-            if not name.startswith("__") and not name.startswith("_abc_"):
+            if not name.startswith(("__", "_abc_")) and name not in NEVER_COMPILED:
                 self.feed((name, member))
 
     def _feed_function(self, function: FunctionType) -> None:
