@@ -46,7 +46,7 @@ def document(game: Game[Any], name: str, state: Any, solution: Any) -> dict[str,
 def verdict(game: Game[Any], facts: dict[str, Any], mover: int) -> str:
     """Return the value in words."""
     value, distance = facts["value"], facts["distance"]
-    if num_players(game) == 1 or game.has_outcomes:
+    if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
         words = f"worth {value:.10g}"
     elif value == 0:
         words = "a draw"
@@ -68,6 +68,22 @@ def print_moves(facts: dict[str, Any]) -> None:
 @click.command()
 @click.argument("name", metavar="GAME")
 @position_option
+@click.option(
+    "--opponent",
+    default="perfect",
+    show_default=True,
+    metavar="O",
+    help="perfect, uniform (random moves), uniform-once (one random move, no points), or a policy FILE.",
+)
+@click.option(
+    "--objective",
+    type=click.Choice(["difference", "own"]),
+    default="difference",
+    show_default=True,
+    help="Own points less the opponent's, or own points (and wins) alone.",
+)
+@click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
+@click.option("--save", metavar="FILE", help="Keep the solution in a file; an interrupted one goes on from it.")
 @click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
 @click.option("--weak", is_flag=True, help="Connect Four: only who wins, not how soon; much quicker.")
 @click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
@@ -76,6 +92,10 @@ def print_moves(facts: dict[str, Any]) -> None:
 def command(
     name: str,
     position: str | None,
+    opponent: str,
+    objective: str,
+    all_states: str | None,
+    save: str | None,
     memory: float | None,
     weak: bool,
     batch: TextIO | None,
@@ -89,18 +109,24 @@ def command(
       mdplay solve tic-tac-toe
       mdplay solve connect-four --position 4453
       mdplay solve connect-four --batch positions.txt
+      mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    from mdplay.solving.solution import solve
+    from mdplay.cli.opponents import solution_against, write_all
 
     game = GameName().convert(name, None, None)
-    if game.has_study or batch is not None:
-        request = Request(game, name, weak, None if memory is None else int(memory * GIGABYTE), threads)
+    limit = None if memory is None else int(memory * GIGABYTE)
+    by_proof = game.has_study and opponent == "perfect" and all_states is None and save is None
+    if by_proof or batch is not None:
+        request = Request(game, name, weak, limit, threads)
         solve_batch(request, batch) if batch is not None else solve_position(request, position, as_json)
         return
     state = state_of(game, position)
     with progress("states") as show:
-        solution = solve(game, state, memory=None if memory is None else int(memory * GIGABYTE), show=show)
+        solution = solution_against(game, state, opponent, objective, limit, save, show)
+    if all_states is not None:
+        write_all(solution, all_states)
     facts = document(game, name, state, solution)
+    facts["opponent"], facts["objective"] = opponent, objective
     if as_json:
         print_json(facts)
         return

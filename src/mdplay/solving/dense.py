@@ -60,7 +60,8 @@ def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
             value += game.reward(s, action)
         far = int(distances[j]) if len(distances) else 0
         if is_better(value, far, best, distance):
-            best, distance = max(value, best), far
+            distance = far
+        best = max(value, best)
     return best, distance + 1
 
 

@@ -127,7 +127,7 @@ def solve_slab(
 class GrowingTable:
     """The value of every set of lines, one byte each."""
 
-    method = "growing set"
+    method = "growing"
 
     def __init__(self, game: Game[Any], values: NDArray[np.int8]) -> None:
         self.game, self.values = game, values
@@ -155,9 +155,7 @@ def fill(
 ) -> GrowingTable:
     """Return the table of all sets of lines; raise LimitError if it does not fit."""
     if not game.has_targets or game.size() < BLOCK:
-        raise UnknownName(
-            f"{type(game).__name__} is not a growing set of at least {BLOCK_LINES} lines; choose auto"
-        )
+        raise UnknownName(f"{type(game).__name__} is no growing set of {BLOCK_LINES} or more lines; choose auto")
     check_targets(game)
     require(needed_bytes(game), memory, f"a table of {game.size():,} states")
     lines = game.size().bit_length() - 1

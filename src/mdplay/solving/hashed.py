@@ -17,19 +17,26 @@ The last word of a row of the table is its entry:
     otherwise    closed, with a whole value: value << 32 | 2 + distance
                  closed, with a real value: the bits of the number, XOR those of a NaN that no game has
 
+A state where chance moves right after an action has no slot: it is walked again whenever it is met, from states
+that are closed then.  2048 so needs little more than half the memory.
+
 A walk that fills its table returns; Python doubles the table, keeping what is closed, and starts the walk again.
 It runs down to where it was, because closed states are not entered: so a walk may stop and go on at any time.
 """
 
 from __future__ import annotations
 
+import math
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import WORD, lowest, popcount, rest, some
+from mdplay.bits import WORD, lowest, members, popcount, rest, some
 from mdplay.bridge import borrow, get, kernel, load, native, pack, part, prefetch, put, unpack, width
 from mdplay.contract import method_hints
 from mdplay.errors import GameError
@@ -44,7 +51,8 @@ from mdplay.solving.worth import TIE, Worth
 FREE, OPEN, CLOSED = 0, 1, 2
 NOT_A_VALUE = 0x7FF8_0000_0000_0001
 FIRST_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 20, 1 << 8
-FULL_SHARE = 0.7  # of the slots in use: time to double
+NO_SLOT, PASSING = -1, 2
+FULL_SHARE = 0.75  # of the slots in use: time to double
 
 FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP = range(6)
 NEXT, END, SLOT, CHANCE, DISTANCE, COLUMNS = range(6)  # of a frame: an open state on the way
@@ -131,8 +139,8 @@ def walk(
     """Close follower 0 and every state that it reaches, in place; return how it went, the states, the follower.
 
     A frame is an open state: its followers from NEXT to END are still to be looked at.  Follower c has its words
-    in ``followers[c]``, its key in ``keys``, in ``hints[c]`` the slot where it may be and, as lowest bit, whether
-    the other player moves there, and in ``gains[c]`` the reward or the probability of going there.
+    in ``followers[c]``, its key in ``keys``, in ``gains[c]`` the reward or the probability of going there, and in
+    ``hints[c]`` the slot where it may be, then a bit for having none, then a bit for the other player's turn.
     """
     table, key = borrow(rows), borrow(keys)
     num_words = len(keys) // len(hints)
@@ -144,9 +152,11 @@ def walk(
         c, end = frames[depth, NEXT], frames[depth, END]
         if c < end:
             if c + AHEAD < end:
-                prefetch(table, (hints[c + AHEAD] >> 1) * row)
-            slot = find_key(table, last, hints[c] >> 1, key, c * num_words, num_words)
-            entry = get(table, slot * row + num_words)
+                prefetch(table, (hints[c + AHEAD] >> 2) * row)
+            slot, entry = NO_SLOT, FREE
+            if not hints[c] & PASSING:
+                slot = find_key(table, last, hints[c] >> 2, key, c * num_words, num_words)
+                entry = get(table, slot * row + num_words)
             if entry == FREE:
                 s = load(game, followers, c)
                 mask, by_chance = choices_of(game, s)
@@ -154,11 +164,12 @@ def walk(
                     return (STOPPED if stop[0] else FULL), count, c
                 if depth + 1 == len(frames) or end + popcount(mask) > len(hints):
                     return TOO_DEEP, count, c
-                for j in range(num_words):
-                    put(table, slot * row + j, get(key, c * num_words + j))
-                put(table, slot * row + num_words, OPEN)
+                if slot != NO_SLOT:
+                    for j in range(num_words):
+                        put(table, slot * row + j, get(key, c * num_words + j))
+                    put(table, slot * row + num_words, OPEN)
+                    count += 1
                 depth += 1
-                count += 1
                 bests[depth] = 0.0 if by_chance else -np.inf if some(mask) else final_value(game, s)
                 frames[depth, NEXT], frames[depth, SLOT] = end, slot
                 frames[depth, CHANCE], frames[depth, DISTANCE] = by_chance, -1
@@ -179,7 +190,9 @@ def walk(
                         return TOO_WIDE, count, end
                     first = int(hash_key(key, end * num_words, num_words) & last)
                     prefetch(table, first * row)
-                    hints[end] = first << 1 | (game.player(s) != game.player(t))
+                    hints[end] = first << 2 | (game.player(s) != game.player(t))
+                    if game.has_outcomes and not by_chance and some(game.outcomes(t)):
+                        hints[end] |= PASSING
                     end += 1
                 frames[depth, END] = end
                 progress[0] = count
@@ -191,16 +204,19 @@ def walk(
             return FINISHED, count, 0
         else:  # no follower is left: close the state and go on with the one before
             value, distance = bests[depth], frames[depth, DISTANCE] + 1
-            put(table, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
+            if frames[depth, SLOT] != NO_SLOT:
+                put(table, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
             depth -= 1
             c = frames[depth, NEXT]
         if hints[c] & 1:
             value = -value
         if frames[depth, CHANCE]:
             bests[depth] += gains[c] * value
-        elif is_better(value + gains[c], distance, bests[depth], frames[depth, DISTANCE]):
-            bests[depth] = max(value + gains[c], bests[depth])
-            frames[depth, DISTANCE] = distance
+        else:
+            value += gains[c]
+            if is_better(value, distance, bests[depth], frames[depth, DISTANCE]):
+                frames[depth, DISTANCE] = distance
+            bests[depth] = max(value, bests[depth])
         frames[depth, NEXT] = c + 1
 
 
@@ -230,6 +246,20 @@ def look_up(rows: Any, keys: Any, whole: bool) -> Any:
     return slot, is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
 
 
+@contextmanager
+def stopped_after(watch: Watch, seconds: float | None) -> Iterator[None]:
+    """Stop the kernels of a watch after so many seconds, if any are given."""
+    if seconds is None:
+        yield
+        return
+    timer = threading.Timer(seconds, lambda: watch.stop.fill(1))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 class HashTable:
     """Values and distances of all states that were reached from the starts asked for so far."""
 
@@ -246,20 +276,56 @@ class HashTable:
     def __len__(self) -> int:
         return self._count
 
-    def close(self, state: Any) -> None:
-        """Give a value to every state that this one reaches; raise LimitError if they do not fit."""
+    def close(self, state: Any, *, keep: Callable[[HashTable], None] | None = None, seconds: float = 60.0) -> None:
+        """Give a value to every state that this one reaches; raise LimitError if they do not fit.
+
+        ``keep`` is called every so many seconds, and when the work is interrupted, to save what is closed.
+        """
         if self._find(state)[0]:
             return
         if not self._count:
             self._prepare(state)
-        while (status := self._walk(state)) != FINISHED:
-            self._prepare_again(status)
+        try:
+            while (status := self._walk(state, seconds if keep else None)) != FINISHED:
+                self._prepare_again(status)
+                if keep and status == STOPPED:
+                    keep(self)
+        except KeyboardInterrupt:
+            if keep:
+                keep(self)
+            raise
+
+    def closed(self) -> NDArray[np.int64]:
+        """Return the rows of all closed states: the words of the key, then the entry."""
+        rows = self.rows.reshape(-1, self.num_words + 1)
+        closed: NDArray[np.int64] = rows[(rows[:, -1] != FREE) & (rows[:, -1] != OPEN)]
+        return closed
+
+    def restore(self, layout: Layout, rows: NDArray[np.int64]) -> None:
+        """Begin with states that were closed before: rows as ``closed`` returns them."""
+        self._use_layout(layout)
+        slots = FIRST_SLOTS
+        while FULL_SHARE * slots < len(rows):
+            slots *= 2
+        self._require(f"a table of {len(rows):,} states", slots)
+        self.rows = np.ascontiguousarray(rows).ravel()
+        self._rebuild(slots)
 
     def worth(self, state: Any, player: int) -> Worth:
         """Return what a state is worth to a player, and the plies to the end unless values are fractions."""
+        if not self._find(state)[0] and some(self.game.outcomes(state)):
+            return self._mean_worth(state, player)
         self.close(state)
         _, value, distance = self._find(state)
         return Worth(value if player == self.game.player(state) else -value, distance if self.whole else None)
+
+    def _mean_worth(self, state: Any, player: int) -> Worth:
+        """Return the mean over the outcomes of chance."""
+        values = [
+            self.game.probability(state, i) * self.worth(self.game.outcome(state, i), player).value
+            for i in members(self.game.outcomes(state))
+        ]
+        return Worth(math.fsum(values), None)
 
     # ---------------------------------------------------------------- the work
     def _find(self, state: Any) -> tuple[bool, float, int]:
@@ -271,7 +337,7 @@ class HashTable:
 
     def _use_layout(self, layout: Layout) -> None:
         self.layout, self.num_words = layout, num_words(layout)
-        self.rows: NDArray[np.int64] = np.zeros(FIRST_SLOTS * (self.num_words + 1), np.int64)
+        self.rows = np.zeros(FIRST_SLOTS * (self.num_words + 1), np.int64)
         self._count = 0
 
     @property
@@ -287,8 +353,8 @@ class HashTable:
     def _require(self, what: str, slots: int) -> None:
         require(slots * 8 * (self.num_words + 1), self.memory, what)
 
-    def _walk(self, state: Any) -> int:
-        """Close what the state reaches, as far as the arrays have room; return the status."""
+    def _walk(self, state: Any, seconds: float | None) -> int:
+        """Close what the state reaches, as far as the arrays have room or the seconds last; return the status."""
         key = key_of(self.game, state, self.layout)
         fields = [int(v) & WORD for v in state]
         if key is None:
@@ -299,12 +365,13 @@ class HashTable:
         followers = np.zeros((room, width(self.game)), np.uint64)
         frames, bests = np.zeros((self._depth, COLUMNS), np.int64), np.zeros(self._depth)
         keys[: self.num_words], followers[0], frames[0, END] = key, fields, 1  # frame 0 is never closed
-        hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 1
+        hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
         watch = Watch(1, self._show)
         table = (self.layout.ravel(), self.whole, self._count, watch.stop, watch.progress, self.rows)
         task = partial(walk, native(self.game), *table, keys, followers, hints, gains, frames, bests)
         try:
-            status, self._count, at = watch.run([task])[0]
+            with stopped_after(watch, seconds):
+                status, self._count, at = watch.run([task])[0]
         except BaseException:
             self._rebuild(self._slots)
             raise

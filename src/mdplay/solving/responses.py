@@ -142,9 +142,9 @@ class Responses:
 
 
 class ResponseTable:
-    """What every state is worth to each player against the same kind of opponent."""
+    """What every state is worth to each player against an opponent; None where that is not asked."""
 
-    def __init__(self, responses: Responses, values: tuple[Floats, Floats], method: str) -> None:
+    def __init__(self, responses: Responses, values: tuple[Floats | None, Floats | None], method: str) -> None:
         self.game, self.graph = responses.game, responses.graph
         self.values, self.method = values, method
 
@@ -153,8 +153,13 @@ class ResponseTable:
 
     def worth(self, state: Any, player: int) -> Worth:
         """Return what a state is worth to a player."""
+        values = self.values[player]
+        if values is None:
+            raise PositionError(
+                f"the policy given is that of player {player + 1}, who moves in {self.game.text(state)}"
+            )
         try:
-            return Worth(float(self.values[player][self.graph.index(state)]), None)
+            return Worth(float(values[self.graph.index(state)]), None)
         except KeyError:
             raise PositionError(f"no game reaches {self.game.text(state)}") from None
 
@@ -166,4 +171,18 @@ def respond_to(game: Game[Any], opponent: Opponent = "uniform", *, objective: st
     answers = tuple(responses.best_response(player, opponent, objective=objective) for player in (0, 1))
     name = opponent if isinstance(opponent, str) else "a given policy"
     table = ResponseTable(responses, (answers[0], answers[1]), f"best response to {name}")
+    return Solution(game, table, time.perf_counter() - began)
+
+
+def answer_to_weights(
+    game: Game[Any], graph: GameGraph, player: int, weights: Floats, *, objective: str = "difference"
+) -> Solution:
+    """Return the best answers of the other player to a player's policy, given as probabilities of edges."""
+    began = time.perf_counter()
+    responses = Responses(game, graph)
+    policies = (weights, None) if player == 0 else (None, weights)
+    values = responses.values(1 - player, policies, objective=objective)
+    table = ResponseTable(
+        responses, (None, values) if player == 0 else (values, None), "best response to a policy"
+    )
     return Solution(game, table, time.perf_counter() - began)

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from mdplay.bits import members, some
-from mdplay.errors import LimitError, unknown
+from mdplay.errors import FormatError, LimitError, unknown
 from mdplay.game import Game
 from mdplay.running import Show
 from mdplay.solving.memory import budget
@@ -81,6 +82,23 @@ class Solution:
             (c for c in choices if c.action in tied), key=lambda c: (late * (c.distance or 0), c.action)
         ).action
 
+    def save(self, path: str | Path) -> None:
+        """Write the solution to a file, whole or not at all; ``Solution.load`` reads it."""
+        from mdplay.solving.files import save_table
+
+        save_table(path, self.table, self.game)
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game[Any]) -> Solution:
+        """Return the solution of a game from a file, memory-mapped; raise FormatError for any other file."""
+        from mdplay.solving.files import load_table
+
+        began = time.perf_counter()
+        table, complete = load_table(path, game)
+        if not complete:
+            raise FormatError(f"{path} is unfinished: go on with solve(game, file={str(path)!r})")
+        return cls(game, table, time.perf_counter() - began)
+
     def _state(self, state: Any) -> Any:
         return self.game.initial() if state is None else state
 
@@ -95,6 +113,8 @@ def solve(
     *,
     method: str = "auto",
     memory: int | None = None,
+    file: str | Path | None = None,
+    save_seconds: float = 60.0,
     show: Show | None = None,
 ) -> Solution:
     """Solve a game: every state that the given one (default: the start) reaches.
@@ -102,23 +122,31 @@ def solve(
     ``method``: growing (for games of a growing set), dense (for games that number their states), hashed, proof
     (each position when it is asked for; for games with a ``study``), or auto: the quickest of them.  ``memory`` is
     a limit in bytes, by default most of what is free; work that would not fit is refused with LimitError.
+    ``file`` keeps the solution: a finished one is read from it, an unfinished hashed one goes on from what it has,
+    which is saved every ``save_seconds`` seconds.
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     began = time.perf_counter()
-    table = _table(game, game.initial() if state is None else state, method, memory, show)
+    start = game.initial() if state is None else state
+    if method == "auto":  # a proof answers when it is asked and has nothing to keep in a file
+        method = "proof" if game.has_study and file is None else _quickest(game, budget(memory))
+    if file is not None:
+        from mdplay.solving.files import solve_in_file
+
+        table = solve_in_file(file, game, start, method, memory, save_seconds, show)
+    else:
+        table = fill_table(game, start, method, memory, show)
     return Solution(game, table, time.perf_counter() - began)
 
 
-def _table(game: Game[Any], state: Any, method: str, memory: int | None, show: Show | None) -> Table:
-    """Return a filled table of the method asked for, or of the quickest one that fits."""
+def fill_table(game: Game[Any], state: Any, method: str, memory: int | None, show: Show | None) -> Table:
+    """Return a filled table of the method asked for."""
     from mdplay.solving import dense, growing
     from mdplay.solving.book import prover_for
     from mdplay.solving.hashed import HashTable
     from mdplay.solving.proof import MEMORY
 
-    if method == "auto":
-        method = _quickest(game, budget(memory))
     if method == "proof":
         return prover_for(game, memory=memory or MEMORY)
     if method == "growing":
@@ -131,11 +159,9 @@ def _table(game: Game[Any], state: Any, method: str, memory: int | None, show: S
 
 
 def _quickest(game: Game[Any], limit: int) -> str:
-    """Return the quickest method whose table fits: that of most knowledge."""
+    """Return the quickest method whose table fits: the one of most knowledge."""
     from mdplay.solving import dense, growing
 
-    if game.has_study:
-        return "proof"
     if game.has_targets and game.size() >> MANY_LINES and growing.needed_bytes(game) <= limit:
         return "growing"
     return "dense" if game.has_size and dense.needed_bytes(game) <= limit else "hashed"

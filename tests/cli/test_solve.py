@@ -1,0 +1,66 @@
+"""mdplay solve: the sentences, the JSON document, the table of all states, and what is refused."""
+
+import csv
+import json
+
+import pytest
+
+
+def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
+    answer = mdplay("solve", "anti-tic-tac-toe")
+    assert answer.code == 0
+    assert "a draw, in 9 plies" in answer.out
+    assert [line.split()[1] for line in answer.out.splitlines() if line.startswith("*")] == ["4"]
+
+
+def test_the_json_document(mdplay, needs_compiler):
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", "120000000", "--json").out)
+    assert facts["game"] == "tic-tac-toe"
+    assert facts["position"] == "120000000"
+    assert (facts["player"], facts["value"], facts["exact"], facts["distance"]) == (0, 1.0, True, 5)
+    assert facts["best"] == ["3", "4", "6"]
+    assert facts["moves"][0] == {"move": "2", "action": 2, "value": 0.0, "distance": 7}
+    assert facts["states"] > 0 and facts["seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    "opponent, objective, value",
+    [
+        ("uniform-once", "own", 2756 / 693),
+        ("uniform", "own", 41341 / 10395),
+        ("uniform", "difference", 41102 / 10395),
+    ],
+)
+def test_dots_and_boxes_against_random(mdplay, opponent, objective, value, needs_compiler):
+    answer = mdplay("solve", "dots-and-boxes", "--opponent", opponent, "--objective", objective, "--json")
+    facts = json.loads(answer.out)
+    assert facts["value"] == pytest.approx(value, abs=1e-9)
+    assert facts["best"][0] == "0"
+
+
+def test_all_states_as_csv(mdplay, tmp_path, needs_compiler):
+    path = tmp_path / "all.csv"
+    mdplay("solve", "dots-and-boxes", "--opponent", "uniform-once", "--objective", "own", "--all", path)
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert [int(row["state"]) for row in rows] == list(range(4096))
+    assert float(rows[0]["value"]) == pytest.approx(2756 / 693, abs=1e-9)
+    assert rows[0]["action"] == "0"
+    assert (float(rows[4095]["value"]), rows[4095]["action"]) == (0.0, "")
+
+
+def test_perfect_play_is_the_default(mdplay, needs_compiler):
+    answer = mdplay("solve", "dots-and-boxes:rows=2,cols=2")
+    assert "player 1 wins by 2" in answer.out
+
+
+def test_what_is_refused(mdplay, tmp_path):
+    for arguments, sentence in [
+        (("dots-and-boxes", "--opponent", "uniform-once"), "only the objective own has a meaning"),
+        (("dots-and-boxes", "--objective", "own"), "a perfect opponent counts the difference"),
+        (("dots-and-boxes", "--opponent", tmp_path / "none.txt"), "nor a file with a policy"),
+        (("2048:rows=2,cols=2", "--opponent", "uniform"), "a game for one"),
+    ]:
+        answer = mdplay("solve", *arguments)
+        assert answer.code == 2
+        assert sentence in answer.err
+        assert answer.err.startswith("mdplay: ")

@@ -1,0 +1,108 @@
+"""Solutions in files: the same answers, the same bytes after any number of kills, a sentence for any other file."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mdplay import FormatError, Solution, make, solve
+from mdplay.solving.files import load_table, save_table
+from tests.solving.plain_recursion import Nim
+
+SOLVE = """
+import sys
+from mdplay import make, solve
+solve(make("connect-four:rows=4,cols=4"), file=sys.argv[1], save_seconds=0.02)
+"""
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "dots-and-boxes:rows=1,cols=1", "dots-and-boxes:rows=2,cols=2"])
+def test_a_loaded_solution_answers_the_same(name, tmp_path, needs_compiler):
+    game, path = make(name), tmp_path / "solution"
+    solution = solve(game)
+    solution.save(path)
+    loaded = Solution.load(path, game)
+    assert loaded.states == solution.states
+    s = game.initial()
+    while choices := solution.choices(s):
+        assert loaded.choices(s) == choices
+        s = game.step(s, solution.action(s))
+
+
+def test_values_that_are_fractions_come_back_to_the_last_bit(tmp_path, needs_compiler):
+    game, path = make("2048:rows=2,cols=2"), tmp_path / "solution"
+    solution = solve(game, file=path)
+    assert Solution.load(path, game).value() == solution.value()
+
+
+def test_states_that_a_file_lacks_are_solved_when_asked_for(tmp_path):
+    game, path = Nim(), tmp_path / "solution"
+    solve(game, game.initial()._replace(left=5), file=path)
+    assert Solution.load(path, game).value(game.initial()._replace(left=21)) == 1
+
+
+def test_other_files_are_refused_with_a_sentence(tmp_path):
+    path = tmp_path / "solution"
+    solve(Nim(), file=path)
+    content = path.read_bytes()
+    with pytest.raises(FormatError, match=r"is a solution of Nim\(pile=21\), not of Nim\(pile=9\)"):
+        Solution.load(path, Nim(9))
+    for broken in (
+        content[:-1],
+        content[:100],
+        content + b"x",
+        bytes([content[0] ^ 1]) + content[1:],
+        b"",
+        b"text",
+    ):
+        path.write_bytes(broken)
+        with pytest.raises(FormatError):
+            Solution.load(path, Nim())
+    flipped = bytearray(content)
+    flipped[-3] ^= 4
+    path.write_bytes(flipped)
+    with pytest.raises(FormatError, match="damaged"):
+        solve(Nim(), file=path)
+
+
+def test_an_unfinished_file_is_no_solution_but_goes_on(tmp_path):
+    path, game = tmp_path / "solution", Nim()
+    part = solve(game, game.initial()._replace(left=5))
+    save_table(path, part.table, game, complete=False)
+    with pytest.raises(FormatError, match="unfinished"):
+        Solution.load(path, game)
+    assert solve(game, file=path).value() == 1
+    assert load_table(path, game)[1]
+
+
+def kill_at_random_moments(path, kills):
+    """Solve in a process that is killed at random moments, then to the end."""
+    rng = random.Random(kills)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", SOLVE, str(path.with_name("whole"))], env=environment, check=True)
+    whole = time.monotonic() - began
+    for _ in range(kills):
+        process = subprocess.Popen([sys.executable, "-c", SOLVE, str(path)], env=environment)
+        time.sleep(rng.uniform(0.3, 1.0) * whole)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if path.exists():
+            load_table(path, make("connect-four:rows=4,cols=4"))  # raises FormatError if it is not whole
+    subprocess.run([sys.executable, "-c", SOLVE, str(path)], env=environment, check=True)
+    assert path.read_bytes() == path.with_name("whole").read_bytes()
+    assert {file.name for file in path.parent.iterdir()} == {path.name, "whole"}
+
+
+def test_kills_corrupt_nothing_and_the_end_is_the_same(tmp_path: Path, needs_compiler):
+    kill_at_random_moments(tmp_path / "solution", 4)
+
+
+@pytest.mark.slow
+def test_fifty_kills(tmp_path: Path, needs_compiler):
+    kill_at_random_moments(tmp_path / "solution", 50)
