@@ -64,3 +64,15 @@ def test_what_is_refused(mdplay, tmp_path):
         assert answer.code == 2
         assert sentence in answer.err
         assert answer.err.startswith("mdplay: ")
+
+
+def test_a_large_board_gets_exact_values_or_bounds_labelled_as_such(mdplay, needs_compiler):
+    late = (1 << 40) - 1 & ~0b1011_0000_0110_1001
+    game = "dots-and-boxes:rows=4,cols=4"
+    facts = json.loads(mdplay("solve", game, "--position", late, "--json").out)
+    assert facts["exact"] and facts["value"] == facts["low"] == facts["high"]
+    assert max(move["value"] for move in facts["moves"]) == facts["value"]
+    facts = json.loads(mdplay("solve", game, "--seconds", "0.5", "--json").out)
+    assert not facts["exact"] and facts["value"] is None
+    assert facts["low"] <= 0 <= facts["high"]  # the start is a tie
+    assert "not decided in the time given" in mdplay("solve", game, "--seconds", "0.5").out

@@ -1,4 +1,4 @@
-"""Solutions in files: the same answers, the same bytes after any number of kills, a sentence for any other file."""
+"""Solutions in files: the same answers, the same bytes after kills, a sentence for any other file."""
 
 import os
 import random
@@ -84,12 +84,14 @@ def kill_at_random_moments(path, kills):
     """Solve in a process that is killed at random moments, then to the end."""
     rng = random.Random(kills)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    began = time.monotonic()
-    subprocess.run([sys.executable, "-c", SOLVE, str(path.with_name("whole"))], env=environment, check=True)
-    whole = time.monotonic() - began
+    for _ in range(2):  # the second time, with the kernels compiled, tells how long it takes
+        path.with_name("whole").unlink(missing_ok=True)
+        began = time.monotonic()
+        subprocess.run([sys.executable, "-c", SOLVE, str(path.with_name("whole"))], env=environment, check=True)
+        whole = time.monotonic() - began
     for _ in range(kills):
         process = subprocess.Popen([sys.executable, "-c", SOLVE, str(path)], env=environment)
-        time.sleep(rng.uniform(0.3, 1.0) * whole)
+        time.sleep(rng.uniform(0.5, 1.0) * whole)
         process.send_signal(signal.SIGKILL)
         process.wait()
         if path.exists():
@@ -100,7 +102,7 @@ def kill_at_random_moments(path, kills):
 
 
 def test_kills_corrupt_nothing_and_the_end_is_the_same(tmp_path: Path, needs_compiler):
-    kill_at_random_moments(tmp_path / "solution", 4)
+    kill_at_random_moments(tmp_path / "solution", 3)
 
 
 @pytest.mark.slow

@@ -58,6 +58,47 @@ def _answer_to_file(game: Game[Any], path: str, objective: str) -> Solution:
     return answer_to_weights(game, graph, given.player, given.weights, objective=objective)
 
 
+def needs_chains(game: Game[Any], opponent: str, memory: int | None) -> bool:
+    """Tell whether perfect play is a matter for proof search by chains: the table would not fit."""
+    from mdplay.solving.growing import needed_bytes
+    from mdplay.solving.memory import budget
+
+    return opponent == "perfect" and game.has_targets and needed_bytes(game) > budget(memory)
+
+
+def prove_by_chains(game: Game[Any], name: str, state: Any, seconds: float, show: Show | None) -> dict[str, Any]:
+    """Return the JSON document of a position of a large board: exact values, or bounds labelled as such."""
+    from mdplay.solving.chains import ChainSearch
+
+    search = ChainSearch(game)
+    whole = search.prove(state, seconds=seconds / 2, show=show)
+    moves = [
+        {
+            "move": game.move_text(state, action),
+            "action": action,
+            "value": float(found.low) if found.exact else None,
+            "low": found.low,
+            "high": found.high,
+            "distance": game.size().bit_length() - 1 - game.index(state).bit_count(),
+        }
+        for action, found in search.moves(state, seconds=seconds / 2).items()
+    ]
+    return {
+        "game": name,
+        "position": game.text(state),
+        "player": game.player(state) if moves else None,
+        "value": float(whole.low) if whole.exact else None,
+        "low": whole.low,
+        "high": whole.high,
+        "distance": moves[0]["distance"] if moves else 0,
+        "exact": whole.exact,
+        "best": [move["move"] for move in moves if whole.exact and move["low"] == whole.low],
+        "moves": moves,
+        "states": whole.nodes,
+        "seconds": whole.seconds,
+    }
+
+
 def write_all(solution: Solution, path: str) -> int:
     """Write ``state,value,action`` for every state of a game that numbers them; return how many.
 

@@ -16,6 +16,7 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
+from mdplay.cli.opponents import needs_chains, prove_by_chains, solution_against, write_all
 from mdplay.cli.proving import Request, solve_batch, solve_position
 from mdplay.game import Game, num_players
 
@@ -46,6 +47,10 @@ def document(game: Game[Any], name: str, state: Any, solution: Any) -> dict[str,
 def verdict(game: Game[Any], facts: dict[str, Any], mover: int) -> str:
     """Return the value in words."""
     value, distance = facts["value"], facts["distance"]
+    if value is None:
+        return (
+            f"not decided in the time given: worth {facts['low']:+g} to {facts['high']:+g} to player {mover + 1}"
+        )
     if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
         words = f"worth {value:.10g}"
     elif value == 0:
@@ -59,10 +64,15 @@ def verdict(game: Game[Any], facts: dict[str, Any], mover: int) -> str:
 
 def print_moves(facts: dict[str, Any]) -> None:
     """Print every move with its value, best first."""
-    for move in sorted(facts["moves"], key=lambda move: (-move["value"], move["action"])):
+    for move in sorted(facts["moves"], key=lambda move: (-_least(move), move["action"])):
         mark = "*" if move["move"] in facts["best"] else " "
         end = f"  in {move['distance']} plies" if move["distance"] is not None else ""
-        click.echo(f"{mark} {move['move']:>6}  {move['value']:+.10g}{end}")
+        worth = f"{move['low']:+g} to {move['high']:+g}" if move["value"] is None else f"{move['value']:+.10g}"
+        click.echo(f"{mark} {move['move']:>6}  {worth}{end}")
+
+
+def _least(move: dict[str, Any]) -> float:
+    return float(move["low"] if move["value"] is None else move["value"])
 
 
 @click.command()
@@ -84,6 +94,13 @@ def print_moves(facts: dict[str, Any]) -> None:
 )
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
 @click.option("--save", metavar="FILE", help="Keep the solution in a file; an interrupted one goes on from it.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="Time for boards too large for a table; then bounds are told.",
+)
 @click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
 @click.option("--weak", is_flag=True, help="Connect Four: only who wins, not how soon; much quicker.")
 @click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
@@ -96,6 +113,7 @@ def command(
     objective: str,
     all_states: str | None,
     save: str | None,
+    seconds: float,
     memory: float | None,
     weak: bool,
     batch: TextIO | None,
@@ -111,8 +129,6 @@ def command(
       mdplay solve connect-four --batch positions.txt
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    from mdplay.cli.opponents import solution_against, write_all
-
     game = GameName().convert(name, None, None)
     limit = None if memory is None else int(memory * GIGABYTE)
     by_proof = game.has_study and opponent == "perfect" and all_states is None and save is None
@@ -122,11 +138,14 @@ def command(
         return
     state = state_of(game, position)
     with progress("states") as show:
-        solution = solution_against(game, state, opponent, objective, limit, save, show)
-    if all_states is not None:
-        write_all(solution, all_states)
-    facts = document(game, name, state, solution)
-    facts["opponent"], facts["objective"] = opponent, objective
+        if needs_chains(game, opponent, limit):
+            facts = prove_by_chains(game, name, state, seconds, show)
+        else:
+            solution = solution_against(game, state, opponent, objective, limit, save, show)
+            facts = document(game, name, state, solution)
+            if all_states is not None:
+                write_all(solution, all_states)
+    facts |= {"opponent": opponent, "objective": objective}
     if as_json:
         print_json(facts)
         return
