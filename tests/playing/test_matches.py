@@ -23,6 +23,12 @@ def test_equal_seeds_give_equal_games_whatever_the_number_of_threads():
     assert one != match(game, "random", "random", games=40, seed=10)
 
 
+def test_searches_are_repeated_by_a_seed_too(needs_compiler):
+    game, agents = make("tic-tac-toe"), ("mcts:simulations=100,threads=1", "random")
+    one, two = (match(game, *agents, games=6, seed=9, threads=threads) for threads in (1, 3))
+    assert one == two
+
+
 def test_forty_identical_games_are_two():
     game = make("tic-tac-toe")
     found = match(game, named("Leftmost"), named("Leftmost:skip=1"), games=40, openings="none")

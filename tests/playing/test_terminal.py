@@ -46,7 +46,7 @@ def test_a_whole_game_with_every_command(tmp_path):
         screen.send("save game.json")
         assert "Saved to game.json." in screen.read_until("player 1> ")
         screen.send("save nowhere/game.json")
-        assert "Not saved: cannot write" in screen.read_until("player 1> ")
+        assert "cannot write nowhere/game.json" in screen.read_until("player 1> ")
         screen.send("5")
         screen.read_until("player 1> ")
         screen.send("8")
@@ -75,6 +75,16 @@ def test_hints_and_values_tell_what_they_are():
         screen.send("values")
         lines = screen.read_until("player 1> ").splitlines()
         assert [line.split() for line in lines[1:4]] == [[str(a), "estimate", f"+0.{a}"] for a in (8, 7, 6)]
+
+
+def test_a_helper_that_fails_does_not_end_the_game():
+    for helper, sentence in (("Illegal", "returned 99"), ("Unmade", "no weights")):
+        with Terminal("play", "tic-tac-toe", "--agent", "random", "--hints", "--helper", named(helper)) as screen:
+            assert sentence in screen.read_until("player 1> ")
+            screen.send("values")
+            assert sentence in screen.read_until("player 1> ")
+            screen.send("quit")
+            assert screen.exit_code() == 0
 
 
 def test_a_game_for_one_with_chance(tmp_path):
@@ -155,6 +165,7 @@ def test_ctrl_c_keeps_the_finished_games_of_a_match(tmp_path):
     "arguments, sentence",
     [
         (["2048", "--agent", "random"], "this game is for one player"),
+        (["tic-tac-toe", "--agent", named("Unmade")], "no weights"),
         (["tic-tac-toe", "--agent", "randm"], "did you mean 'random'?"),
         (["tic-tac-toe", "--second", "--agent", named("Illegal")], "returned 99"),
         (["tic-tac-toe", "--resume", "nowhere.json"], "cannot read nowhere.json"),

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, position_option, state_of
+from mdplay.cli.common import game_argument, position_option
 from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import entrant
-from mdplay.playing.course import Course
+from mdplay.playing.course import Course, course_at
 from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
 
@@ -71,9 +71,9 @@ def command(
 
 
 def _course(game: Game[Any], position: str | None, resume: str | None) -> Course:
-    if resume is None:
-        return Course(game, state_of(game, position))
-    return load_records(resume, game)[-1].replay()
+    if resume is not None:
+        return load_records(resume, game)[-1].replay()
+    return Course(game) if position is None else course_at(game, position)
 
 
 def _ask(prompt: str) -> str:

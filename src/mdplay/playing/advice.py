@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, choose
+from mdplay.playing.agents import Agent, blaming, choose
 from mdplay.rng import Random
 from mdplay.searching.agents import SearchAgent
 
@@ -39,12 +39,13 @@ class Advice:
 
 
 def advise(agent: Agent, name: str, game: Game[Any], state: Any, *, seed: int = 0) -> Advice:
-    """Ask an agent about a position in which a player moves."""
-    if isinstance(agent, SearchAgent):
-        found = agent.search(state, seed=seed)
-        return Advice(found.action, {move.action: Worth(move.value, move.proven) for move in found.moves})
-    if hasattr(agent, "values"):
-        exact = bool(getattr(agent, "exact", False))
-        worths = {action: Worth(value, exact) for action, value in agent.values(state).items()}
-        return Advice(max(worths, key=lambda action: worths[action].value), worths)
+    """Ask an agent about a position in which a player moves; raise AgentError if it fails."""
+    with blaming(name, game, state):
+        if isinstance(agent, SearchAgent):
+            found = agent.search(state, seed=seed)
+            return Advice(found.action, {move.action: Worth(move.value, move.proven) for move in found.moves})
+        if hasattr(agent, "values"):
+            exact = bool(getattr(agent, "exact", False))
+            worths = {action: Worth(value, exact) for action, value in agent.values(state).items()}
+            return Advice(max(worths, key=lambda action: worths[action].value), worths)
     return Advice(choose(agent, name, game, state, Random(seed)))

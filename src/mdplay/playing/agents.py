@@ -18,7 +18,8 @@ that these are facts and not estimates.  Packages offer agents by an entry point
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from inspect import Signature
 from operator import index
@@ -108,11 +109,11 @@ def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) 
     try:
         agent = maker(game, **options)
     except MdplayError as error:
-        raise AgentError(f"agent {name}: {error}") from None
+        raise AgentError(f"agent {name}: {error}", name) from None
     except Exception as error:
-        raise AgentError(f"agent {name} cannot be made: {_blame(error)}") from error
+        raise AgentError(f"agent {name} cannot be made: {_blame(error)}", name) from error
     if not isinstance(agent, Agent):
-        raise AgentError(f"agent {name} has no method act(state, rng)")
+        raise AgentError(f"agent {name} has no method act(state, rng)", name)
     return agent
 
 
@@ -145,18 +146,25 @@ def _maker_of_file(text: str) -> tuple[Maker, str]:
 # ---------------------------------------------------------------- asking for a move
 def choose(agent: Agent, name: str, game: Game[Any], state: Any, rng: Random) -> int:
     """Return the agent's action; raise AgentError if it raises or the action is not legal."""
-    try:
+    with blaming(name, game, state):
         answer = agent.act(state, rng)
-    except MdplayError as error:
-        raise AgentError(f"agent {name} in {game.text(state)}: {error}", name) from None
-    except (Exception, SystemExit) as error:
-        raise AgentError(f"agent {name} in {game.text(state)} raised {_blame(error)}", name) from error
     action = _whole(answer)
     if not 0 <= action < MAX_ACTIONS or not has(game.legal(state), action):
         legal = ", ".join(map(str, members(game.legal(state))))
         place = f"returned {answer!r} in {game.text(state)}"
         raise AgentError(f"agent {name} {place}; the legal actions are {legal}", name)
     return action
+
+
+@contextmanager
+def blaming(name: str, game: Game[Any], state: Any) -> Iterator[None]:
+    """Turn whatever an agent raises into an AgentError: who, where, what."""
+    try:
+        yield
+    except MdplayError as error:
+        raise AgentError(f"agent {name} in {game.text(state)}: {error}", name) from None
+    except (Exception, SystemExit) as error:
+        raise AgentError(f"agent {name} in {game.text(state)} raised {_blame(error)}", name) from error
 
 
 def _whole(answer: Any) -> int:

@@ -6,10 +6,12 @@ is what player 0 has got: own rewards, minus the opponent's, plus the result onc
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mdplay.bits import Mask, some
-from mdplay.game import Game, Past, follow
+from mdplay.errors import FormatError, IllegalMove
+from mdplay.game import Game, Past, find_event, follow, parse_position
 
 
 class Course:
@@ -70,6 +72,16 @@ class Course:
         points = float(self.game.reward(self.state, event))
         return -points if self.game.player(self.state) else points
 
+    def add_texts(self, moves: Iterable[str]) -> None:
+        """Play moves in the game's notation; raise FormatError naming the first that cannot be played."""
+        for number, move in enumerate(moves, start=1):
+            if self.over:
+                raise FormatError(f"move {number}, {move!r}, comes after the end of the game")
+            try:
+                self.add(find_event(self.game, self.state, move))
+            except IllegalMove as error:
+                raise FormatError(f"move {number}: {error}") from None
+
     def texts(self) -> list[str]:
         """Return the events in the game's notation."""
         game = self.game
@@ -77,3 +89,12 @@ class Course:
             game.outcome_text(s, event) if some(game.outcomes(s)) else game.move_text(s, event)
             for s, event in zip(self.states, self.events, strict=False)
         ]
+
+
+def course_at(game: Game[Any], text: str) -> Course:
+    """Return a game that stands where a text says: a position, or ``moves:a,b,c``, which it remembers."""
+    if not text.startswith("moves:"):
+        return Course(game, parse_position(game, text))
+    course = Course(game)
+    course.add_texts(text.removeprefix("moves:").replace(",", " ").split())
+    return course

@@ -16,9 +16,8 @@ from typing import Any
 
 from mdplay.bits import some
 from mdplay.errors import FormatError, MdplayError, UnknownName
-from mdplay.game import Game, parse_position
-from mdplay.playing.course import Course
-from mdplay.playing.records import add_texts
+from mdplay.game import Game
+from mdplay.playing.course import Course, course_at
 from mdplay.rng import Random
 
 TRIES = 50  # draws without anything new before openings may come again
@@ -105,17 +104,9 @@ def _lines(path: Path) -> list[str]:
 
 def _listed(game: Game[Any], path: Path, number: int, line: str) -> Opening:
     try:
-        course = _course_of(game, line)
+        course = course_at(game, line)
         if course.over:
             raise FormatError("the game is over there")
     except MdplayError as error:
         raise FormatError(f"{path}, line {number}: {error}") from None
     return Opening(course.start if not course.events else None, tuple(course.events))
-
-
-def _course_of(game: Game[Any], line: str) -> Course:
-    if not line.startswith("moves:"):
-        return Course(game, parse_position(game, line))
-    course = Course(game)
-    add_texts(course, line.removeprefix("moves:").replace(",", " ").split())
-    return course

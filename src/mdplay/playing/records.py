@@ -15,14 +15,14 @@ record a line.  The game of a user's file is never loaded on a record's word: wh
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import FormatError, IllegalMove, MdplayError
-from mdplay.game import Game, find_event, num_players, parse_position
+from mdplay.errors import FormatError, MdplayError
+from mdplay.game import Game, num_players, parse_position
 from mdplay.playing.course import Course
 from mdplay.registry import make, name_of
 
@@ -154,7 +154,7 @@ def _record_of(fields: dict[str, Any], game: Game[Any] | None) -> Record:
         raise FormatError(f"damaged record: {len(fields['agents'])} agents for {num_players(game)} players")
     start = None if fields["start"] is None else parse_position(game, fields["start"])
     course = Course(game, start)
-    add_texts(course, fields["moves"])
+    course.add_texts(fields["moves"])
     result = fields["result"]
     if not 0 <= fields["opening"] <= len(course.events):
         raise FormatError(f"damaged record: an opening of {fields['opening']} moves out of {len(course.events)}")
@@ -173,17 +173,6 @@ def _game_of(fields: dict[str, Any]) -> Game[Any]:
 
 
 _made = lru_cache(maxsize=8)(make)  # the records of a file are of one game
-
-
-def add_texts(course: Course, moves: Sequence[str]) -> None:
-    """Play moves in the game's notation; raise FormatError naming the first that cannot be played."""
-    for number, move in enumerate(moves, start=1):
-        if course.over:
-            raise FormatError(f"move {number}, {move!r}, comes after the end of the game")
-        try:
-            course.add(find_event(course.game, course.state, move))
-        except IllegalMove as error:
-            raise FormatError(f"move {number}: {error}") from None
 
 
 def _start_text(game: Game[Any], start: Any) -> str:

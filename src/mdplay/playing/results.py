@@ -33,14 +33,21 @@ class Results:
         self.path = path
         with self._in_words():
             self._file = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
-            known = self._file.execute("PRAGMA application_id").fetchone()[0]
-            tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if known != APPLICATION and tables:
-                raise FormatError(f"{path} is an SQLite file of another program; name a new one for results")
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = NORMAL")
-            self._file.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._file.execute(SCHEMA)
+            try:
+                self._prepare()
+            except BaseException:
+                self.close()
+                raise
+
+    def _prepare(self) -> None:
+        known = self._file.execute("PRAGMA application_id").fetchone()[0]
+        tables = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if known != APPLICATION and tables:
+            raise FormatError("an SQLite file of another program; name a new one for results")
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = NORMAL")
+        self._file.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._file.execute(SCHEMA)
 
     def add(self, key: str, record: Record) -> None:
         """File a finished game; one that is there already stays as it is."""

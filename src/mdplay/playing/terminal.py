@@ -15,11 +15,12 @@ from typing import Any
 import click
 
 from mdplay.bits import members, some
-from mdplay.errors import AgentError, MdplayError
+from mdplay.errors import AgentError, IllegalMove, MdplayError
 from mdplay.game import Game, find_action
 from mdplay.playing.advice import Advice, advise
 from mdplay.playing.agents import Agent, Entrant, choose
 from mdplay.playing.course import Course
+from mdplay.playing.games import CHANCE
 from mdplay.playing.painting import paint
 from mdplay.playing.records import Record
 from mdplay.rng import Random
@@ -54,7 +55,7 @@ class HumanAgent:
             text = self._typed(f"player {self.game.player(state) + 1}> ")
             try:
                 return find_action(self.game, state, text)
-            except MdplayError:
+            except IllegalMove:
                 click.echo(illegal_sentence(self.game, state, text))
 
     def _typed(self, prompt: str) -> str:
@@ -86,7 +87,7 @@ class Session:
         self.ask, self.say = ask, say
         self.human, self.hints, self.colour, self.seed = human, hints, colour, seed
         self.alone = opponent is None
-        self.rng, self.luck = Random(seed, 0), Random(seed, 1)
+        self.rng, self.luck = Random(seed, 1 - human), Random(seed, CHANCE)
         self.shown: str | None = None
         self.left = False
         self.commands: dict[str, Callable[[Sequence[str]], None]] = {
@@ -102,6 +103,8 @@ class Session:
     def run(self) -> None:
         """Play until the game is over or the person quits."""
         self.say(self._greeting())
+        if self.opponent:
+            self._made(self.opponent)  # whoever cannot be made says so now
         while not self.course.over and not self.left:
             if some(self.course.chance):
                 self.course.add(self.game.draw(self.course.state, self.luck.word()))
@@ -125,44 +128,49 @@ class Session:
     def _turn(self) -> None:
         self._draw()
         if self.hints:
-            self.hint(())
+            self._follow("hint")
         state = self.course.state
         while self.course.state is state and not self.left:
             self._obey(self.ask(self._prompt()))
 
     def _obey(self, text: str) -> None:
-        words = text.split()
-        if not words:
-            return
-        if (
-            text.lower() not in map(str.lower, legal_moves(self.game, self.course.state))
-            and words[0] in self.commands
-        ):
-            self.commands[words[0]](words[1:])
-            return
+        """Make a move or follow a command."""
         try:
             self.course.add(find_action(self.game, self.course.state, text))
-        except MdplayError:
-            self.say(illegal_sentence(self.game, self.course.state, text))
+        except IllegalMove:
+            self._follow(*text.split())
+
+    def _follow(self, command: str = "help", *words: str) -> None:
+        """Follow a command; whatever goes wrong is a sentence, and the game goes on."""
+        if command not in self.commands:
+            self.say(illegal_sentence(self.game, self.course.state, " ".join([command, *words])))
+            return
+        try:
+            self.commands[command](words)
+        except MdplayError as error:
+            self.say(str(error))
 
     def _answer(self, opponent: Entrant) -> None:
         state = self.course.state
+        agent = self._made(opponent)
         with self._patience(opponent):
-            action = choose(self._made(opponent), opponent.name, self.game, state, self.rng)
+            action = choose(agent, opponent.name, self.game, state, self.rng)
         self.say(f"{opponent.name} plays {self.game.move_text(state, action)}")
         self.course.add(action)
 
     def _made(self, one: Entrant) -> Agent:
         """Return the agent, made when it is first needed: a helper may never be asked."""
         if one.name not in self.agents:
-            self.agents[one.name] = one.fresh()
+            with self._patience(one):
+                self.agents[one.name] = one.fresh()
         return self.agents[one.name]
 
     @contextmanager
     def _patience(self, one: Entrant) -> Iterator[None]:
         """Say something to whoever waits for long."""
         timer = Timer(PATIENCE_SECONDS, self.say, [f"{one.name} thinks; the first time a game is compiled ..."])
-        timer.start()
+        if one.name != "human":
+            timer.start()
         try:
             yield
         finally:
@@ -196,8 +204,9 @@ class Session:
             self.say(f"  {self.game.move_text(self.course.state, action):>6}  {worth}")
 
     def _advice(self) -> Advice:
+        agent = self._made(self.helper)
         with self._patience(self.helper):
-            return advise(self._made(self.helper), self.helper.name, self.game, self.course.state)
+            return advise(agent, self.helper.name, self.game, self.course.state)
 
     def tell_moves(self, words: Sequence[str]) -> None:
         """List the legal moves."""
@@ -206,12 +215,8 @@ class Session:
     def save(self, words: Sequence[str]) -> None:
         """Write the game so far to a file."""
         path = words[0] if words else DEFAULT_FILE
-        try:
-            self.record().save(path)
-        except MdplayError as error:
-            self.say(f"Not saved: {error}")
-        else:
-            self.say(f"Saved to {path}.")
+        self.record().save(path)
+        self.say(f"Saved to {path}.")
 
     def quit(self, words: Sequence[str]) -> None:
         """Leave the game."""

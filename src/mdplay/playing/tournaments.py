@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -115,6 +115,7 @@ def tournament(
 ) -> TournamentResult:
     """Let every agent play a match of so many games against every other; ``results`` as for a match."""
     entrants = _entered(game, agents)
+    meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads)
     matches: dict[tuple[str, str], MatchResult] = {}
     failures: dict[str, str] = {}
     with ExitStack() as stack:
@@ -123,17 +124,7 @@ def tournament(
             if a.name in failures or b.name in failures:
                 continue
             try:
-                matches[a.name, b.name] = match(
-                    game,
-                    a,
-                    b,
-                    games=games,
-                    openings=openings,
-                    seed=seed,
-                    threads=threads,
-                    results=store,
-                    show=_shifted(show, number * games),
-                )
+                matches[a.name, b.name] = meet(a, b, results=store, show=_shifted(show, number * games))
             except AgentError as error:
                 failures[error.agent] = str(error)
     names = tuple(one.name for one in entrants if one.name not in failures)
