@@ -259,7 +259,7 @@ class Study(Game[S]):
 
 
 WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg", "board_after", "svg_after")
-NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "enter", "distance")
+NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "distance")
 
 
 def num_players(game: Game[Any]) -> int:

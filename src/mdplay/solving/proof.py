@@ -31,7 +31,7 @@ from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, Study
 from mdplay.running import Show, Watch, num_threads
 from mdplay.solving import proof_desk as desk_of
-from mdplay.solving.proof_kernel import BUSY, grow_to, recall_move, remember, settle_all
+from mdplay.solving.proof_kernel import BUSY, enter_all, grow_to, recall_move, remember, settle_all
 from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
 from mdplay.solving.worth import Choice, Worth
 
@@ -109,7 +109,7 @@ class Prover:
         nodes, questions = self.nodes, self._sum(desk_of.QUESTIONS)
         window = self._windows(1, weak)
         self._search(self._rows([state]), window, seconds=seconds, show=show)
-        low, high = sorted(int(bound) * self._sign(state) for bound in window[0])
+        low, high = window[0].tolist()
         asked = self._sum(desk_of.QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
 
@@ -122,7 +122,7 @@ class Prover:
         states = list(states)
         rows, windows = self._rows(states), self._windows(len(states), weak)
         self._search(rows, windows, show=show)
-        return windows[:, 0] * np.array([self._sign(s) for s in states], np.int64)
+        return windows[:, 0]
 
     def choices(self, state: Any) -> list[Choice]:
         """Return every legal move with its score, in ascending order; none where the game is over."""
@@ -151,10 +151,9 @@ class Prover:
     def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
         """Take the scores of positions, for their players to move, as proved."""
         states = list(states)
-        signs = [self._sign(s) for s in states]
-        values = np.array([v * sign for v, sign in zip(scores, signs, strict=True)], np.int64)
         room = min(self._most, 1 << len(states).bit_length())
         grow_to(self._native, self._table, self._desks[0], room)
+        values = np.fromiter(scores, np.int64, len(states))
         remember(self._native, self._rows(states), values, self._table, self._desks[0])
 
     # ---------------------------------------------------------------- moves
@@ -170,14 +169,13 @@ class Prover:
 
     def _action_worth(self, state: Any, value: int) -> int:
         """Return an action after which player 0's value is still this one."""
-        actions = members(self.game.legal(state))
-        hint = self._recalled(state)
+        actions, hint = members(self.game.legal(state)), self._recalled(state)
         for action in sorted(actions, key=lambda action: action != hint):
-            goal = value - self._gain(state, action)
-            side = self.game.player(state)
-            windows = np.array([[goal, goal + 1] if side else [goal - 1, goal]], np.int64)
-            self._search(self._rows([self.game.step(state, action)]), windows)
-            if windows[0, 0] == goal:
+            after, goal = self.game.step(state, action), value - self._gain(state, action)
+            reached = [goal, goal + 1] if self.game.player(state) else [goal - 1, goal]
+            windows = np.array([sorted(bound * self._sign(after) for bound in reached)], np.int64)
+            self._search(self._rows([after]), windows)
+            if windows[0, 0] == windows[0, 1] == goal * self._sign(after):
                 return action
         raise GameError(f"no move of {self.game.text(state)} keeps its value; does look tell the truth?")
 
@@ -287,8 +285,16 @@ class Prover:
         return np.tile(np.array(WEAK if weak else (-LIMIT, LIMIT), np.int64), (count, 1))
 
     def _rows(self, states: list[Any]) -> Any:
-        rows = [words(self._enter(state)) for state in states]
-        return np.array(rows, np.uint64).reshape(len(rows), width(self.study))
+        """Return states of the game as packed positions of the study."""
+        try:
+            packed = np.array(states, np.uint64).reshape(len(states), width(self.game))
+        except OverflowError:  # a negative field
+            packed = np.array([words(state) for state in states], np.uint64)
+        if not isinstance(self.study, Study):
+            return packed
+        rows = np.zeros((len(states), width(self.study)), np.uint64)
+        enter_all(native(self.game), self._native, packed, rows)
+        return rows
 
     def _enter(self, state: Any) -> Any:
         return self.study.enter(state) if isinstance(self.study, Study) else state

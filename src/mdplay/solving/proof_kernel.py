@@ -376,7 +376,7 @@ def settle(
 def settle_all(
     game: Any, starts: Any, windows: Any, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
 ) -> None:
-    """Narrow the windows around the values of packed states, in place, until each is one number.
+    """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
 
     What was stopped, or paused because its budget was spent, stays wider.
     """
@@ -384,13 +384,24 @@ def settle_all(
     for i in range(len(starts)):
         if get(stop, 0) or get(desk, STATUS):
             break
-        low, high = settle(
-            game, load(game, starts, i), windows[i, 0], windows[i, 1], table, busy, desk, stop, progress
-        )
-        windows[i, 0], windows[i, 1] = low, high
+        s = load(game, starts, i)
+        low, high, second = windows[i, 0], windows[i, 1], game.player(s) == 1
+        if second:
+            low, high = -high, -low
+        low, high = settle(game, s, low, high, table, busy, desk, stop, progress)
+        windows[i, 0], windows[i, 1] = (-high, -low) if second else (low, high)
         if get(desk, STATUS) == PAUSED:
             put(desk, STATUS, GOOD)
     put(progress, get(desk, THREAD), get(desk, NODES))
+
+
+@kernel
+def enter_all(game: Any, study: Any, states: Any, out_rows: Any) -> None:
+    """Write the positions of the study that stand for packed states of the game."""
+    for i in range(len(states)):
+        packed = pack(study, study.enter(load(game, states, i)))
+        for j in range(len(packed)):
+            out_rows[i, j] = packed[j]
 
 
 @kernel
@@ -405,13 +416,15 @@ def grow_to(game: Any, table: Any, desk: Any, num_buckets: int) -> None:
 
 @kernel
 def remember(game: Any, starts: Any, values: Any, table: Any, desk: Any) -> None:
-    """Write the values of packed states into the table, as if they had cost the most work."""
+    """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
     table, desk = borrow(table), borrow(desk)
     low_bits = place_bits(game) + 1 - bit_length(get(desk, BUCKETS))
     for i in range(len(starts)):
-        place, tag = place_of(game, load(game, starts, i))
-        store(game, table, low_bits, place, tag, values[i], True, NO_MOVE, MAX_WORK)
-        store(game, table, low_bits, place, tag, values[i], False, NO_MOVE, MAX_WORK)
+        s = load(game, starts, i)
+        place, tag = place_of(game, s)
+        value = -values[i] if game.player(s) else values[i]
+        store(game, table, low_bits, place, tag, value, True, NO_MOVE, MAX_WORK)
+        store(game, table, low_bits, place, tag, value, False, NO_MOVE, MAX_WORK)
 
 
 @kernel
