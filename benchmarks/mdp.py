@@ -84,7 +84,6 @@ def mdpsolver_solver(mdp: MDP) -> Callable[[], Any]:
     model.mdp(
         discount=mdp.discount,
         rewards=[[rewards[k] for k in choices] for choices in per_state],
-        tranMatElementwise=None,
         tranMatColumns=[[targets[first[k] : first[k + 1]] for k in choices] for choices in per_state],
         tranMatProbs=[[weights[first[k] : first[k + 1]] for k in choices] for choices in per_state],
     )
@@ -104,19 +103,19 @@ def timed(solver: Callable[[], Any]) -> tuple[float, float]:
 
 
 def compare(name: str, mdp: MDP, rounds: int, with_mdpsolver: bool) -> None:
-    solvers: dict[str, Callable[[], Any]] = {
-        "mdplay, 1 thread": lambda: plan(mdp, threads=1).value,
-        "mdplay, 2 threads": lambda: plan(mdp, threads=2).value,
-        "quantecon mpi": quantecon_solver(mdp),
+    solvers: dict[str, Callable[[], Callable[[], Any]]] = {
+        "mdplay, 1 thread": lambda: lambda: plan(mdp, threads=1).value,
+        "mdplay, 2 threads": lambda: lambda: plan(mdp, threads=2).value,
+        "quantecon mpi": lambda: quantecon_solver(mdp),
     }
-    if with_mdpsolver:
-        solvers["mdpsolver mpi"] = mdpsolver_solver(mdp)
-    values = {label: solver() for label, solver in solvers.items()}  # compiles, and warms the caches
+    if with_mdpsolver:  # a model made anew each time: it begins where its last solution ended
+        solvers["mdpsolver mpi"] = lambda: mdpsolver_solver(mdp)
+    values = {label: make()() for label, make in solvers.items()}  # compiles, and warms the caches
     reference = values["mdplay, 1 thread"]
     seconds: dict[str, list[tuple[float, float]]] = {label: [] for label in solvers}
     for _ in range(rounds):
-        for label, solver in solvers.items():
-            seconds[label].append(timed(solver))
+        for label, make in solvers.items():
+            seconds[label].append(timed(make()))
     print(f"\n{name}: {mdp.num_states} states, {mdp.num_transitions} transitions, {mdp.num_bytes >> 20} MB")
     one, two = seconds["mdplay, 1 thread"], seconds["mdplay, 2 threads"]
     for label in solvers:

@@ -135,6 +135,8 @@ def bicgstab(
         along = 0.0
         for i in range(size):
             along += shadow[i] * v[i]
+        if along == 0.0:
+            break
         alpha = rho / along
         for i in range(size):
             r[i] -= alpha * v[i]
@@ -145,8 +147,6 @@ def bicgstab(
             ts += t[i] * r[i]
             tt += t[i] * t[i]
         omega = ts / tt if tt > 0.0 else 0.0
-        if not (abs(alpha) < np.inf and abs(omega) < np.inf):
-            break
         largest = 0.0
         for i in range(size):
             out_x[i] += alpha * p_hat[i] + omega * s_hat[i]

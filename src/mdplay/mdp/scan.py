@@ -80,7 +80,7 @@ def read_whole(data: Any, at: int) -> tuple[int, int]:
     begin = at
     number = 0
     while 48 <= data[at] <= 57:
-        number = number * 10 + (data[at] - 48)
+        number = number * 10 + (int(data[at]) - 48)
         at += 1
     if at == begin or at - begin > 9:
         return 0, -1
@@ -98,7 +98,7 @@ def read_decimal(data: Any, at: int) -> tuple[float, int]:
         if data[at] == DOT:
             dots += 1
         else:
-            mantissa = mantissa * 10 + (data[at] - 48)
+            mantissa = mantissa * 10 + (int(data[at]) - 48)
             digits += mantissa > 0
             places += dots
         at += 1
