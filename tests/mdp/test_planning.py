@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError, LimitError, UnknownName
-from mdplay.mdp import MDP, evaluate, loops, plan, rows, verify
+from mdplay.mdp import MDP, evaluate, loops, methods, plan, rows, verify
 from mdplay.mdp.methods import METHODS
 from tests.mdp.exact import as_floats, encloses, optimum, random_mdp
 
@@ -158,7 +158,8 @@ def test_small_steps_are_not_convergence():
     assert found.value[0] == pytest.approx(1.0, abs=1e-6)
 
 
-def test_a_method_that_crawls_says_so():
+def test_a_method_that_crawls_says_so(monkeypatch):
+    monkeypatch.setattr(methods, "MAX_SWEEPS", 2000)
     mdp = MDP.from_nested([[[[0, 0.0, 1 - 1e-6], [1, 1.0, 1e-6]]], [[]]], discount=1.0)
     with pytest.raises(LimitError, match="sweeps: use the method auto"):
         plan(mdp, "jacobi")
