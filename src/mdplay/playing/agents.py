@@ -38,9 +38,11 @@ AGENTS = {
     "human": "mdplay.playing.terminal:HumanAgent",
     "mcts": "mdplay.searching.agents:MCTSAgent",
     "network": "mdplay.learning.player:NetworkAgent",
-    "perfect": "mdplay.playing.perfect:PerfectAgent",
+    "perfect": "mdplay.playing.perfect:perfect_agent",
+    "points": "mdplay.learning.points:PointsAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
+    "threats": "mdplay.playing.qubic:ThreatsAgent",
 }
 
 

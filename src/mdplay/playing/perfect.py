@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from mdplay.game import Game
+from mdplay.games.qubic import Qubic
+from mdplay.playing.agents import Agent
 from mdplay.rng import Random
 
 if TYPE_CHECKING:
@@ -35,3 +37,12 @@ class PerfectAgent:
     def values(self, state: Any) -> dict[int, float]:
         """Return what each move is worth to the player to move."""
         return {choice.action: choice.value for choice in self.solution.choices(state)}
+
+
+def perfect_agent(game: Game[Any]) -> Agent:
+    """Return the agent that knows best: for Qubic the book of its proof, else the exact solution."""
+    if isinstance(game, Qubic):
+        from mdplay.playing.qubic import QubicPerfectAgent
+
+        return QubicPerfectAgent(game)
+    return PerfectAgent(game)

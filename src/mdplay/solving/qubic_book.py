@@ -20,6 +20,7 @@ from mdplay.games.qubic import Qubic
 from mdplay.store import replacing
 
 SHIPPED = "qubic_book.txt.gz"
+GAME = Qubic()
 Words = NDArray[np.uint64]
 
 
@@ -42,45 +43,40 @@ class Book:
     @cached_property
     def moves(self) -> dict[tuple[int, int], int]:
         """The cell to play in each position of the book, under the least of its images."""
-        found = {}
-        rows = zip(self.attackers.tolist(), self.defenders.tolist(), self.cells.tolist(), strict=True)
-        for attacker, defender, cell in rows:
-            image, k = least_image(attacker, defender)
-            found[image] = Qubic().images[k][cell]
-        return found
+        attackers, defenders, turns = least_images(self.attackers, self.defenders)
+        cells = np.array(GAME.images)[turns, self.cells]
+        positions = zip(attackers.tolist(), defenders.tolist(), strict=True)
+        return dict(zip(positions, cells.tolist(), strict=True))
 
     def move(self, attacker: int, defender: int) -> int | None:
         """Return the cell to play in a position, or None if no image of it is in the book."""
-        image, k = least_image(attacker, defender)
-        cell = self.moves.get(image)
-        return None if cell is None else Qubic().images[k].index(cell)
+        mine, theirs, turns = least_images(*(np.array([marks], np.uint64) for marks in (attacker, defender)))
+        cell = self.moves.get((int(mine[0]), int(theirs[0])))
+        return None if cell is None else GAME.images[int(turns[0])].index(cell)
 
 
 @lru_cache(maxsize=1)
-def _image_tables() -> NDArray[np.uint64]:
+def image_tables() -> Words:
     """Return for each symmetry and byte of a mask where the cells go, as [symmetry, byte, value]."""
     bits = np.arange(256)[:, None] >> np.arange(8) & 1  # [value, bit]
-    weights = np.uint64(1) << np.array(Qubic().images, np.uint64).reshape(192, 8, 8)  # [symmetry, byte, bit]
+    weights = np.uint64(1) << np.array(GAME.images, np.uint64).reshape(192, 8, 8)  # [symmetry, byte, bit]
     return np.asarray((bits.astype(np.uint64) * weights[:, :, None, :]).sum(axis=3, dtype=np.uint64))
 
 
-def image_tables() -> NDArray[np.uint64]:
-    """Return for each symmetry and byte of a mask where the cells go, as [symmetry, byte, value]."""
-    return _image_tables()
+def turned(marks: Words, k: int) -> Words:
+    """Return where symmetry k takes masks."""
+    table, bytes_of = image_tables()[k], marks.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return np.asarray(np.bitwise_or.reduce([table[i, bytes_of[:, i]] for i in range(8)]))
 
 
-def images_of(cells: int) -> NDArray[np.uint64]:
-    """Return all 192 images of a mask."""
-    tables = image_tables()
-    parts = [tables[:, i, cells >> 8 * i & 255] for i in range(8)]
-    return np.asarray(np.bitwise_or.reduce(parts))
-
-
-def least_image(attacker: int, defender: int) -> tuple[tuple[int, int], int]:
-    """Return the least of the images of a position, and a symmetry that leads to it."""
-    mine, theirs = images_of(attacker), images_of(defender)
-    k = int(np.lexsort((theirs, mine))[0])
-    return (int(mine[k]), int(theirs[k])), k
+def least_images(attackers: Words, defenders: Words) -> tuple[Words, Words, NDArray[np.int64]]:
+    """Return the least image of each position, attacker first, and a symmetry that leads to it."""
+    mine, theirs, turns = attackers.copy(), defenders.copy(), np.zeros(len(attackers), np.int64)
+    for k in range(1, len(GAME.images)):
+        image, other = turned(attackers, k), turned(defenders, k)
+        less = (image < mine) | (image == mine) & (other < theirs)
+        mine[less], theirs[less], turns[less] = image[less], other[less], k
+    return mine, theirs, turns
 
 
 def write_book(path: str | Path, book: Book) -> None:
