@@ -86,6 +86,20 @@ def test_it_draws_against_itself_and_never_loses_to_random():
     assert match(game, "perfect", "random", games=100, openings="none").tally.losses == 0
 
 
+def test_a_game_that_is_proved_position_by_position_and_by_threads():
+    """On a small board of Connect Four it never gets less than the value of the opening."""
+    game = make("connect-four:rows=4,cols=5")
+    one, two = (match(game, "perfect", "random", games=6, openings="random:6", threads=n) for n in (1, 3))
+    assert one == two
+    agent = make_agent(game, "perfect")
+    for record in one.records:
+        course = record.replay()
+        start = course.states[record.opening]
+        value = max(agent.values(start).values()) * (1 - 2 * game.player(start))
+        side = 1 - 2 * (record.number % 2)
+        assert side * record.result >= side * value
+
+
 def test_values_are_exact():
     game = make("tic-tac-toe")
     agent = make_agent(game, "perfect")
@@ -97,4 +111,4 @@ def test_values_are_exact():
 
 def test_a_game_that_is_too_large_is_refused_with_a_sentence():
     with pytest.raises(MdplayError, match="agent perfect: "):
-        make_agent(make("connect-four"), "perfect")
+        make_agent(make("tic-tac-toe:rows=6,cols=6,length=5"), "perfect")

@@ -1,8 +1,13 @@
-"""The agent that knows: it follows the exact solution of the game."""
+"""The agent that knows: it follows the exact solution of the game.
+
+A game is solved once, however many agents play it, and they ask one at a time: a solution that proves positions
+when they are asked for writes to its memory as it answers.
+"""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mdplay.game import Game
@@ -14,9 +19,11 @@ if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
 
 
+LOCK = Lock()
+
+
 @lru_cache(maxsize=4)
 def _solution(game: Game[Any]) -> Solution:
-    """Solve each game once, however many agents play it."""
     from mdplay.solving.solution import solve
 
     return solve(game)
@@ -28,15 +35,18 @@ class PerfectAgent:
     exact = True
 
     def __init__(self, game: Game[Any]) -> None:
-        self.solution = _solution(game)
+        with LOCK:
+            self.solution = _solution(game)
 
     def act(self, state: Any, rng: Random) -> int:
         """Return the best action."""
-        return self.solution.action(state)
+        with LOCK:
+            return self.solution.action(state)
 
     def values(self, state: Any) -> dict[int, float]:
         """Return what each move is worth to the player to move."""
-        return {choice.action: choice.value for choice in self.solution.choices(state)}
+        with LOCK:
+            return {choice.action: choice.value for choice in self.solution.choices(state)}
 
 
 def perfect_agent(game: Game[Any]) -> Agent:
