@@ -3,7 +3,16 @@ import re
 import pytest
 
 from mdplay import AgentError, MdplayError, make
-from mdplay.playing.agents import Agent, agent_names, choose, entrant, make_agent
+from mdplay.playing.agents import (
+    AGENTS,
+    Agent,
+    agent_maker,
+    agent_names,
+    choose,
+    entrant,
+    make_agent,
+    options_of,
+)
 from mdplay.rng import Random
 from tests.playing.players import FILE, Leftmost, named
 
@@ -20,9 +29,9 @@ def test_agents_by_name_by_file_and_with_options():
 
 
 def test_every_registered_agent_can_be_imported():
-    from mdplay.playing.agents import AGENTS, agent_maker
-
-    assert all(hasattr(agent_maker(name), "act") for name in AGENTS)
+    options = {name: [option.name for option in options_of(agent_maker(name))] for name in AGENTS}
+    assert options["random"] == options["perfect"] == options["human"] == []
+    assert options["policy"] == ["file"] and "simulations" in options["mcts"]
 
 
 def test_a_text_makes_a_fresh_agent_and_an_object_stays_itself():
