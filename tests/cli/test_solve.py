@@ -76,3 +76,14 @@ def test_a_large_board_gets_exact_values_or_bounds_labelled_as_such(mdplay, need
     assert not facts["exact"] and facts["value"] is None
     assert facts["low"] <= 0 <= facts["high"]  # the start is a tie
     assert "not decided in the time given" in mdplay("solve", game, "--seconds", "0.5").out
+
+
+def test_the_probability_of_a_tile(mdplay, needs_compiler):
+    facts = json.loads(mdplay("solve", "2048:rows=2,cols=2", "--objective", "tile=16", "--json").out)
+    assert facts["value"] == pytest.approx(0.9625112538, abs=1e-9)
+    answer = mdplay("solve", "2048:rows=2,cols=2", "--objective", "tile=17")
+    assert (answer.code, answer.err) == (
+        2,
+        "mdplay: 17 is not a tile to reach; choose a power of two, 4 to 32768\n",
+    )
+    assert "no objective 'owm'; did you mean 'own'?" in mdplay("solve", "tic-tac-toe", "--objective", "owm").err

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdplay.errors import FormatError, GameError, UnknownName
+from mdplay.errors import FormatError, GameError, UnknownName, unknown
 from mdplay.game import Game, num_players
 from mdplay.running import Show
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
 
+OBJECTIVES = ("difference", "own")
 NAMES = ("perfect", "uniform", "uniform-once")
 MAX_ROWS = 1 << 26
 
@@ -31,7 +32,7 @@ def solution_against(
     from mdplay.solving.solution import solve
 
     if opponent == "perfect":
-        if objective != "difference":
+        if objective == "own":
             raise UnknownName("a perfect opponent counts the difference; --objective own needs another --opponent")
         return solve(game, state, memory=memory, file=save, show=show)
     if save is not None:
@@ -56,6 +57,18 @@ def _answer_to_file(game: Game[Any], path: str, objective: str) -> Solution:
     graph = explore(game)
     given = start_from(graph, path, None)
     return answer_to_weights(game, graph, given.player, given.weights, objective=objective)
+
+
+def with_objective(game: Game[Any], objective: str) -> Game[Any]:
+    """Return the game in which an objective is played for: another one for ``tile=N``."""
+    kind, _, tile = objective.partition("=")
+    if kind == "tile":
+        from mdplay.solving.reaching import reach_tile
+
+        return reach_tile(game, int(tile) if tile.isdigit() else 0)
+    if objective not in OBJECTIVES:
+        raise unknown("objective", objective, (*OBJECTIVES, "tile=N"))
+    return game
 
 
 def needs_chains(game: Game[Any], opponent: str, memory: int | None) -> bool:

@@ -16,7 +16,7 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.cli.opponents import needs_chains, prove_by_chains, solution_against, write_all
+from mdplay.cli.opponents import needs_chains, prove_by_chains, solution_against, with_objective, write_all
 from mdplay.cli.proving import Request, solve_batch, solve_position
 from mdplay.game import Game, num_players
 
@@ -87,10 +87,10 @@ def _least(move: dict[str, Any]) -> float:
 )
 @click.option(
     "--objective",
-    type=click.Choice(["difference", "own"]),
     default="difference",
     show_default=True,
-    help="Own points less the opponent's, or own points (and wins) alone.",
+    metavar="O",
+    help="difference of points, own points (and wins) alone, or in 2048 tile=N: the probability of reaching it.",
 )
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
 @click.option("--save", metavar="FILE", help="Keep the solution in a file; an interrupted one goes on from it.")
@@ -129,7 +129,7 @@ def command(
       mdplay solve connect-four --batch positions.txt
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    game = GameName().convert(name, None, None)
+    game = with_objective(GameName().convert(name, None, None), objective)
     limit = None if memory is None else int(memory * GIGABYTE)
     by_proof = game.has_study and opponent == "perfect" and all_states is None and save is None
     if by_proof or batch is not None:
