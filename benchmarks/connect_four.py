@@ -4,8 +4,7 @@
     python benchmarks/connect_four.py --random PLIES:COUNT         random positions without an easy win, one by one
     python benchmarks/connect_four.py --empty [--threads N]        the empty board, no book
 
-The two take turns in chunks of the set, so that a busy machine hurts both alike; each chunk counts with its
-best repeat.  BitBully's table takes 96 MB and ours at most 64.  Every score is checked against the file, or each
+The two take turns, so that a busy machine hurts both alike; the best of five rounds counts, and the median ratio.  BitBully's table takes 96 MB and ours at most 64.  Every score is checked against the file, or each
 against the other.
 """
 
@@ -23,7 +22,7 @@ from mdplay.rng import Random
 from mdplay.solving.proof import Prover
 
 SETS = ("L3_R1", "L2_R1", "L2_R2.first200", "L1_R1")
-REPEATS, CHUNKS = 4, 4
+REPEATS = 5
 
 
 class Ours:
@@ -38,7 +37,11 @@ class Ours:
         """Return the position after the moves."""
         return self.game.parse(moves)
 
-    def solve(self, positions: list[State]) -> list[int]:
+    def ready(self, positions: list[State]) -> Any:
+        """Return positions in the solver's own form, as a BoardCore is BitBully's."""
+        return self.prover.packed(positions)
+
+    def solve(self, positions: Any) -> list[int]:
         """Return the scores."""
         found: list[int] = self.prover.scores(positions).tolist()
         return found
@@ -60,39 +63,34 @@ class BitBully:
         board.setBoard([int(move) - 1 for move in moves])
         return board
 
+    def ready(self, positions: list[Any]) -> list[Any]:
+        """Return the positions."""
+        return positions
+
     def solve(self, positions: list[Any]) -> list[int]:
         """Return the scores."""
         return [self.solver.mtdf(board, 0) for board in positions]
 
 
-def chunk_times(solver: Any, chunks: list[list[Any]], want: list[int]) -> list[float]:
-    """Return the CPU seconds of each chunk, table cleared before the first; check the scores."""
+def timed(solver: Any, positions: Any, want: list[int]) -> float:
+    """Return the CPU microseconds a position, table cleared first; check the scores."""
     solver.forget()
-    seconds, got = [], []
-    for chunk in chunks:
-        began = time.process_time()
-        got += solver.solve(chunk)
-        seconds.append(time.process_time() - began)
-    wrong = sum(a != b for a, b in zip(got, want, strict=True))
-    if wrong:
+    began = time.process_time()
+    got = solver.solve(positions)
+    seconds = time.process_time() - began
+    if wrong := sum(a != b for a, b in zip(got, want, strict=True)):
         raise SystemExit(f"{type(solver).__name__}: {wrong} wrong scores")
-    return seconds
+    return seconds / len(want) * 1e6
 
 
 def compare(name: str, lines: list[tuple[str, int]], solvers: list[Any]) -> None:
     want = [score for _, score in lines]
-    size = -(-len(lines) // CHUNKS)
-    best: dict[str, Any] = {}
-    for _ in range(REPEATS):
-        for solver in solvers:
-            positions = [solver.position(moves) for moves, _ in lines]
-            chunks = [positions[i : i + size] for i in range(0, len(positions), size)]
-            seconds = np.array(chunk_times(solver, chunks, want))
-            key = type(solver).__name__
-            best[key] = np.minimum(best.get(key, seconds), seconds)
-    micros = {key: seconds.sum() / len(lines) * 1e6 for key, seconds in best.items()}
-    figures = "  ".join(f"{key} {us:10.2f} us" for key, us in micros.items())
-    ratio = f"  {micros['BitBully'] / micros['Ours']:7.2f} x" if "BitBully" in micros else ""
+    ready = [solver.ready([solver.position(moves) for moves, _ in lines]) for solver in solvers]
+    rounds = np.array([[timed(*pair, want) for pair in zip(solvers, ready, strict=True)] for _ in range(REPEATS)])
+    best = rounds.min(axis=0)
+    figures = "  ".join(f"{type(s).__name__} {us:10.2f} us" for s, us in zip(solvers, best, strict=True))
+    ratios = np.sort(rounds[:, -1] / rounds[:, 0])
+    ratio = f"  best {best[-1] / best[0]:7.2f} x, median {np.median(ratios):7.2f} x" if len(solvers) > 1 else ""
     print(f"{name:16} n={len(lines):<5} {figures}{ratio}", flush=True)
 
 

@@ -42,6 +42,7 @@ LINE = 64  # bytes that the memory moves at once
 WEAK = (-1, 1)  # the window that asks only who wins
 
 Values = NDArray[np.int64]
+Rows = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ class Prover:
         began = time.perf_counter()
         nodes, questions = self.nodes, self._sum(desk_of.QUESTIONS)
         window = self._windows(1, weak)
-        self._search(self._rows([state]), window, seconds=seconds, show=show)
+        self._search(self.packed([state]), window, seconds=seconds, show=show)
         low, high = window[0].tolist()
         asked = self._sum(desk_of.QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
@@ -117,12 +118,25 @@ class Prover:
         """Return the score of a position for the player to move."""
         return int(self.scores([state])[0])
 
-    def scores(self, states: Iterable[Any], *, weak: bool = False, show: Show | None = None) -> Values:
-        """Return the score of each position for its player to move."""
-        states = list(states)
-        rows, windows = self._rows(states), self._windows(len(states), weak)
+    def scores(self, states: Iterable[Any] | Rows, *, weak: bool = False, show: Show | None = None) -> Values:
+        """Return the score of each position for its player to move; ``packed`` states save a microsecond each."""
+        rows = states if isinstance(states, np.ndarray) else self.packed(states)
+        windows = self._windows(len(rows), weak)
         self._search(rows, windows, show=show)
         return windows[:, 0]
+
+    def packed(self, states: Iterable[Any]) -> Rows:
+        """Return states of the game as the search takes them, a row each."""
+        states = list(states)
+        try:
+            packed = np.array(states, np.uint64).reshape(len(states), width(self.game))
+        except OverflowError:  # a negative field
+            packed = np.array([words(state) for state in states], np.uint64)
+        if not isinstance(self.study, Study):
+            return packed
+        rows = np.zeros((len(states), width(self.study)), np.uint64)
+        enter_all(native(self.game), self._native, packed, rows)
+        return rows
 
     def choices(self, state: Any) -> list[Choice]:
         """Return every legal move with its score, in ascending order; none where the game is over."""
@@ -154,7 +168,7 @@ class Prover:
         room = min(self._most, 1 << len(states).bit_length())
         grow_to(self._native, self._table, self._desks[0], room)
         values = np.fromiter(scores, np.int64, len(states))
-        remember(self._native, self._rows(states), values, self._table, self._desks[0])
+        remember(self._native, self.packed(states), values, self._table, self._desks[0])
 
     # ---------------------------------------------------------------- moves
     def _choice(self, state: Any, action: int, after: Any, score: int) -> Choice:
@@ -174,7 +188,7 @@ class Prover:
             after, goal = self.game.step(state, action), value - self._gain(state, action)
             reached = [goal, goal + 1] if self.game.player(state) else [goal - 1, goal]
             windows = np.array([sorted(bound * self._sign(after) for bound in reached)], np.int64)
-            self._search(self._rows([after]), windows)
+            self._search(self.packed([after]), windows)
             if windows[0, 0] == windows[0, 1] == goal * self._sign(after):
                 return action
         raise GameError(f"no move of {self.game.text(state)} keeps its value; does look tell the truth?")
@@ -202,7 +216,7 @@ class Prover:
 
     # ---------------------------------------------------------------- the search
     def _search(
-        self, rows: Any, windows: Values, *, seconds: float | None = None, show: Show | None = None
+        self, rows: Rows, windows: Values, *, seconds: float | None = None, show: Show | None = None
     ) -> None:
         """Narrow the windows around the values of packed states, in place; hard ones on all threads."""
         self._until = time.monotonic() + (math.inf if seconds is None else seconds)
@@ -215,7 +229,7 @@ class Prover:
         if several and len(left) and time.monotonic() < self._until:
             windows[left] = self._search_on_all(rows[left], windows[left], show)
 
-    def _search_on_all(self, rows: Any, windows: Values, show: Show | None) -> Values:
+    def _search_on_all(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         """Search on a shared table of full size: a position a thread or, if they are few, all threads on each."""
         grow_to(self._native, self._table, self._desks[0], self._most)
         self._set(desk_of.BUCKETS, self._most)
@@ -227,7 +241,7 @@ class Prover:
             [self._search_together(rows[i : i + 1], windows[i : i + 1], show) for i in range(len(rows))]
         )
 
-    def _search_apart(self, rows: Any, windows: Values, show: Show | None) -> Values:
+    def _search_apart(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         numbers = iter(range(len(rows)))  # each thread takes the next position
 
         def work(desk: Values, watch: Watch) -> None:
@@ -237,7 +251,7 @@ class Prover:
         self._run([partial(work, desk) for desk in self._desks], show)
         return windows
 
-    def _search_together(self, rows: Any, windows: Values, show: Show | None) -> Values:
+    def _search_together(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         self._busy[:] = 0
         own = [windows.copy() for _ in self._desks]
 
@@ -260,7 +274,7 @@ class Prover:
         watch.run([partial(task, watch) for task in tasks])
         self._complain()
 
-    def _settle(self, desk: Values, rows: Any, windows: Values, watch: Watch) -> None:
+    def _settle(self, desk: Values, rows: Rows, windows: Values, watch: Watch) -> None:
         settle_all(self._native, rows, windows, self._table, self._busy, desk, watch.stop, watch.progress)
 
     def _complain(self) -> None:
@@ -283,18 +297,6 @@ class Prover:
 
     def _windows(self, count: int, weak: bool) -> Values:
         return np.tile(np.array(WEAK if weak else (-LIMIT, LIMIT), np.int64), (count, 1))
-
-    def _rows(self, states: list[Any]) -> Any:
-        """Return states of the game as packed positions of the study."""
-        try:
-            packed = np.array(states, np.uint64).reshape(len(states), width(self.game))
-        except OverflowError:  # a negative field
-            packed = np.array([words(state) for state in states], np.uint64)
-        if not isinstance(self.study, Study):
-            return packed
-        rows = np.zeros((len(states), width(self.study)), np.uint64)
-        enter_all(native(self.game), self._native, packed, rows)
-        return rows
 
     def _enter(self, state: Any) -> Any:
         return self.study.enter(state) if isinstance(self.study, Study) else state
