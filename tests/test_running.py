@@ -49,3 +49,10 @@ def test_our_own_errors_pass_unchanged():
 def test_threads():
     assert num_threads(3) == 3
     assert num_threads(None) >= 1
+
+
+def test_a_stop_before_the_first_run_is_heard_and_one_before_the_next_forgotten():
+    watch = Watch()
+    watch.stop[0] = 1
+    assert watch.run([lambda: int(watch.stop[0])]) == [1]
+    assert watch.run([lambda: int(watch.stop[0])]) == [0]

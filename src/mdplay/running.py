@@ -28,19 +28,23 @@ class Watch:
         self.stop: NDArray[np.uint8] = np.zeros(1, np.uint8)
         self.progress: NDArray[np.int64] = np.zeros(threads, np.int64)
         self._show = show
+        self._ended = False  # a run has ended here, and set stop by itself
 
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """Run the tasks side by side, each in a thread, and return their results in order.
 
-        Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt.
+        Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt.  A caller may have set ``stop``
+        before the first run, while kernels were being compiled: then they return at once.
         """
-        self.stop[0] = 0
+        if self._ended:
+            self.stop[0] = 0
         with ThreadPoolExecutor(len(tasks)) as pool:
             futures = [pool.submit(task) for task in tasks]
             try:
                 self._wait(futures)
             finally:
                 self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
+                self._ended = True
         return [_result(future) for future in futures]
 
     def _wait(self, futures: list[Future[T]]) -> None:
