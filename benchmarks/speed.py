@@ -1,6 +1,6 @@
 """Measure speed as ratios in one interleaved run; absolute figures depend on the machine.
 
-    python benchmarks/speed.py [playouts] [startup]
+    python benchmarks/speed.py [playouts] [startup] [2048]
 
 Each comparison runs its candidates in turn, round after round, in CPU time of this thread; what is reported is
 the median of the ratios round by round, and their spread.
@@ -122,12 +122,20 @@ def startup() -> None:
     )
 
 
+# ---------------------------------------------------------------- learning
+def learning() -> None:
+    """Compare the 2048 learner with a plain scalar kernel, and with TDL2048 where it is built."""
+    from learning import learn_2048
+
+    learn_2048()
+
+
 def main() -> None:
     """Run the parts asked for."""
     print(
         f"Python {platform.python_version()}, numba {version('numba')}, {platform.machine()}, {os.cpu_count()} cores"
     )
-    parts = {"playouts": playouts, "startup": startup}
+    parts = {"playouts": playouts, "startup": startup, "2048": learning}
     for name in sys.argv[1:] or parts:
         parts[name]()
 

@@ -70,7 +70,7 @@ def push_rows(rows: Any, board: Any) -> Any:
     """Return a 4 x 4 board pushed left and right, and the points."""
     a, b = U64(rows[board & 0xFFFF]), U64(rows[board >> 16 & 0xFFFF])
     c, d = U64(rows[board >> 32 & 0xFFFF]), U64(rows[board >> 48])
-    left = a & 0xFFFF | (b & 0xFFFF) << 16 | (c & 0xFFFF) << 32 | d << 48
+    left = a & 0xFFFF | (b & 0xFFFF) << 16 | (c & 0xFFFF) << 32 | (d & 0xFFFF) << 48
     right = a >> 16 & 0xFFFF | b & 0xFFFF_0000 | (c & 0xFFFF_0000) << 16 | (d & 0xFFFF_0000) << 32
     return left, right, int((a >> 32) + (b >> 32) + (c >> 32) + (d >> 32))
 

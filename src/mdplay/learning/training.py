@@ -155,10 +155,14 @@ class Course:
         run = partial(run, self.coherence, row_table(), step, decay, word(settings.seed), self.episodes)
         return partial(run, thread, threads, watch.stop, watch.progress, *out)
 
+    def task(self, episodes: int) -> tuple[Callable[[], None], NDArray[np.int32]]:
+        """Return the work of some episodes for the caller's own thread, and the moves it will have made."""
+        out = tuple(np.full(episodes, -1, np.int32) for _ in range(3))
+        return self._task(0, 1, Watch(), out), out[2]
+
     def prepare(self) -> None:
         """Compile what there is to compile, so that the clock measures learning."""
-        watch = Watch()
-        watch.run([self._task(0, 1, watch, tuple(np.zeros(0, np.int32) for _ in range(3)))])
+        Watch().run([self.task(0)[0]])
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:

@@ -1,0 +1,53 @@
+"""The learner measured by exact solutions: what a learned greedy player is expected to score, computed exactly."""
+
+from functools import cache
+
+import pytest
+
+from mdplay.bits import members
+from mdplay.games.twenty48 import State, Twenty48
+from mdplay.learning.player import Player
+from mdplay.learning.training import Course, Settings, learn
+
+OPTIMAL_2X2 = 66.9641494571  # expected score of perfect play, by exact solution of all states
+
+
+def expected_score(game, choose):
+    """Return what a player is expected to score, over all that chance may do."""
+
+    @cache
+    def from_here(board):
+        s = State(board, 0)
+        if not game.legal(s):
+            return 0.0
+        return choose(s, lambda action: game.reward(s, action) + before_chance(game.step(s, action)))
+
+    @cache
+    def before_chance(s):
+        total = 0.0
+        for i in members(game.outcomes(s)):
+            following = game.outcome(s, i)
+            value = before_chance(following) if following.popups else from_here(following.board)
+            total += game.probability(s, i) * value
+        return total
+
+    return before_chance(game.initial())
+
+
+def test_perfect_play_on_2x2_is_worth_what_is_known():
+    game = Twenty48(2, 2)
+    best = expected_score(game, lambda s, value: max(map(value, members(game.legal(s)))))
+    assert best == pytest.approx(OPTIMAL_2X2, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [Settings(method="tc"), Settings(alpha=0.5, optimistic=100.0), Settings(method="td-before", optimistic=100.0)],
+    ids=lambda settings: settings.method,
+)
+def test_learned_play_on_2x2_is_nearly_perfect(settings):
+    course = Course.begin(Settings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
+    player = Player(learn(course, 30_000).network)
+    score = expected_score(player.game, lambda s, value: value(player.act(s)))
+    assert score <= OPTIMAL_2X2 + 1e-9
+    assert score >= 0.99 * OPTIMAL_2X2
