@@ -28,7 +28,15 @@ from mdplay.games.qubic import Qubic
 from mdplay.running import Show, Watch
 from mdplay.solving import qubic_proof_kernels as kernels
 from mdplay.solving.qubic_book import Book, image_tables
-from mdplay.solving.qubic_proof_kernels import EXPANSIONS, INFINITE, LOW_HALF, NUM_ENTRIES, SLOT, THREAT_NODES
+from mdplay.solving.qubic_proof_nodes import (
+    EXPANSIONS,
+    INFINITE,
+    LOW_HALF,
+    NUM_ENTRIES,
+    SLOT,
+    THREAT_NODES,
+    WIDTH,
+)
 from mdplay.solving.threats import line_tables, new_frames, new_memory
 from mdplay.store import load, save
 
@@ -49,6 +57,11 @@ class Settings:
     rounds: int = 8
     candidates: int = 6  # second moves to try
     slots: int = 1 << 24  # of the table, a power of two
+
+    @property
+    def max_limit(self) -> int:
+        """The limit of the last round."""
+        return int(self.limit * self.growth ** (self.rounds - 1))
 
 
 class Child(NamedTuple):
@@ -75,7 +88,8 @@ class Proof:
     def as_dict(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         figures = {name: value for name, value in vars(self).items() if name != "book"}
-        return {**figures, "verdict": "proved" if self.book else "open", "strategic": len(self.book or ())}
+        lines = 0 if self.book is None else len(self.book)
+        return {"verdict": "open" if self.book is None else "proved", "lines": lines, **figures}
 
 
 @lru_cache(maxsize=1)
@@ -98,7 +112,7 @@ class Prover:
         self.failed: set[tuple[int, int, int, int]] = set()  # the position (2), the candidate, the limit
         self.watch = Watch(1, show)
         self.table, self.counters = _zeros(SLOT * self.settings.slots), _zeros(3)
-        self.children, self.cells = (_zeros(kernels.WIDTH * MAX_DEPTH) for _ in range(2))
+        self.children, self.cells = (_zeros(WIDTH * MAX_DEPTH) for _ in range(2))
         tables = (line_tables(Qubic()), corner_turns(), image_tables().reshape(-1))
         scratch = (new_memory(1 << 21), new_frames(), _zeros(64), _zeros(64), _zeros(kernels.NODE * MAX_DEPTH))
         self.arrays = (*tables, self.table, *scratch, self.children, self.cells, self.counters)
@@ -106,8 +120,9 @@ class Prover:
     # ---------------------------------------------------------------- the schedule
     def run(self, pause: Pause | None = None) -> Proof:
         """Prove every answer of the defender to the start; ``pause`` is called after every second move tried."""
-        began, proved = time.perf_counter(), set[Position]()
-        replies = [child.position for child in self.expand(self.start)]
+        began, answers = time.perf_counter(), self.expand(self.start)
+        replies = [answer.position for answer in answers]
+        proved = {answer.position for answer in answers if answer.proof == 0}
         for number in range(self.settings.rounds):
             limit = self.settings.limit * self.settings.growth**number
             for reply in replies:
@@ -183,14 +198,25 @@ class Prover:
 
     # ---------------------------------------------------------------- results
     def book(self) -> Book:
-        """Return the strategy of a complete proof: the positions it can meet beyond threats."""
+        """Return the strategy of a complete proof: the positions it can meet beyond threats.
+
+        A checkpoint does not keep what threats won; where that hung on a memory now lost, it is proved again.
+        """
+        while True:
+            rows = self._needed()
+            cells = rows[:, 2] - np.uint64(INFINITE + 1)  # wraps below: only a proof by search is less than 64
+            if (cells < 64).all():
+                return Book(rows[:, 0], rows[:, 1], cells.astype(np.int64))
+            for attacker, defender, _ in rows[cells >= 64].tolist():
+                if not self.prove_answer(Child((attacker, defender), 0, 1, 1), self.settings.max_limit):
+                    raise LimitError("the proof has a gap that the limit of expansions does not close")
+
+    def _needed(self) -> NDArray[np.uint64]:
+        """Return the entries of the table that the strategy needs beyond threats."""
         seen, queue = np.zeros(self.settings.slots, np.uint8), _zeros(self.settings.slots)
         attacker, defender = map(word, self.start)
         total = kernels.collect(self.arrays, attacker, defender, self.settings.threat_nodes, seen, queue)
-        if total < 0:
-            raise FormatError("the proof has a gap: an answer of the defender is not proved")
-        rows = self.table.reshape(-1, SLOT)[queue[:total] // SLOT]
-        return Book(rows[:, 0], rows[:, 1], (rows[:, 2] - np.uint64(INFINITE + 1)).astype(np.int64))
+        return self.table.reshape(-1, SLOT)[queue[:total] // SLOT]
 
     def _proof(self, replies: int, proved: int, began: float) -> Proof:
         book = self.book() if proved == replies else None

@@ -37,7 +37,7 @@ REASONS = {
     OCCUPIED: "the book's cell is occupied",
     UNEVEN: "the attacker is not to move: both sides must have equally many marks",
     OVERLAP: "a cell belongs to both sides",
-    LOST: "the defender completes a line",
+    LOST: "the defender, to move, completes a line",
     OPEN: "the position is not in the book, and no sequence of threats wins it",
     FULL: "the cube is full and nobody has won",
 }
@@ -277,14 +277,14 @@ def follow_book(
         head += 1
         if complete(attacker, lines):
             continue
+        if some(finishing(defender, attacker, lines)):
+            return LOST, int(attacker), int(defender)
         free = ~(attacker | defender)
         if not some(free):
             return FULL, int(attacker), int(defender)
         while some(free):
             x, y, _ = smallest(attacker, defender | U64(1) << lowest(free), moved)
             free = rest(free)
-            if complete(y, lines):
-                return LOST, int(x), int(y)
             at = book_place(x, y, book)
             if get(book, at) == 0:
                 won, nodes = forced(x, y, lines, stack, failures)

@@ -1,0 +1,49 @@
+import pytest
+
+from mdplay.errors import FormatError
+from mdplay.games.qubic import Qubic
+from mdplay.solving.qubic_book import parse_book, read_book, shipped_book, write_book
+
+GAME = Qubic()
+
+
+def test_round_trips(tmp_path):
+    book = parse_book(b"4097 33554464 21\n1 2 63\n", "text")
+    assert book.text() == "4097 33554464 21\n1 2 63\n"
+    for name in ("book.txt", "book.txt.gz"):
+        write_book(tmp_path / name, book)
+        assert read_book(tmp_path / name).text() == book.text()
+    assert len((tmp_path / "book.txt").read_text().splitlines()) == 2
+
+
+def test_a_position_is_found_under_every_symmetry():
+    book = parse_book(b"4097 33554464 21\n", "text")
+    for k in range(192):
+        cell = book.move(GAME.moved(4097, k), GAME.moved(33554464, k))
+        after = GAME.moved(4097, k) | 1 << cell
+        # the move is an image of the book's move under a symmetry that keeps the position
+        images = [
+            GAME.moved(4097 | 1 << 21, j)
+            for j in range(192)
+            if (GAME.moved(4097, j), GAME.moved(33554464, j)) == (GAME.moved(4097, k), GAME.moved(33554464, k))
+        ]
+        assert after in images
+    assert book.move(1, 2) is None
+
+
+def test_the_shipped_book_is_small_and_each_line_stands_for_itself():
+    book = shipped_book()
+    assert 2_000 < len(book) < 50_000
+    assert len(book.moves) == len(book)  # no two lines are images of each other
+    assert book.move(int(book.attackers[100]), int(book.defenders[100])) is not None
+
+
+@pytest.mark.parametrize("text", [b"1 2\n", b"1 2 3 4\n", b"a b c\n"])
+def test_bad_lines(text):
+    with pytest.raises(FormatError, match="text, line 1"):
+        parse_book(text, "text")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(FormatError, match="cannot read"):
+        read_book(tmp_path / "none.txt")
