@@ -67,6 +67,7 @@ def compare(simulations: int, rounds: int) -> dict[str, dict[str, float]]:
             "connect four, report": ours(four, many, "report"),
             "tic-tac-toe, OpenSpiel C++": open_spiel("tic_tac_toe", simulations),
             "tic-tac-toe, standard": ours(three, many, "standard"),
+            "tic-tac-toe, standard, solver": ours(three, many, "standard", solver=True),
             "tic-tac-toe, report": ours(three, many, "report"),
         },
         rounds,

@@ -4,7 +4,7 @@ from mdplay.games.tic_tac_toe import anti_tic_tac_toe
 from mdplay.playing.basic import RandomAgent
 from mdplay.searching.accuracy import Accuracy, keeps_value, measure_accuracy, sample_states
 from mdplay.searching.agents import MCTSAgent
-from tests.helpers import COMPILED
+from tests.helpers import COMPILED, write
 from tests.searching.games import BruteForce
 
 
@@ -28,6 +28,13 @@ def test_mcts_keeps_the_value_of_anti_tic_tac_toe():
     good = measure_accuracy(game, agent, BruteForce(game), states)
     assert good.share >= (0.99 if COMPILED else 0.8)
     assert measure_accuracy(game, RandomAgent(game), BruteForce(game), states).share < good.share
+
+
+def test_proofs_know_the_values_too(mdplay, tmp_path):
+    write(tmp_path, "positions.txt", "414141\n41414\n")
+    options = ["--oracle", "proof", "--agent", "heuristic:depth=2", "--positions", tmp_path / "positions.txt"]
+    assert '"kept": 2' in mdplay("accuracy", "connect-four", *options, "--json").out
+    assert "does not know" in mdplay("accuracy", "connect-four", "--oracle", "random").err
 
 
 def test_the_figures():

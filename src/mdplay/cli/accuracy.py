@@ -14,7 +14,12 @@ from mdplay.game import Game, parse_position
 @click.command()
 @game_argument
 @click.option("--agent", "-a", default="mcts", show_default=True, help="Who is examined.")
-@click.option("--oracle", default="perfect", show_default=True, help="The agent that knows the exact values.")
+@click.option(
+    "--oracle",
+    default="perfect",
+    show_default=True,
+    help="Who knows the exact values: an agent, or proof (search).",
+)
 @click.option("--count", type=click.IntRange(1), default=200, show_default=True, help="Positions of random games.")
 @click.option("--positions", type=click.File(), help="A file of positions, one a line, instead.")
 @seed_option
@@ -27,11 +32,13 @@ def command(
     \b
     Example:
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
+      mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
     from mdplay.playing.agents import make_agent
-    from mdplay.searching.accuracy import Oracle, measure_accuracy, sample_states
+    from mdplay.searching.accuracy import Oracle, ProofOracle, measure_accuracy, sample_states
 
-    player, knower = make_agent(game, agent), make_agent(game, oracle)
+    player = make_agent(game, agent)
+    knower = ProofOracle(game) if oracle == "proof" else make_agent(game, oracle)
     if not isinstance(knower, Oracle):
         raise UnknownName(f"agent {oracle} does not know what moves are worth; choose one that does, as perfect")
     if positions is None:

@@ -35,6 +35,19 @@ class Player(Protocol):
         """Return a legal action."""
 
 
+class ProofOracle:
+    """Proves every position it is asked about: for games too large for a table of all positions."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        from mdplay.solving.proof import Prover
+
+        self._prover = Prover(game)
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return the exact value of every move to the player to move."""
+        return {choice.action: float(choice.value) for choice in self._prover.choices(state)}
+
+
 @dataclass(frozen=True)
 class Accuracy:
     """The share of positions in which the agent kept the exact value; ``lost`` are the others."""
