@@ -42,7 +42,11 @@ def test_perfect_play_on_2x2_is_worth_what_is_known():
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(method="tc"), Settings(alpha=0.5, optimistic=100.0), Settings(method="td-before", optimistic=100.0)],
+    [
+        Settings(method="tc"),
+        pytest.param(Settings(alpha=0.5, optimistic=100.0), marks=pytest.mark.slow),
+        pytest.param(Settings(method="td-before", optimistic=100.0), marks=pytest.mark.slow),
+    ],
     ids=lambda settings: settings.method,
 )
 def test_learned_play_on_2x2_is_nearly_perfect(settings):

@@ -17,7 +17,8 @@ from mdplay.learning.curves import BLOCK
 from mdplay.learning.training import METHODS, Course, Settings, learn, resume
 from mdplay.rng import advance, scramble, stream
 
-SMALL = Settings(network="0123,0145,12", seed=3)
+NETWORK = ("--network", "0123,0145,12")
+SMALL = Settings(network=NETWORK[1], seed=3)
 
 
 def bits(course):
@@ -128,7 +129,7 @@ def test_another_course_is_not_gone_on_with(tmp_path):
 
 # ---------------------------------------------------------------- the command, killed
 def command(file, episodes, *more):
-    arguments = ["learn", "2048", "--network", "0123,0145,12", "--seed", "3", "--episodes", str(episodes)]
+    arguments = ["learn", "2048", *NETWORK, "--seed", "3", "--episodes", str(episodes)]
     return [sys.executable, "-m", "mdplay", *arguments, "--out", str(file), "--save-every", "0", *more]
 
 
@@ -183,7 +184,7 @@ def test_the_json_document(tmp_path, mdplay):
     document = json.loads(found.out)
     assert [point["episodes"] for point in document["curve"]] == [1000, 1500]
     assert set(document["curve"][0]) == {"episodes", "mean", "max", "tiles"}
-    scores = course(1500, Settings(network="0123")).scores
+    scores = course(1500, Settings(network=NETWORK[1])).scores
     assert document["mean"] == pytest.approx(scores[-1000:].mean())
     assert document["max"] == scores[-1000:].max()
     assert document["moves_per_second"] > 0
