@@ -50,3 +50,22 @@ def test_below_and_unit_stay_in_range(word, n):
 @given(WORDS, WORDS, WORDS)
 def test_mix_is_one_to_one_in_its_first_word(a, b, c):
     assert (bits.mix(a, c) == bits.mix(b, c)) == (a == b)
+
+
+@given(st.sets(st.integers(0, 41)), st.integers(0, 41))
+def test_fours_on_a_board_of_columns(cells, cell):
+    # Cells of 7 x 6 by column and row; bit 7 * column + row, the seventh bit of a column stays empty.
+    def discs(cells):
+        return sum(1 << 7 * (c // 6) + c % 6 for c in cells)
+
+    def lines():
+        for c, r in ((c // 6, c % 6) for c in range(42)):
+            for dc, dr in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                line = [(c + i * dc, r + i * dr) for i in range(4)]
+                if all(0 <= x < 7 and 0 <= y < 6 for x, y in line):
+                    yield {6 * x + y for x, y in line}
+
+    assert bits.has_four(discs(cells), 7) == any(line <= cells for line in lines())
+    completes = any(cell in line and line - {cell} <= cells for line in lines())
+    assert bool(bits.completing_four(discs(cells - {cell}), 7) & discs({cell})) == completes
+    assert bits.bit_length(discs(cells)) == discs(cells).bit_length()

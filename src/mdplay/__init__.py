@@ -20,7 +20,7 @@ from mdplay.errors import (
     PositionError,
     UnknownName,
 )
-from mdplay.game import Between, Compiled, Game, find_action, parse_position
+from mdplay.game import Between, Compiled, Game, Look, Study, find_action, parse_position
 from mdplay.position import Position
 from mdplay.registry import make
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.searching.result import SearchResult
     from mdplay.solving.perft import Ply, perft
+    from mdplay.solving.proof import Proof, Prover, prove
     from mdplay.solving.solution import Solution, solve
     from mdplay.solving.worth import Choice
 
@@ -56,6 +57,7 @@ __all__ = [
     "GameError",
     "IllegalMove",
     "LimitError",
+    "Look",
     "MatchResult",
     "MdplayError",
     "Plan",
@@ -63,9 +65,12 @@ __all__ = [
     "Ply",
     "Position",
     "PositionError",
+    "Proof",
+    "Prover",
     "Record",
     "SearchResult",
     "Solution",
+    "Study",
     "TournamentResult",
     "UnknownName",
     "Wide",
@@ -82,6 +87,7 @@ __all__ = [
     "plan",
     "play",
     "playouts",
+    "prove",
     "save_records",
     "solve",
     "tournament",
@@ -96,6 +102,8 @@ _LAZY = {
     "Plan": "mdplay.mdp.planning",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.solving.perft",
+    "Proof": "mdplay.solving.proof",
+    "Prover": "mdplay.solving.proof",
     "Record": "mdplay.playing.records",
     "SearchResult": "mdplay.searching.result",
     "Solution": "mdplay.solving.solution",
@@ -109,6 +117,7 @@ _LAZY = {
     "plan": "mdplay.mdp.planning",
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
+    "prove": "mdplay.solving.proof",
     "save_records": "mdplay.playing.records",
     "solve": "mdplay.solving.solution",
     "tournament": "mdplay.playing.tournaments",

@@ -86,3 +86,17 @@ def test_masks_of_two_words(low, high, word, data):
 
 def _signed(word):
     return word - (word >> 63 << 64)
+
+
+@njit
+def compiled_fours(cells, height):
+    return bits.completing_four(cells, height), bits.has_four(cells, height), bits.bit_length(cells)
+
+
+@given(st.integers(0, (1 << 62) - 1), st.integers(3, 9))
+def test_fours(cells, height):
+    assert compiled_fours(cells, height) == (
+        bits.completing_four(cells, height),
+        bits.has_four(cells, height),
+        bits.bit_length(cells),
+    )

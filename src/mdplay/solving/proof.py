@@ -9,7 +9,8 @@ It answers for every game of two players without chance whose values are whole n
 the game knows: ``look``, ``promise``, ``key``, ``order``, or a ``study`` of its own (mdplay.game).  What was
 proved stays in the table, so later questions are quicker.
 
-proof_kernel.py  the search        proof_table.py  what it remembers        proof_desk.py  what a thread works on
+proof_kernel.py  one question, yes or no         proof_table.py  what is remembered
+proof_values.py  questions until bounds meet     proof_desk.py   what a thread works on
 """
 
 from __future__ import annotations
@@ -31,8 +32,9 @@ from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, Study
 from mdplay.running import Show, Watch, num_threads
 from mdplay.solving import proof_desk as desk_of
-from mdplay.solving.proof_kernel import BUSY, enter_all, grow_to, recall_move, remember, settle_all
+from mdplay.solving.proof_kernel import BUSY
 from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
+from mdplay.solving.proof_values import enter_all, grow_to, recall_move, remember, settle_all
 from mdplay.solving.worth import Choice, Worth
 
 MEMORY = 256 << 20  # bytes that the table may take
