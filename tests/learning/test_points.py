@@ -14,6 +14,7 @@ from mdplay.games.tic_tac_toe import TicTacToe
 from mdplay.learning import points
 from mdplay.learning.points import PointsAgent, learn, num_points, rich_points, shape_of
 from mdplay.rng import Random
+from tests.helpers import COMPILED
 
 QUBIC = Qubic()
 
@@ -72,13 +73,14 @@ def by_hand(game, games, seed):
 
 def test_annealing_agrees_with_plain_python():
     # Both share the rule, not the random numbers: compare means over seeds, and the centre's part in the end.
-    ours = [learn(TicTacToe(), games=300, seed=seed) for seed in range(30)]
-    hand = [by_hand(TicTacToe(), 300, seed) for seed in range(30)]
+    count = 30 if COMPILED else 8
+    ours = [learn(TicTacToe(), games=300, seed=seed) for seed in range(count)]
+    hand = [by_hand(TicTacToe(), 300, seed) for seed in range(count)]
     mine, theirs = np.array([r.utilities for r in ours]), np.array([w / g for w, g in hand])
-    error = np.sqrt(mine.var(0) / 30 + theirs.var(0) / 30)
+    error = np.sqrt((mine.var(0) + theirs.var(0)) / (count - 1))
     assert (abs(mine.mean(0) - theirs.mean(0)) < 4.5 * error).all()
     played = np.array([r.games for r in ours]).mean(0), np.array([g for _, g in hand]).mean(0)
-    assert played[0] == pytest.approx(played[1], rel=0.1)
+    assert played[0] == pytest.approx(played[1], rel=0.15)
 
 
 def test_ties_of_the_best_point_are_drawn_and_worse_points_never():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mdplay.bits import U64, lowest, mix, popcount, rest, some
+from mdplay.bits import U64, WORD, lowest, mix, popcount, rest, some
 from mdplay.bridge import borrow, get, part, put
 from mdplay.solving.threats import HIGH, LOW, completing, marked, open_lines, side_of, threat_win
 
@@ -103,7 +103,7 @@ def canonical(room: Any, attacker: Any, defender: Any) -> Any:
             most, best = worth, U64(0)
         if worth == most:
             best |= U64(1) << i
-    least, least_defender = ~U64(0), ~U64(0)
+    least, least_defender = U64(WORD), U64(WORD)
     while some(best):
         at = lowest(best) * (1 + CORNER_TURNS) + 1
         best = rest(best)
@@ -230,7 +230,7 @@ def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
 def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
     """Choose the moves to search, best first: a forced answer, the attacker's best, or all of the defender's."""
     mine, theirs = (attacker, defender) if turn else (defender, attacker)
-    moves = ~(mine.cells | theirs.cells)
+    moves = ~(mine.cells | theirs.cells) & WORD
     forced = completing(theirs, mine, room.tables)
     if some(forced):
         moves = forced
