@@ -79,7 +79,7 @@ def document(request: Request, prover: Any, state: Any, score: int) -> dict[str,
             }
             for c in prover.choices(state)
         ]
-        distance = prover.value_and_distance(state)[1]
+        distance = prover.worth(state, game.player(state)).distance
         line = list(moves_in_words(game, state, prover.line(state)))
     best = max(move["score"] for move in moves)
     return {
