@@ -66,19 +66,20 @@ def test_choices_are_the_scores_of_the_positions_after(connect_four):
 def test_the_best_line_ends_as_the_score_says(connect_four, moves, score):
     game = connect_four.game
     state, mover = game.parse(moves), game.parse(moves).player
-    value, distance = connect_four.worth(state, game.player(state))
+    worth = connect_four.worth(state, mover)
     line = connect_four.line(state)
     for action in line:
         state = game.step(state, action)
-    assert value == np.sign(score) and len(line) == distance
-    assert game.legal(state) == 0 and game.result(state) == (-value if mover else value)
+    assert worth.value == np.sign(score) and len(line) == worth.distance
+    assert game.legal(state) == 0 and game.result(state) == (-worth.value if mover else worth.value)
 
 
 def test_a_win_is_22_minus_the_discs_of_the_winner(connect_four):
     game = connect_four.game
     assert connect_four.score(game.parse("121212")) == 22 - 4
-    assert connect_four.worth(game.parse("121212"), 0) == (1, 1)
-    assert connect_four.worth(game.parse("1212123"), 1) == (1, 1)  # player 2 completes column 2
+    for moves, player in (("121212", 0), ("1212123", 1)):  # player 2 completes column 2
+        worth = connect_four.worth(game.parse(moves), player)
+        assert (worth.value, worth.distance) == (1, 1)
     assert connect_four.score(game.parse("1212121")) == -18  # over: the player to move has lost
 
 
