@@ -35,3 +35,12 @@ def test_json_and_files(capsys, tmp_path):
 def test_bad_numbers_of_games():
     with pytest.raises(click.BadParameter, match="list of positive numbers"):
         learn("--games", "10,x")
+
+
+def test_any_game_of_points_is_learned_by_name(mdplay, needs_compiler):
+    assert "layer z" not in mdplay("learn", "tic-tac-toe", "--games", 100).out
+    document = json.loads(mdplay("learn", "qubic", "--games", "10", "--json").out)
+    assert len(document["runs"][0]["utilities"]) == 64
+    refused = mdplay("learn", "connect-four", "--games", 100)
+    assert refused.code == 2 and "not a game of points" in refused.err
+    assert "did you mean 'qubic'" in mdplay("learn", "qubik").err

@@ -1,4 +1,4 @@
-"""``mdplay learn qubic``: Monte Carlo utilities of points, with heat maps."""
+"""``mdplay learn qubic`` and any other game of points: Monte Carlo utilities of points, with heat maps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_counts(ctx: click.Context, param: click.Parameter, text: str) -> list[i
     return [int(count) for count in counts]
 
 
-@click.command("qubic")
+@click.command()
 @click.option(
     "--games",
     "counts",
@@ -119,7 +119,8 @@ def _print_layers(game: Game[Any], run: PointUtilities) -> None:
     from mdplay.learning.points import shape_of
 
     for z, layer in enumerate(run.utilities.reshape(shape_of(game))):
-        click.echo(f"layer z = {z}")
+        if shape_of(game)[0] > 1:
+            click.echo(f"layer z = {z}")
         for row in layer:
             click.echo("  " + "  ".join(f"{value:.4f}" for value in row))
     click.echo()
