@@ -31,8 +31,8 @@ from mdplay.bits import U64, WORD, lowest, mix, popcount, rest, some
 from mdplay.bridge import borrow, get, kernel, part, put, word
 
 MAX_DEPTH = 33  # pairs of moves on 64 cells
-FRAME = 13  # words of a frame: both sides (5 each), the lines to try (2), what was tried (1)
-BLOCK, BOTH_WAYS = 1, 2  # what was tried of a line: 0, one way round, or a forced block in its place
+FRAME = 13  # words of a frame: both sides (5 each), the lines to try (2), how to try the next line (1)
+ONE_WAY, OTHER_WAY, BLOCK = range(3)  # the lower free cell first, the upper one first, the cell to block first
 DEFAULT_NODES = 100_000
 DEFAULT_MEMORY = 1 << 16  # positions that are remembered to fail
 LOW, HIGH = 128, 192  # where the tables keep the two words of lines through each cell; the lines come first
@@ -205,16 +205,16 @@ def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
     line = lowest(first) if some(first) else 64 + lowest(second)
     free = get(tables, line) & ~mine.cells
     one, other = lowest(free), lowest(rest(free))
-    if state & BLOCK:
+    if state == BLOCK:
         threatened = completing(theirs, mine, tables)
         if lowest(threatened) == other:
             one, other = other, one
-    elif state == 0:
-        put(frames, at + 12, BOTH_WAYS)
+    elif state == ONE_WAY:
+        put(frames, at + 12, OTHER_WAY)
         return one, other
     else:
         one, other = other, one
-        put(frames, at + 12, 0)
+        put(frames, at + 12, ONE_WAY)
     if some(first):
         put(frames, at + 10, rest(first))
     else:
@@ -240,7 +240,7 @@ def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, fr
         slot = slot_of(mine.cells, theirs.cells, memory)
         if some(first | second) and not known_to_fail(mine.cells, theirs.cells, memory, slot):
             at = depth * FRAME
-            write_frame(frames, at, mine, theirs, first, second, BLOCK if block else 0)
+            write_frame(frames, at, mine, theirs, first, second, BLOCK if block else ONE_WAY)
             depth += 1
         while True:  # go back to the deepest node with a threat left
             if depth == 0:
