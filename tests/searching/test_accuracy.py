@@ -4,7 +4,7 @@ from mdplay.games.tic_tac_toe import anti_tic_tac_toe
 from mdplay.playing.basic import RandomAgent
 from mdplay.searching.accuracy import Accuracy, keeps_value, measure_accuracy, sample_states
 from mdplay.searching.agents import MCTSAgent
-from tests.helpers import COMPILED, write
+from tests.helpers import write
 from tests.searching.games import BruteForce
 
 
@@ -21,16 +21,16 @@ def test_states_are_different_and_have_a_choice():
     assert states == sample_states(game, 300, seed=1)
 
 
-def test_mcts_keeps_the_value_of_anti_tic_tac_toe():
+def test_mcts_keeps_the_value_of_anti_tic_tac_toe(needs_compiler):
     game = anti_tic_tac_toe()
-    states = sample_states(game, 300 if COMPILED else 20)
-    agent = MCTSAgent(game, simulations=10_000 if COMPILED else 1000, reuse=False)
+    states = sample_states(game, 300)
+    agent = MCTSAgent(game, simulations=10_000, reuse=False)
     good = measure_accuracy(game, agent, BruteForce(game), states)
-    assert good.share >= (0.99 if COMPILED else 0.8)
+    assert good.share >= 0.99
     assert measure_accuracy(game, RandomAgent(game), BruteForce(game), states).share < good.share
 
 
-def test_proofs_know_the_values_too(mdplay, tmp_path):
+def test_proofs_know_the_values_too(mdplay, tmp_path, needs_compiler):
     write(tmp_path, "positions.txt", "414141\n41414\n")
     options = ["--oracle", "proof", "--agent", "heuristic:depth=2", "--positions", tmp_path / "positions.txt"]
     assert '"kept": 2' in mdplay("accuracy", "connect-four", *options, "--json").out

@@ -141,10 +141,10 @@ def test_without_solver_nothing_is_proven():
 # ---------------------------------------------------------------- chance
 def test_the_best_moves_of_a_small_2048_are_found():
     game = Twenty48(2, 2)
-    for text in ("1123", "1100", "1232", "1023"):
+    for text in ("1123", "1100", "1232", "1023") if COMPILED else ("1123",):
         state = parse_position(game, text)
         exact = exact_values(game, state)
-        result = mcts(game, state, simulations=20_000 if COMPILED else 1500, seed=1)
+        result = mcts(game, state, simulations=20_000 if COMPILED else 500, seed=1)
         assert exact[result.action] == pytest.approx(max(exact.values()), abs=1e-9), text
         assert result.value < 1.1 * max(exact.values())  # a mean, explorations included
 

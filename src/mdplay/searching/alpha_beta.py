@@ -70,12 +70,12 @@ def new_stack(depth: int, width: int) -> tuple[NDArray[Any], NDArray[np.uint64],
 
 @part
 def key_of(game: Any, s: Any) -> Any:
-    """Return a hash of a state."""
+    """Return a hash of a state: 63 bits, which fit an int plain and compiled."""
     packed = pack(game, s)
     h = U64(0)
     for i in range(len(packed)):
         h = mix(h, packed[i] + i)
-    return int(h)
+    return int(h >> 1)
 
 
 @kernel
