@@ -73,7 +73,7 @@ def evaluate(
         s = game.state(i)
         if some(game.legal(s)):
             new_theirs = their_value(game, s, once, own, out_mine, out_theirs)
-            new_mine = my_value(game, s, actions[i], out_mine, out_theirs)
+            new_mine = my_value(game, s, int(actions[i]), out_mine, out_theirs)
         else:
             end = final_value(game, s)
             new_mine = max(end, 0.0) if own else end
