@@ -3,9 +3,12 @@
 from fractions import Fraction
 from functools import cache
 
+import numpy as np
 import pytest
 
 from mdplay import UnknownName, make
+from mdplay.mdp.model import MDP
+from mdplay.mdp.planning import plan
 from mdplay.solving.policies import policy_iteration
 
 FULL = 4095
@@ -92,3 +95,41 @@ def test_what_has_no_meaning_is_refused():
         policy_iteration(game, opponent="unifrm")
     with pytest.raises(UnknownName, match="choose from difference, own"):
         policy_iteration(game, objective="points")
+
+
+def planning_model(once, own):
+    """The MDP of the rules, written from them alone; the opponent's turn is part of my transition."""
+
+    @cache
+    def replies(s):
+        """Return {my next state: (probability, expected points)} after the opponent's turn."""
+        if s == FULL:
+            return {FULL: (1.0, 0.0)}
+        lines, found = [i for i in range(12) if not s >> i & 1], {}
+        for i in lines:
+            t = s | 1 << i
+            gain = 0 if once else completed(s, t)
+            for after, (chance, points) in (replies(t) if gain else {t: (1.0, 0.0)}).items():
+                p, e = found.get(after, (0.0, 0.0))
+                lost = 0.0 if own else gain * chance
+                found[after] = (p + chance / len(lines), e + (points - lost) / len(lines))
+        return found
+
+    rows = []
+    for s in range(FULL):
+        for i in (i for i in range(12) if not s >> i & 1):
+            t = s | 1 << i
+            gain = completed(s, t)
+            for after, (chance, points) in ({t: (1.0, 0.0)} if gain else replies(t)).items():
+                rows.append((s, i, after, gain + points / chance, chance))
+    return MDP.from_transitions(*map(np.array, zip(*rows, strict=True)), num_states=4096, discount=1.0)
+
+
+@pytest.mark.parametrize("opponent, objective, value", CASES)
+@pytest.mark.parametrize("method", ["vi", "hpi", pytest.param("lp", marks=pytest.mark.slow)])
+def test_the_planner_agrees_in_every_value_and_action(opponent, objective, value, method, needs_compiler):
+    solution = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    found = plan(planning_model(opponent == "uniform-once", objective == "own"), method, tolerance=1e-10)
+    assert found.value[0] == pytest.approx(float(value), abs=1e-9)
+    assert np.abs(found.value - solution.values).max() < 1e-9
+    assert np.array_equal(found.action[:FULL], solution.actions[:FULL])
