@@ -28,6 +28,11 @@ def steps(quick: bool, seed: int) -> list[Step]:
             lambda show: _heuristic(2 * games, simulations, seed, show),
             {"games": games, "simulations": simulations, "seed": seed},
         ),
+        Step(
+            "moves-kept-right",
+            lambda show: _accuracy(10 * games, simulations, seed),
+            {"positions": 10 * games, "simulations": simulations, "seed": seed},
+        ),
     ]
 
 
@@ -101,4 +106,22 @@ def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
                 ]
             ],
         ),
+    )
+
+
+def _accuracy(count: int, simulations: int, seed: int) -> Figure:
+    from mdplay.playing.agents import make_agent
+    from mdplay.searching.accuracy import ProofOracle, measure_accuracy, sample_states
+
+    game = ConnectFour(4, 5)
+    oracle, states = ProofOracle(game), sample_states(game, count, seed=seed)
+    agents = ["random", "heuristic:depth=4", *(f"mcts:simulations={n}" for n in (simulations // 10, simulations))]
+    found = {name: measure_accuracy(game, make_agent(game, name), oracle, states, seed=seed) for name in agents}
+    rows = [[name, str(a.positions), str(a.kept), f"{a.kept / a.positions:.1%}"] for name, a in found.items()]
+    return Figure(
+        title="Moves kept right against exact values",
+        command=f"mdplay accuracy connect-four:rows=4,cols=5 --agent {agents[-1]} --oracle proof --count {count}",
+        text="In positions of random games on a board of 4 x 5, how often the chosen move keeps the exact value.",
+        facts={"kept": {name: a.kept / a.positions for name, a in found.items()}},
+        table=Table(["agent", "positions", "value kept", "share"], rows),
     )

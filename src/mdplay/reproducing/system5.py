@@ -21,6 +21,7 @@ def steps(quick: bool, seed: int) -> list[Step]:
         Step("qubic-annealed", lambda show: _points("annealed", seed, show), settings, sum(GAMES)),
         Step("qubic-always", lambda show: _points("always", seed, show), settings, sum(GAMES)),
         Step("qubic-random", lambda show: _random(seed, show), {"seed": seed}, 1_000_000),
+        Step("qubic-proof", _proof),
     ]
 
 
@@ -82,5 +83,24 @@ def _random(seed: int, show: Show) -> Figure:
                     f"{found.mean_length:.2f}",
                 ]
             ],
+        ),
+    )
+
+
+def _proof(show: Show) -> Figure:
+    from mdplay.solving.qubic_proof import prove_qubic
+
+    proof = prove_qubic(None, show=show)
+    lines = 0 if proof.book is None else len(proof.book)
+    facts = {"proved": proof.proved, "replies": proof.replies, "lines": lines, "expansions": proof.expansions}
+    return Figure(
+        title="The first player wins: a proof",
+        command="mdplay prove qubic --out book.txt; mdplay verify qubic book.txt",
+        text="Proof-number search over positions up to symmetry, with threat sequences at every node. The book has a "
+        "line for every position in which the winner needs more than threats.",
+        facts=facts,
+        table=Table(
+            ["answers proved", "of", "lines of the book", "expansions", "threat positions"],
+            [[f"{n:,}" for n in (proof.proved, proof.replies, lines, proof.expansions, proof.threat_nodes)]],
         ),
     )
