@@ -96,7 +96,7 @@ def _proof(show: Show) -> Figure:
     return Figure(
         title="The first player wins: a proof",
         command="mdplay prove qubic --out book.txt; mdplay verify qubic book.txt",
-        text="Proof-number search over positions up to symmetry, with threat sequences at every node. The book has "
+        text="Proof-number search up to symmetry, with threat sequences at every node. The book has "
         "a line for every position in which the winner needs more than threats.",
         facts=facts,
         table=Table(
