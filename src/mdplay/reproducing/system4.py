@@ -11,17 +11,19 @@ from mdplay.running import Show
 TITLE = "Connect Four: heuristic, MCTS, bandits"
 BERNOULLI = ("uniform", "epsilon-greedy(epsilon=0.1)", "softmax", "ucb1", "ucb1-tuned", "kl-ucb", "thompson")
 PLAYERS = ("uniform", "epsilon-greedy", "softmax", "ucb1", "ucb1-tuned", "thompson")
+MORE_PLAYERS = ("greedy", "epsilon-decay", "optimistic", "kl-ucb", "thompson-gaussian", "exp3")
 
 
 def steps(quick: bool, seed: int) -> list[Step]:
     """Return the steps: bandits, selectors in play, the heuristic player."""
-    runs, games, simulations = (200, 10, 300) if quick else (2000, 100, 2000)
+    runs, games, simulations = (200, 10, 300) if quick else (2000, 40, 1000)
+    players = PLAYERS if quick else PLAYERS + MORE_PLAYERS
     return [
         Step("bandits", lambda show: _bandits(runs, seed, show), {"runs": runs, "seed": seed}),
         Step(
             "mcts-selectors",
-            lambda show: _selectors(games, simulations, seed, show),
-            {"games": games, "simulations": simulations, "seed": seed},
+            lambda show: _selectors(players, games, simulations, seed, show),
+            {"players": players, "games": games, "simulations": simulations, "seed": seed},
         ),
         Step(
             "heuristic-against-mcts",
@@ -65,13 +67,13 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
     )
 
 
-def _selectors(games: int, simulations: int, seed: int, show: Show) -> Figure:
+def _selectors(players: Sequence[str], games: int, simulations: int, seed: int, show: Show) -> Figure:
     from mdplay.playing.plots import paint_tournament
     from mdplay.playing.tournaments import tournament
 
-    agents = [f"mcts:simulations={simulations},selector={name}" for name in PLAYERS]
+    agents = [f"mcts:simulations={simulations},selector={name}" for name in players]
     found = tournament(ConnectFour(), agents, games=games, seed=seed, show=show)
-    names = dict(zip(agents, PLAYERS, strict=True))
+    names = dict(zip(agents, players, strict=True))
     rows = [[names[r.agent], f"{r.elo:+.0f}", f"{r.reach:.0f}"] for r in found.ratings]
     return Figure(
         title="MCTS by selector, everybody against everybody",
@@ -79,7 +81,7 @@ def _selectors(games: int, simulations: int, seed: int, show: Show) -> Figure:
         text=f"{games} games a pair, {simulations} simulations a move, random openings, sides exchanged.",
         facts={"best": names[found.ratings[0].agent], "elo": {names[r.agent]: r.elo for r in found.ratings}},
         table=Table(["selector", "Elo", "+- (95 %)"], rows),
-        picture=both(lambda figure: paint_tournament(figure, found), (12, 4.5)),
+        picture=both(lambda figure: paint_tournament(figure, found), (12, 1.5 + 0.5 * len(players))),
     )
 
 
