@@ -17,6 +17,7 @@ from mdplay.check import try_game
 from mdplay.game import Game, parse_position
 
 SHOW_AFTER_SECONDS = 1.0
+SHOW_EVERY_SECONDS = 0.1
 
 
 class GameName(click.ParamType[Game[Any]]):
@@ -63,14 +64,14 @@ def print_json(document: Any) -> None:
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
     """Give a callback that draws a live line on stderr: on a terminal only, and only after a second."""
-    began, drawn = time.monotonic(), False
+    began, drawn, last = time.monotonic(), False, 0.0
     terminal = sys.stderr.isatty()
 
     def show(done: int) -> None:
-        nonlocal drawn
+        nonlocal drawn, last
         seconds = time.monotonic() - began
-        if terminal and seconds > SHOW_AFTER_SECONDS:
-            drawn = True
+        if terminal and seconds > max(SHOW_AFTER_SECONDS, last + SHOW_EVERY_SECONDS):
+            drawn, last = True, seconds
             click.echo(f"\r{_line(label, done, total, seconds)}\x1b[K", err=True, nl=False)
 
     try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from mdplay.cli.common import progress
 
 if TYPE_CHECKING:
     from mdplay.mdp import MDP, Plan
@@ -50,10 +52,12 @@ def command(
     from mdplay.mdp.cs747 import read_policy
 
     model = MDP.from_cs747(file or mdp_file or "")
-    if policy is None:
-        found = plan(model, method, tolerance=tolerance, threads=threads)
-    else:
-        found = evaluate(model, read_policy(policy, model), tolerance=tolerance, threads=threads)
+    with progress("sweeps") as show:
+        options: Any = {"tolerance": tolerance, "threads": threads, "show": lambda sweeps, _: show(sweeps)}
+        if policy is None:
+            found = plan(model, method, **options)
+        else:
+            found = evaluate(model, read_policy(policy, model), **options)
     if as_json:
         click.echo(json.dumps(_document(model, found)))
     else:

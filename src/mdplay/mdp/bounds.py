@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mdplay.mdp.model import Floats
-from mdplay.mdp.rows import Change, Rows, Sweeps
+from mdplay.mdp.rows import Change, Rows, Sweeps, largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,29 +33,39 @@ class Bounds:
         return float((self.upper - self.lower).max()) if self.value.size else 0.0
 
 
-def discounted_bounds(sweeps: Sweeps, value: Floats) -> Bounds:
-    """Return bounds around the optimal values by one sweep over any value vector."""
+def discounted_bounds(sweeps: Sweeps, value: Floats, worth: Floats) -> Bounds:
+    """Return bounds around the optimal values from any value vector and what the choices are worth by it."""
     rows = sweeps.rows
     new = np.zeros_like(value)
-    change = sweeps.improve(value, new, rows.first_actions.copy())
-    error = rows.backup_error(value) + 2.0**-53 * float(np.abs(new).max())
+    change = sweeps.best(worth, value, new)
+    error = rows.backup_error(value) + 2.0**-53 * largest(new)
     low, high = enclosure(rows, change, error)
-    middle = 0.5 * (low + high)
-    live = rows.live
-    answer = np.where(live, new + middle, 0.0)
-    slack = np.spacing(np.abs(answer)) * 2.0
-    lower = np.where(live, new + low - slack, 0.0)
-    upper = np.where(live, new + high + slack, 0.0)
-    return Bounds(answer, lower, upper, rows.discount * (high - low) + 2.0 * error)
+    slack = 2.0**-51 * (largest(new) + abs(low) + abs(high))  # of the sums below
+    answer, lower, upper = new + 0.5 * (low + high), new + (low - slack), new + (high + slack)
+    if not rows.endless:
+        for array in (answer, lower, upper):
+            array[~rows.live] = 0.0
+    # V* - V = (V* - TV) + (TV - V) is between low / g and high / g; a choice's worth takes g times that.
+    return Bounds(answer, lower, upper, high - low + 2.0 * error)
 
 
 def enclosure(rows: Rows, change: Change, error: float = 0.0) -> tuple[float, float]:
     """Return how far below and above the swept values the optimal ones can be."""
-    low, high = change.low - error, change.high + error
-    if not rows.endless:
-        low, high = min(low, 0.0), max(high, 0.0)
+    low, high = extremes(rows, change)
+    low, high = low - error, high + error
     factor = rows.discount / (1.0 - rows.discount)
     return factor * low - error, factor * high + error
+
+
+def extremes(rows: Rows, change: Change) -> tuple[float, float]:
+    """Return the smallest and the largest change of all states, terminal ones too."""
+    return (change.low, change.high) if rows.endless else (min(change.low, 0.0), max(change.high, 0.0))
+
+
+def spread(rows: Rows, change: Change) -> float:
+    """Return how far apart the changes of two states are at most."""
+    low, high = extremes(rows, change)
+    return high - low
 
 
 def half_width(rows: Rows, change: Change) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from mdplay.mdp import kernels, krylov
-from mdplay.mdp.bounds import enclosure, half_width
+from mdplay.mdp.bounds import spread
 from mdplay.mdp.loops import run, settle
-from mdplay.mdp.model import Floats, Integers, lengths
+from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import TIE, Change, Decision, Rows
 
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
 SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
-WORTH_FORGETTING = 0.6  # choices are forgotten when no more than this part of them is left
-SPREAD = 0.3  # comparing pays when what a choice may lose is below this part of the rewards' spread
-NEXT_SLACK = 0.1  # what mpi usually leaves of the slack from one sweep to the next
+NEAR = 0.5  # what a choice near the best loses at most, in spreads of the change of a sweep
+FEW = 0.6  # near choices are put together when no more than this part of all is near
 KRYLOV_LIMIT = 300
 RESTARTS = 40
 NO_LOSS = np.empty(0, dtype=np.float32)
@@ -45,13 +44,23 @@ class Team:
         self._parts = list(pairwise(edges))
         self._pool = _pool(parts - 1) if parts > 1 else None
 
-    def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], after: tuple[Any, ...]) -> Change:
-        """Run a kernel over all parts; the parts' bounds stand between its other arguments."""
+    def each(
+        self, kernel: Callable[..., Any], before: tuple[Any, ...], after: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
+        calls = [(*before, *part, *rest) for part, rest in zip(self._parts, after, strict=True)]
         if self._pool is None:
-            return Change(*kernel(*before, *self._parts[0], *after))
-        waiting = [self._pool.submit(kernel, *before, *part, *after) for part in self._parts[1:]]
-        answers = [kernel(*before, *self._parts[0], *after), *(item.result() for item in waiting)]
-        lows, highs, switched = zip(*answers, strict=True)
+            return [kernel(*calls[0])]
+        waiting = [self._pool.submit(kernel, *call) for call in calls[1:]]
+        return [kernel(*calls[0]), *(item.result() for item in waiting)]
+
+    def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
+        """Run a kernel over all parts at once with the same arguments."""
+        return self.each(kernel, before, [after] * len(self._parts))
+
+    def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
+        """Run a kernel that tells how it changed the values."""
+        lows, highs, switched = zip(*self.all(kernel, before, *after), strict=True)
         return Change(min(lows), max(highs), sum(switched))
 
 
@@ -61,14 +70,7 @@ class CompiledSweeps:
     def __init__(self, rows: Rows, threads: int | None = None) -> None:
         self.rows = rows
         self._threads = threads or os.cpu_count() or 1
-        self._origin: Integers | None = None
-        self._slack = np.inf
-        self._spread = float(rows.reward.max() - rows.reward.min())
-        self._use(rows)
-
-    def _use(self, rows: Rows) -> None:
         self._arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)
-        self._current = rows
         self._team = Team(self._threads, rows.first_transition[rows.first_choice])
         self._policy: CompiledPolicy | None = None
         self.single = len(rows.reward) <= SINGLE * rows.num_states
@@ -79,53 +81,42 @@ class CompiledSweeps:
         if not value.any():  # nothing to gather: rows without transitions say the same
             arrays = (arrays[0], np.zeros_like(arrays[1]), *arrays[2:])
         before = (*arrays, self.rows.discount, value)
-        return self._team.sweep(kernels.improve, before, (0, out_value, out_choice, NO_LOSS))
+        return self._team.sweep(kernels.improve, before, 0, out_value, out_choice, NO_LOSS)
 
-    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Do what improve does; forget choices that it proves not to be best, if that saves much.
-
-        A choice is not best if it loses more than g/(1-g) * (max d - min d), d the change of the sweep:
-        MacQueen's bounds of the best choice and of this one are then apart.
-        """
+    def narrow(
+        self, value: Floats, out_value: Floats, out_choice: Integers
+    ) -> tuple[Change, CompiledSweeps | None]:
+        """Do what improve does; return also a machine for the choices near the best, if they are few."""
         if self.rows.discount == 1.0 or self.single:
-            return self.improve(value, out_value, out_choice)
-        if self._slack > SPREAD * self._spread:
-            change = self.improve(value, out_value, out_choice)
-            self._slack = NEXT_SLACK * 2.0 * half_width(self.rows, change)
-            return change
-        loss = np.empty(len(self._current.reward), dtype=np.float32)
-        most = int(lengths(self._current.first_choice).max())
+            return self.improve(value, out_value, out_choice), None
+        loss = np.empty(len(self.rows.reward), dtype=np.float32)
         before = (*self._arrays, self.rows.discount, value)
-        change = self._team.sweep(kernels.improve, before, (most, out_value, out_choice, loss))
-        error = 2.0 * self.rows.backup_error(value)
-        low, high = enclosure(self.rows, change, error)
-        tie = 2.0 * TIE * max(1.0, float(np.abs(out_value).max()))
-        slack = (high - low + tie + 4.0 * error) * (1.0 + 1e-5)  # the losses are single precision
-        self._slack = NEXT_SLACK * slack
-        choices, transitions = kernels.count_near(self._current.first_transition, loss, slack)
-        if choices <= WORTH_FORGETTING * len(loss):
-            self._forget(loss, slack, choices, transitions, out_choice)
-        return change
+        change = self._team.sweep(kernels.improve, before, self.rows.most_choices, out_value, out_choice, loss)
+        return change, self._near(loss, NEAR * spread(self.rows, change))
 
-    def _forget(self, loss: Any, slack: float, choices: int, transitions: int, out_choice: Integers) -> None:
-        """Go over to a model of the choices that lose at most the slack."""
-        now = self._current
-        origin = np.arange(len(now.reward), dtype=np.uint32) if self._origin is None else self._origin
-        first_choice, first_transition = (
-            np.empty_like(now.first_choice),
-            np.empty(choices + 1, now.first_transition.dtype),
+    def _near(self, loss: Any, slack: float) -> CompiledSweeps | None:
+        """Return a machine for the choices that lose at most the slack, if they are few."""
+        rows = self.rows
+        near, count = np.empty(len(loss), dtype=np.uint32), np.empty(rows.num_states, dtype=np.uint32)
+        counts = np.array(self._team.all(kernels.list_near, (*self._arrays[:2], loss, slack), near, count))
+        choices, transitions = (int(total) for total in counts.sum(axis=0))
+        if choices > FEW * len(loss):
+            return None
+        made = (
+            np.empty_like(rows.first_choice),
+            np.empty(choices + 1, rows.first_transition.dtype),
+            np.empty(transitions, rows.target.dtype),
+            np.empty(transitions),
+            np.empty(choices),
         )
-        target, probability = np.empty(transitions, now.target.dtype), np.empty(transitions)
-        reward, kept = np.empty(choices), np.empty(choices, dtype=origin.dtype)
-        made = (first_choice, first_transition, target, probability, reward, kept)
-        kernels.narrow(*self._arrays, origin, loss, slack, *made, out_choice)
-        self._origin = kept
-        self._use(Rows(first_choice, first_transition, target, probability, reward, now.discount))
+        places = [(*place, *made) for place in (np.cumsum(counts, axis=0) - counts).tolist()]
+        self._team.each(kernels.narrow, (*self._arrays, near, count), places)
+        return CompiledSweeps(Rows(*made, rows.discount), self._threads)
 
     def policy(self, choice: Integers) -> CompiledPolicy:
         """Return the rows of one choice a state; the answer before this one is overwritten."""
         if self._policy is None:
-            self._policy = CompiledPolicy(self._current, self._threads)
+            self._policy = CompiledPolicy(self.rows, self._threads)
         self._policy.take(choice)
         return self._policy
 
@@ -137,18 +128,19 @@ class CompiledSweeps:
 
     def worths(self, value: Floats) -> Floats:
         """Return what every choice is worth."""
-        worth = np.empty(len(self._current.reward))
-        kernels.worths(*self._arrays[1:], self.rows.discount, value, worth)
+        worth = np.empty(len(self.rows.reward))
+        self._team.all(kernels.worths, (*self._arrays, self.rows.discount, value), worth)
         return worth
 
-    def decide(self, value: Floats, width: float) -> Decision:
-        """Choose by the rule for ties; ``width`` is how far two actions' values may be off."""
+    def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find what every state is worth if its choices are worth that; return the change from a value."""
+        return self._team.sweep(kernels.best, (self.rows.first_choice, worth, value), out_value)
+
+    def decide(self, worth: Floats, width: float) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the worths of two choices may be off."""
         choice = self.rows.first_actions.copy()
         undecided = np.zeros(self.rows.num_states, dtype=bool)
-        kernels.decide(self._current.first_choice, self.worths(value), width, TIE, choice, undecided)
-        if self._origin is not None:
-            live = self.rows.live
-            choice[live] = self._origin[choice[live]]
+        self._team.all(kernels.decide, (self.rows.first_choice, worth, width, TIE), choice, undecided)
         return Decision(choice, undecided)
 
 
@@ -158,8 +150,7 @@ class CompiledPolicy:
     def __init__(self, rows: Rows, threads: int) -> None:
         self._rows = rows
         self._threads = threads
-        starts = rows.first_choice[:-1][rows.live].astype(np.intp)
-        space = int(np.maximum.reduceat(rows.row_lengths, starts).sum())
+        space = min(len(rows.target), rows.num_states * int(rows.row_lengths.max()))
         self._first = np.empty(rows.num_states + 1, dtype=rows.first_transition.dtype)
         self._target = np.empty(space, dtype=rows.target.dtype)
         self._probability = np.empty(space)
@@ -172,12 +163,12 @@ class CompiledPolicy:
         kernels.measure(choice, rows.first_choice, rows.first_transition, self._first)
         self._team = Team(self._threads, self._first)
         before = (choice, self._first, rows.first_transition, rows.target, rows.probability, rows.reward)
-        self._team.sweep(kernels.extract, before, (self._target, self._probability, self._reward))
+        self._team.all(kernels.extract, before, self._target, self._probability, self._reward)
 
     def step(self, value: Floats, out_value: Floats) -> Change:
         """Sweep once: out = reward + discount * E[value]."""
         before = (self._first, self._target, self._probability, self._reward, self._rows.discount, value)
-        return self._team.sweep(kernels.step, before, (out_value,))
+        return self._team.sweep(kernels.step, before, out_value)
 
     def solve(self, value: Floats, error: float) -> Floats:
         """Return the policy's value with every residual at most ``error``, starting from a guess.

@@ -57,8 +57,9 @@ def improve(
             worth = reward[choice] + discount * later
             if compare:
                 worths[choice - first] = worth
-            if worth > best:
-                best, chosen = worth, choice
+            better = worth > best  # no branch: a wrong guess would hold up the gathers that follow
+            chosen = choice if better else chosen
+            best = worth if better else best
             choice += one
         if compare:
             for other in range(first, end_choice):
@@ -67,22 +68,39 @@ def improve(
         out_choice[state] = chosen
         out_value[state] = best
         change = best - value[state]
-        if change < low:
-            low = change
-        if change > high:
-            high = change
+        low = change if change < low else low
+        high = change if change > high else high
     return low, high, switched
 
 
 @kernel
-def count_near(first_transition: Integers, loss: Any, slack: float) -> tuple[int, int]:
-    """Return how many choices lose at most the slack, and how many transitions they have."""
-    choices, transitions = 0, 0
-    for choice in range(len(loss)):
-        if loss[choice] <= slack:
-            choices += 1
-            transitions += first_transition[choice + 1] - first_transition[choice]
-    return choices, transitions
+def list_near(
+    first_choice: Integers,
+    first_transition: Integers,
+    loss: Any,
+    slack: float,
+    begin: int,
+    end: int,
+    out_near: Integers,
+    out_count: Integers,
+) -> tuple[int, int]:
+    """List the choices that lose at most the slack; return their number, and how many transitions they have.
+
+    The list begins where the first choice of ``begin`` has its place; there are ``out_count`` of each state.
+    No branch depends on a loss: half of them would be taken against the processor's guess.
+    """
+    one = np.uint64(1)
+    start = np.uint64(first_choice[begin])
+    to, transitions = start, np.uint64(0)
+    for state in range(np.uint64(begin), np.uint64(end)):
+        before = to
+        for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
+            near = np.uint64(loss[choice] <= slack)
+            out_near[to] = choice
+            to += near
+            transitions += near * np.uint64(first_transition[choice + one] - first_transition[choice])
+        out_count[state] = to - before
+    return int(to - start), int(transitions)
 
 
 @kernel
@@ -92,58 +110,83 @@ def narrow(
     target: Integers,
     probability: Floats,
     reward: Floats,
-    origin: Integers,
-    loss: Any,
-    slack: float,
+    near: Integers,
+    count: Integers,
+    begin: int,
+    end: int,
+    to: int,
+    at: int,
     out_first_choice: Integers,
     out_first_transition: Integers,
     out_target: Integers,
     out_probability: Floats,
     out_reward: Floats,
-    out_origin: Integers,
-    out_choice: Integers,
 ) -> None:
-    """Copy the choices that lose at most the slack; ``out_choice`` goes over to their new numbers."""
+    """Copy the listed choices: the first one becomes number ``to`` and its row begins ``at``."""
     one = np.uint64(1)
-    to, at = np.uint64(0), np.uint64(0)
-    out_first_choice[0] = 0
-    out_first_transition[0] = 0
-    for state in range(np.uint64(len(first_choice) - 1)):
-        chosen = out_choice[state]
-        for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
-            if loss[choice] <= slack:
-                if choice == chosen:
-                    out_choice[state] = to
-                out_reward[to] = reward[choice]
-                out_origin[to] = origin[choice]
-                for j in range(np.uint64(first_transition[choice]), np.uint64(first_transition[choice + one])):
-                    out_target[at] = target[j]
-                    out_probability[at] = probability[j]
-                    at += one
-                to += one
-                out_first_transition[to] = at
-        out_first_choice[state + one] = to
+    choices, place, listed = np.uint64(to), np.uint64(at), np.uint64(first_choice[begin])
+    for state in range(np.uint64(begin), np.uint64(end)):
+        out_first_choice[state] = choices
+        choices += np.uint64(count[state])
+    out_first_choice[end] = choices
+    for other in range(np.uint64(to), choices):
+        choice = np.uint64(near[listed])
+        listed += one
+        out_reward[other] = reward[choice]
+        out_first_transition[other] = place
+        start = np.uint64(first_transition[choice])
+        size = np.uint64(first_transition[choice + one]) - start
+        for j in range(size):
+            out_target[place + j] = target[start + j]
+        for j in range(size):
+            out_probability[place + j] = probability[start + j]
+        place += size
+    out_first_transition[choices] = place
 
 
 @kernel
 def worths(
+    first_choice: Integers,
     first_transition: Integers,
     target: Integers,
     probability: Floats,
     reward: Floats,
     discount: float,
     value: Floats,
+    begin: int,
+    end: int,
     out_worth: Floats,
 ) -> None:
     """Find what every choice is worth."""
-    j = np.uint64(0)
-    for choice in range(len(reward)):
+    choice, last = np.uint64(first_choice[begin]), np.uint64(first_choice[end])
+    j = np.uint64(first_transition[choice])
+    while choice < last:
         later = 0.0
-        row_end = np.uint64(first_transition[choice + 1])
+        row_end = np.uint64(first_transition[choice + np.uint64(1)])
         for entry in range(j, row_end):
             later += probability[entry] * value[target[entry]]
         j = row_end
         out_worth[choice] = reward[choice] + discount * later
+        choice += np.uint64(1)
+
+
+@kernel
+def best(
+    first_choice: Integers, worth: Floats, value: Floats, begin: int, end: int, out_value: Floats
+) -> tuple[float, float, int]:
+    """Find what every state is worth; return the smallest and the largest change, and 0."""
+    low, high = np.inf, -np.inf
+    for state in range(begin, end):
+        if first_choice[state] == first_choice[state + 1]:
+            out_value[state] = 0.0
+            continue
+        most = -np.inf
+        for choice in range(first_choice[state], first_choice[state + 1]):
+            most = max(most, worth[choice])
+        out_value[state] = most
+        low = min(low, most - value[state])
+        high = max(high, most - value[state])
+    return low, high, 0
 
 
 @kernel
@@ -152,25 +195,27 @@ def decide(
     worth: Floats,
     width: float,
     tie: float,
+    begin: int,
+    end: int,
     out_choice: Integers,
     out_undecided: Integers,
 ) -> None:
     """Take the first choice that is tied with the best; mark states where the width leaves others open."""
-    for state in range(len(out_choice)):
-        best = -np.inf
-        for choice in range(first_choice[state], first_choice[state + 1]):
-            best = max(best, worth[choice])
-        margin = tie * max(1.0, abs(best))
-        candidates = 0
-        doubtful = 0
-        found = False
-        for choice in range(first_choice[state], first_choice[state + 1]):
-            loss = best - worth[choice]
-            if loss <= margin and not found:
-                out_choice[state] = choice
-                found = True
-            candidates += loss - margin <= width
-            doubtful += abs(loss - margin) <= width
+    for state in range(begin, end):
+        first, last = first_choice[state], first_choice[state + 1]
+        if first == last:
+            continue
+        most = -np.inf
+        for choice in range(first, last):
+            most = max(most, worth[choice])
+        margin = tie * max(1.0, abs(most))
+        chosen, candidates, doubtful = last, 0, 0
+        for choice in range(first, last):
+            loss = most - worth[choice] - margin
+            chosen = min(chosen, choice if loss <= 0.0 else last)
+            candidates += loss <= width
+            doubtful += abs(loss) <= width
+        out_choice[state] = chosen
         out_undecided[state] = candidates > 1 and doubtful > 0
 
 
@@ -199,7 +244,7 @@ def extract(
     out_target: Integers,
     out_probability: Floats,
     out_reward: Floats,
-) -> tuple[float, float, int]:
+) -> None:
     """Copy the rows of one choice a state to the measured places; a terminal state has an empty row."""
     at = np.uint64(first[begin])
     for state in range(np.uint64(begin), np.uint64(end)):
@@ -214,7 +259,6 @@ def extract(
                 out_probability[at] = probability[j]
                 at += np.uint64(1)
                 j += np.uint64(1)
-    return 0.0, 0.0, 0
 
 
 @kernel

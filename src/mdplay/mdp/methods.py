@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -33,7 +34,12 @@ SHARPER = 0.1  # how much a policy's sweeps shall shrink the change
 PATIENCE = 40  # sweeps for that; a model that needs more mixes slowly
 FORCING = 0.01  # the part of the Bellman residual that ipi leaves to a policy
 SWEEPS_BETWEEN = 6  # in place, between two policies of ipi
+GROUP_STATES = 1 << 20  # of blocks that are settled together
+BURST_TRANSITIONS = 200_000_000  # swept in place before Python looks up
 STAGNATION = 64  # sweeps between two looks at whether rounding hides all progress
+
+
+Show = Callable[[int, float], None]  # told the sweeps so far, and how far the last one was from the goal's zero
 
 
 @dataclass
@@ -47,6 +53,7 @@ class Goal:
     rows: Rows
     limit: float
     proper: Integers | None = None
+    show: Show | None = None
     sweeps: int = 0
     done: bool = False
     history: list[tuple[int, float]] = field(default_factory=list)
@@ -58,16 +65,33 @@ class Goal:
     def count(self, sweeps: int) -> None:
         """Add sweeps; raise if they become too many."""
         self.sweeps += sweeps
-        if self.sweeps >= MAX_SWEEPS:
-            raise LimitError(f"the bounds are not closed after {self.sweeps} sweeps: use the method auto or hpi")
+        self.tell(0)
+
+    def tell(self, sweeps: int) -> None:
+        """Show how far it is, some sweeps after those counted; raise if they become too many."""
+        total = self.sweeps + sweeps
+        if total >= MAX_SWEEPS:
+            raise LimitError(f"the bounds are not closed after {total} sweeps: use the method auto or hpi")
+        if self.show is not None:
+            self.show(total, self.history[-1][1] if self.history else float("inf"))
 
     def reached(self, change: Change, value: Floats) -> bool:
         """Record a sweep; say whether its result is good enough, or as good as rounding allows."""
         self.count(1)
         miss = self.miss(change)
         self.history.append((self.sweeps, miss))
-        self.done = miss <= self.limit or (self.sweeps % STAGNATION == 0 and miss <= self.noise(value))
+        stagnant = len(self.history) % STAGNATION == 0 and miss <= self.noise(value)
+        self.done = miss <= self.limit or stagnant
         return self.done
+
+    def part(self, rows: Rows) -> Goal:
+        """Return the goal for a model of fewer choices: a little closer, since it is not the last word."""
+        return Goal(rows, 0.5 * self.limit, show=self.show, sweeps=self.sweeps)
+
+    def add(self, part: Goal) -> None:
+        """Take over what was done for the goal of a part."""
+        self.sweeps, self.done = part.sweeps, part.done
+        self.history += part.history
 
     def noise(self, value: Floats) -> float:
         """Return the miss that rounding alone makes."""
@@ -105,11 +129,34 @@ def _settled(sweeps: Sweeps, value: Floats, goal: Goal, order: Integers, blocks:
     other, choice = np.zeros_like(value), sweeps.rows.first_actions.copy()
     threshold = goal.limit if sweeps.rows.discount == 1.0 else goal.limit * (1.0 - sweeps.rows.discount)
     while True:
-        goal.count(sweeps.settle(order, blocks, value, threshold, MAX_SWEEPS))
+        done = [_settle_group(sweeps, value, goal, order, group, threshold) for group in _groups(blocks)]
+        goal.count(max(done))
         change = sweeps.improve(value, other, choice)
         if goal.reached(change, value) or goal.miss(change) <= goal.noise(value):
             return value
         threshold *= 0.1
+
+
+def _groups(blocks: Integers) -> list[Integers]:
+    """Return the blocks in groups: small ones together, a large one alone."""
+    cuts = np.flatnonzero(np.diff(blocks // GROUP_STATES)) + 1
+    edges = np.unique(np.concatenate([[0], cuts - 1, cuts, [len(blocks) - 1]]))
+    return [blocks[first : last + 1] for first, last in pairwise(edges.tolist())]
+
+
+def _settle_group(
+    sweeps: Sweeps, value: Floats, goal: Goal, order: Integers, group: Integers, threshold: float
+) -> int:
+    """Settle some blocks, a burst of sweeps at a time so that Ctrl-C is heard; return how many sweeps."""
+    entries = max(1, int(group[-1] - group[0]) * len(sweeps.rows.target) // sweeps.rows.num_states)
+    burst = min(MAX_SWEEPS, 1 + BURST_TRANSITIONS // entries)
+    total = 0
+    while True:
+        done = sweeps.settle(order, group, value, threshold, burst)
+        total += done
+        if done < burst:
+            return total
+        goal.tell(total)
 
 
 def policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
@@ -144,13 +191,25 @@ def mixed_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
 
 
 def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -> Floats:
-    """Iterate until the goal is reached, or until a policy used up its patience of sweeps."""
+    """Iterate until the goal is reached, or until a policy used up its patience of sweeps.
+
+    Once few choices are near the best, the rest of the work is done on them alone, and on the few that are
+    near the best of those in turn; a choice that was left out by mistake is found by who checks the values.
+    """
     rows = sweeps.rows
     other, choice = np.zeros_like(value), rows.first_actions.copy()
+    if not value.any():  # rewards alone tell too little to follow a policy
+        sweeps.improve(value, other, choice)
+        value, other = other, value
     while True:
-        change = sweeps.narrow(value, other, choice)
+        change, near = sweeps.narrow(value, other, choice)
         value, other = other, value
         if goal.reached(change, value):
+            return value
+        if near is not None:
+            part = goal.part(near.rows)
+            value = _modified(near, value, part, patience)
+            goal.add(part)
             return value
         if sweeps.single:  # nearly all that is left is the policy: sweeping it alone saves nothing
             continue
@@ -222,7 +281,7 @@ def linear_program(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
 
 def _polished(sweeps: Sweeps, value: Floats) -> Floats:
     """Return the exact value of the policy that a solver's rounded values describe."""
-    choice = sweeps.decide(value, 0.0).choice
+    choice = sweeps.decide(sweeps.worths(value), 0.0).choice
     exact = sweeps.policy(choice).solve(value, 0.0)
     return exact if np.isfinite(exact).all() else value
 

@@ -33,9 +33,9 @@ class PlainSweeps:
         out_value[:] = best
         return _change(difference, switched)
 
-    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Do what improve does: here no choice is worth forgetting."""
-        return self.improve(value, out_value, out_choice)
+    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> tuple[Change, None]:
+        """Do what improve does: here putting few choices together saves nothing."""
+        return self.improve(value, out_value, out_choice), None
 
     def policy(self, choice: Integers) -> PlainPolicy:
         """Return the rows of one choice a state."""
@@ -50,9 +50,13 @@ class PlainSweeps:
         sweeps: int = run(settle, work, order, blocks, *arrays, rows.discount, threshold, limit, out_value)
         return sweeps
 
-    def decide(self, value: Floats, width: float) -> Decision:
-        """Choose by the rule for ties; ``width`` is how far two actions' values may be off."""
-        worth = self.worths(value)
+    def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find what every state is worth if its choices are worth that; return the change from a value."""
+        out_value[:] = self._best(worth)
+        return _change((out_value - value)[self._live], 0)
+
+    def decide(self, worth: Floats, width: float) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the worths of two choices may be off."""
         best = self._best(worth)
         tie = TIE * np.maximum(1.0, np.abs(best))
         choice = self.rows.first_actions.copy()

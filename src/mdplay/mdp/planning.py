@@ -19,13 +19,13 @@ import numpy.typing as npt
 
 from mdplay.errors import FormatError, unknown
 from mdplay.mdp.bounds import Bounds, discounted_bounds
-from mdplay.mdp.methods import METHODS, Goal, SingularPolicy
+from mdplay.mdp.methods import METHODS, Goal, Show, SingularPolicy
 from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.mdp.plain import DENSE_STATES
 from mdplay.mdp.rows import PLAIN_TRANSITIONS, Decision, Rows, Sweeps, sweeps_over
 from mdplay.mdp.undiscounted import Reduction, certify, finite_part
 
-ROUNDS = 12  # how often a goal at discount 1 is made 30 times smaller before giving up
+ROUNDS = 12  # of a method, before its bounds are given as they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +65,19 @@ class Plan:
         return np.flatnonzero(np.isinf(self.value))
 
 
-def plan(mdp: MDP, method: str = "auto", *, tolerance: float = 1e-6, threads: int | None = None) -> Plan:
+def plan(
+    mdp: MDP,
+    method: str = "auto",
+    *,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
     The methods are those of `mdplay.mdp.methods`; ``auto`` chooses one and says why.  Among actions that are
-    worth the same to 1e-9, relative beyond 1, the smallest wins.
+    worth the same to 1e-9, relative beyond 1, the smallest wins.  ``show`` is told, now and then, how many
+    sweeps there were and how far the last one is from the goal.
     """
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
@@ -80,9 +88,8 @@ def plan(mdp: MDP, method: str = "auto", *, tolerance: float = 1e-6, threads: in
     reduction = finite_part(rows) if mdp.discount == 1.0 else None
     sweeps = sweeps_over(rows if reduction is None else reduction.rows, threads)
     chosen, reason = _auto(sweeps.rows) if method == "auto" else (method, "as asked")
-    goal = Goal(sweeps.rows, 0.9 * tolerance, None if reduction is None else reduction.proper)
-    bounds = _solved(sweeps, chosen, goal, tolerance)
-    decision = sweeps.decide(bounds.value, bounds.width)
+    goal = Goal(sweeps.rows, 0.9 * tolerance, None if reduction is None else reduction.proper, show)
+    bounds, decision = _solved(sweeps, chosen, goal, tolerance)
     if reduction is not None:
         decision = decision._replace(choice=reduction.ending(sweeps, decision.choice, bounds.value))
         bounds, decision = _whole(reduction, bounds, decision)
@@ -100,11 +107,24 @@ def _auto(rows: Rows) -> tuple[str, str]:
     return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
 
 
-def _solved(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> Bounds:
-    """Return bounds that are closed, or as close as the method and the doubles allow."""
+def _solved(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> tuple[Bounds, Decision]:
+    """Return bounds that are closed, or as close as the method and the doubles allow, and the choices."""
+    if sweeps.rows.discount == 1.0:
+        bounds = _solved_undiscounted(sweeps, method, goal, tolerance)
+        return bounds, sweeps.decide(sweeps.worths(bounds.value), bounds.width)
     value = np.zeros(sweeps.rows.num_states)
-    if sweeps.rows.discount < 1.0:
-        return discounted_bounds(sweeps, METHODS[method](sweeps, value, goal))
+    for _ in range(ROUNDS):
+        value = METHODS[method](sweeps, value, goal)
+        worth = sweeps.worths(value)
+        bounds = discounted_bounds(sweeps, value, worth)
+        if bounds.gap <= max(2.0 * tolerance, 8.0 * goal.noise(value)):
+            break
+    return bounds, sweeps.decide(worth, bounds.width)
+
+
+def _solved_undiscounted(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> Bounds:
+    """Return bounds that are closed, or as close as the method and the doubles allow, at discount 1."""
+    value = np.zeros(sweeps.rows.num_states)
     for _ in range(ROUNDS):
         try:
             value = METHODS[method](sweeps, value, goal)
@@ -176,7 +196,8 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
     if mdp.discount < 1.0:
         if not np.isfinite(values).all():
             raise FormatError("values to verify must be finite")
-        bounds = discounted_bounds(sweeps_over(rows), np.where(rows.live, signed, 0.0))
+        sweeps, start = sweeps_over(rows), np.where(rows.live, signed, 0.0)
+        bounds = discounted_bounds(sweeps, start, sweeps.worths(start))
     else:
         reduction = finite_part(rows)
         part = np.zeros(reduction.rows.num_states)
@@ -189,7 +210,14 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
     return bounds
 
 
-def evaluate(mdp: MDP, policy: npt.ArrayLike, *, tolerance: float = 1e-6, threads: int | None = None) -> Plan:
+def evaluate(
+    mdp: MDP,
+    policy: npt.ArrayLike,
+    *,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Plan:
     """Return what a policy is worth, with bounds.
 
     The policy is one action a state, or the probabilities ``[state, action]``; what it says of terminal
@@ -197,7 +225,7 @@ def evaluate(mdp: MDP, policy: npt.ArrayLike, *, tolerance: float = 1e-6, thread
     """
     weights = _choice_weights(mdp, np.asarray(policy))
     chain, likely = _induced(mdp, weights)
-    found = plan(chain, tolerance=tolerance, threads=threads)
+    found = plan(chain, tolerance=tolerance, threads=threads, show=show)
     return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
 
 

@@ -5,11 +5,12 @@ machine: numpy for small models, which need no compiler, compiled kernels on sev
 Both answer the same questions:
 
     improve(value, out_value, out_choice)   one Bellman sweep: the best reward + discount * E[value]
-    narrow(value, out_value, out_choice)    the same, and forget choices that are proven not to be best
+    narrow(value, out_value, out_choice)    the same, and a machine for the few choices near the best
     policy(choice)                          the rows of one choice a state, to sweep or solve alone
     settle(order, blocks, value, ...)       sweeps in place, block after block
     worths(value)                           what every choice is worth
-    decide(value, width)                    the actions, by the rule for ties
+    best(worth, value, out_value)           what every state is worth then, and how that differs from a value
+    decide(worth, width)                    the actions, by the rule for ties
 """
 
 from __future__ import annotations
@@ -113,6 +114,11 @@ class Rows:
         return lengths(self.first_transition)
 
     @cached_property
+    def most_choices(self) -> int:
+        """The largest number of choices of a state."""
+        return int(lengths(self.first_choice).max())
+
+    @cached_property
     def rounding(self) -> float:
         """The error of one computed backup, for values and rewards of size 1.
 
@@ -124,7 +130,7 @@ class Rows:
     @cached_property
     def largest_reward(self) -> float:
         """The largest absolute reward."""
-        return float(np.abs(self.reward).max()) if len(self.reward) else 0.0
+        return largest(self.reward)
 
     @cached_property
     def first_actions(self) -> Integers:
@@ -133,7 +139,12 @@ class Rows:
 
     def backup_error(self, value: Floats) -> float:
         """Return a bound for the rounding error of one backup of these values."""
-        return self.rounding * (self.largest_reward + 2.0 * (float(np.abs(value).max()) if value.size else 0.0))
+        return self.rounding * (self.largest_reward + 2.0 * largest(value))
+
+
+def largest(numbers: Floats) -> float:
+    """Return the largest absolute value, 0 of none; makes no copy."""
+    return max(float(numbers.max()), -float(numbers.min())) if numbers.size else 0.0
 
 
 class PolicyRows(Protocol):
@@ -155,10 +166,10 @@ class Sweeps(Protocol):
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
 
-    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Do what improve does; forget choices that it proves not to be best, if that saves much.
+    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> tuple[Change, Sweeps | None]:
+        """Do what improve does; return also a machine for the choices near the best, if they are few.
 
-        Choices then have other numbers: ``out_choice`` is in the new ones, what was kept elsewhere is void.
+        Nothing proves that the best choices of all are among them: sweep over all choices in the end.
         """
 
     def policy(self, choice: Integers) -> PolicyRows:
@@ -170,8 +181,11 @@ class Sweeps(Protocol):
     def worths(self, value: Floats) -> Floats:
         """Return what every choice is worth."""
 
-    def decide(self, value: Floats, width: float) -> Decision:
-        """Choose by the rule for ties; ``width`` is how far two actions' values may be off."""
+    def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find what every state is worth if its choices are worth that; return the change from a value."""
+
+    def decide(self, worth: Floats, width: float) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the worths of two choices may be off."""
 
 
 def sweeps_over(rows: Rows, threads: int | None = None) -> Sweeps:
