@@ -150,7 +150,7 @@ class CompiledPolicy:
     def __init__(self, rows: Rows, threads: int) -> None:
         self._rows = rows
         self._threads = threads
-        space = min(len(rows.target), rows.num_states * int(rows.row_lengths.max()))
+        space = min(len(rows.target), rows.num_states * int(rows.row_lengths.max(initial=0)))
         self._first = np.empty(rows.num_states + 1, dtype=rows.first_transition.dtype)
         self._target = np.empty(space, dtype=rows.target.dtype)
         self._probability = np.empty(space)
@@ -195,6 +195,7 @@ class CompiledPolicy:
             before, left = left, krylov.bicgstab(*arranged, b, goal, KRYLOV_LIMIT, x)
             if left <= goal or not left < 0.5 * before:
                 break
-        if not left <= max(error, 100.0 * rows.backup_error(x)):
+        noise = rows.backup_error(x)
+        if not left <= max(error, 100.0 * noise) or noise > rows.largest_reward:
             return np.full_like(value, np.nan)
         return x[rank]

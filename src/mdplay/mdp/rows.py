@@ -116,7 +116,7 @@ class Rows:
     @cached_property
     def most_choices(self) -> int:
         """The largest number of choices of a state."""
-        return int(lengths(self.first_choice).max())
+        return int(lengths(self.first_choice).max(initial=0))
 
     @cached_property
     def rounding(self) -> float:

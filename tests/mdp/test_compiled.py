@@ -1,0 +1,91 @@
+"""The compiled machine against numpy's, sweep by sweep; and what leaving choices out may not change."""
+
+import numpy as np
+import pytest
+
+from mdplay.mdp import compiled, plan
+from mdplay.mdp.bounds import extremes, spread
+from mdplay.mdp.compiled import CompiledSweeps
+from mdplay.mdp.plain import PlainSweeps
+from mdplay.mdp.rows import Rows
+from tests.mdp.exact import random_mdp
+from tests.mdp.garnets import garnet
+
+
+def both(seed, discount=0.9):
+    """Return the two machines over one random model with terminal states, and random values."""
+    rng = np.random.default_rng(seed)
+    model = Rows.of(random_mdp(rng, discount=discount, ends=True))
+    return PlainSweeps(model), CompiledSweeps(model, 2), np.where(model.live, rng.normal(size=model.num_states), 0)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_machines_improve_alike(seed):
+    plain, fast, value = both(seed)
+    outs = [(np.zeros_like(value), plain.rows.first_actions.copy()) for _ in range(2)]
+    changes = [machine.improve(value, *out) for machine, out in zip((plain, fast), outs, strict=True)]
+    assert outs[0][0] == pytest.approx(outs[1][0], rel=1e-14)
+    assert (outs[0][1] == outs[1][1]).all()
+    assert extremes(plain.rows, changes[0]) == pytest.approx(extremes(plain.rows, changes[1]), rel=1e-12)
+    assert changes[0].switched == changes[1].switched
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_machines_find_the_same_worths_and_choices(seed):
+    plain, fast, value = both(seed)
+    worth = plain.worths(value)
+    assert fast.worths(value) == pytest.approx(worth, rel=1e-14)
+    one, other = np.zeros_like(value), np.zeros_like(value)
+    changes = plain.best(worth, value, one), fast.best(worth, value, other)
+    assert extremes(plain.rows, changes[0]) == extremes(plain.rows, changes[1])
+    assert (one == other).all()
+    for width in (0.0, 1e-9, 0.3):
+        decisions = [machine.decide(worth, width) for machine in (plain, fast)]
+        live = plain.rows.live
+        assert (decisions[0].choice[live] == decisions[1].choice[live]).all()
+        assert (decisions[0].undecided == decisions[1].undecided).all()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_machines_solve_a_policy_alike(seed):
+    plain, fast, value = both(seed)
+    choice = plain.decide(plain.worths(value), 0.0).choice
+    exact = plain.policy(choice).solve(value, 0.0)
+    assert fast.policy(choice).solve(value, 1e-13) == pytest.approx(exact, abs=1e-9)
+    one, other = np.zeros_like(value), np.zeros_like(value)
+    changes = plain.policy(choice).step(value, one), fast.policy(choice).step(value, other)
+    assert extremes(plain.rows, changes[0]) == pytest.approx(extremes(plain.rows, changes[1]), rel=1e-12)
+    assert one == pytest.approx(other, rel=1e-14)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_narrowed_machine_holds_just_the_choices_near_the_best(threads, monkeypatch):
+    monkeypatch.setattr(compiled, "THREAD_TRANSITIONS", 1000)
+    monkeypatch.setattr(compiled, "FEW", 1.0)
+    rows = Rows.of(garnet(300, 6, 4, seed=1))
+    machine = CompiledSweeps(rows, threads)
+    value = 0.1 * np.random.default_rng(2).random(rows.num_states)
+    new, choice = np.zeros_like(value), rows.first_actions.copy()
+    change, near = machine.narrow(value, new, choice)
+    loss = new[rows.owner] - machine.worths(value)
+    kept = np.flatnonzero(loss <= compiled.NEAR * spread(rows, change))
+    assert near is not None
+    assert 0 < len(kept) < len(loss)
+    assert (near.rows.reward == rows.reward[kept]).all()
+    assert (np.diff(near.rows.first_choice) == np.bincount(rows.owner[kept], minlength=300)).all()
+    entries = np.concatenate([np.arange(rows.first_transition[k], rows.first_transition[k + 1]) for k in kept])
+    assert (near.rows.target == rows.target[entries]).all()
+    assert (near.rows.probability == rows.probability[entries]).all()
+
+
+@pytest.mark.parametrize("near", [0.0, 0.02, 5.0])
+def test_choices_left_out_by_mistake_are_found(near, monkeypatch):
+    """With NEAR = 0 all but the best of a sweep are left out: the proof over all choices must notice."""
+    mdp = garnet(4000, 8, 3, seed=3)
+    wanted = plan(mdp, "jacobi", tolerance=1e-9)
+    monkeypatch.setattr(compiled, "NEAR", near)
+    monkeypatch.setattr(compiled, "FEW", 1.0)
+    found = plan(mdp, "mpi", tolerance=1e-7)
+    assert found.closed
+    assert found.value == pytest.approx(wanted.value, abs=1e-7)
+    assert (found.action == wanted.action).all()
