@@ -111,7 +111,7 @@ KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that
     # the first player wins (strategy stealing), on 3 x 4 by c2 = action 6 alone
     "sweep": lambda game: solve(game, method="dense").best() == [6],
     "walk, sample": lambda game: solve(game, method="hashed").best() == [6],
-    "enter_all, settle_all, grow_to, remember, recall_move": lambda game: proof_begins_with(game) == [6],
+    "settle_all, grow_to, remember, recall_move": lambda game: proof_begins_with(game) == [6],
     "evaluate, improve": lambda game: value_against_chance(game) > 0.99,
     "simulate": lambda game: move_of_mcts(game, "standard") == "c2",
     "simulate_report": lambda game: move_of_mcts(game, "report") in ("c2", "c3", "d2", "d3"),

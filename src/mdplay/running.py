@@ -45,7 +45,7 @@ class Watch:
             finally:
                 self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
                 self._ended = True
-        return [_result(future) for future in futures]
+        return [in_words(future.result) for future in futures]
 
     def _wait(self, futures: list[Future[T]]) -> None:
         pending: set[Future[T]] = set(futures)
@@ -57,10 +57,10 @@ class Watch:
                 self._show(int(self.progress.sum()))
 
 
-def _result(future: Future[T]) -> T:
-    """Return a task's result; what a rule raised becomes a sentence."""
+def in_words(task: Callable[..., T], *arguments: Any) -> T:
+    """Run a task here and return its result; what a rule raised becomes a sentence."""
     try:
-        return future.result()
+        return task(*arguments)
     except (MdplayError, MemoryError):
         raise
     except Exception as error:

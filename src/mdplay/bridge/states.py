@@ -18,7 +18,7 @@ from mdplay.bridge.memory import get
 from mdplay.bridge.methods import compiled_method
 from mdplay.bridge.native import recast
 from mdplay.contract import hints_of, state_class
-from mdplay.game import Game
+from mdplay.game import Game, Study
 
 S = TypeVar("S", bound=tuple[Any, ...])
 SIGN = 1 << 63
@@ -67,6 +67,11 @@ def load(game: Any, table: Any, i: Any) -> Any:
     return unpack(game, [int(w) & WORD for w in row])
 
 
+def entered(study: Any, s: Any) -> Any:
+    """Return the study's position for a state of the game; a game that is its own study has it already."""
+    return study.enter(s) if isinstance(study, Study) else s
+
+
 @intrinsic
 def _to_words(typingctx: Any, s: Any) -> Any:
     target = types.UniTuple(types.uint64, len(s))
@@ -103,6 +108,11 @@ def _load(game: Any, table: Any, i: Any) -> Any:
     element = "table[i, {}]" if table.ndim == 2 else "get(table, i + {})"
     row = ", ".join(element.format(j) for j in range(len(state)))
     return eval(f"lambda game, table, i: unpack(game, ({row},))", {"get": get, "unpack": unpack})
+
+
+@overload(entered, strict=False)
+def _entered(study: Any, s: Any) -> Any:
+    return (lambda study, s: study.enter(s)) if isinstance(study.instance, Study) else (lambda study, s: s)
 
 
 @overload(width, strict=False)

@@ -23,7 +23,6 @@ from mdplay.game import Look
 from mdplay.solving.proof_desk import (
     ACTION,
     BUCKETS,
-    BUDGET,
     CHECK,
     CHILD,
     DEPTH,
@@ -38,6 +37,7 @@ from mdplay.solving.proof_desk import (
     MOVES,
     NODES,
     ORDER_AT,
+    PAUSE_AT,
     PAUSED,
     PLACE,
     SIBLINGS,
@@ -228,11 +228,11 @@ def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, desk: Any
 def look_around(
     game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, desk: Any, progress: Any
 ) -> int:
-    """Report the nodes, pause when the budget is spent, grow the table; return the number of buckets."""
+    """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
     put(desk, NODES, nodes)
     put(progress, get(desk, THREAD), nodes)
     spent = nodes - get(desk, START)
-    if get(desk, BUDGET) and spent > get(desk, BUDGET):
+    if 0 < get(desk, PAUSE_AT) < nodes:
         put(desk, STATUS, PAUSED)
     if spent > num_buckets * WAYS and num_buckets < get(desk, MAX_BUCKETS):
         grow(game, table, num_buckets, low_bits)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import bit_length, lowest, rest, some
-from mdplay.bridge import borrow, get, kernel, load, pack, part, put, unpack
-from mdplay.solving.proof_desk import BUCKETS, GOOD, NODES, PAUSED, QUESTIONS, START, STATUS, THREAD
+from mdplay.bridge import borrow, entered, get, kernel, load, part, put, unpack
+from mdplay.solving.proof_desk import BUCKETS, GOOD, NODES, PAUSE_AT, PAUSED, QUESTIONS, START, STATUS, THREAD
 from mdplay.solving.proof_kernel import gain_of, look_at, prove, whole
 from mdplay.solving.proof_table import (
     MAX_WORK,
@@ -79,34 +79,28 @@ def settle(
 
 @kernel
 def settle_all(
-    game: Any, starts: Any, windows: Any, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
-) -> None:
+    game: Any, study: Any, starts: Any, windows: Any, budget: int,
+    table: Any, busy: Any, desk: Any, stop: Any, progress: Any,
+) -> None:  # fmt: skip
     """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
 
-    What was stopped, or paused because its budget was spent, stays wider.
+    What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
+    stays wider.
     """
     table, busy, desk, stop, progress = borrow(table), borrow(busy), borrow(desk), borrow(stop), borrow(progress)
+    put(desk, PAUSE_AT, get(desk, NODES) + budget if budget else 0)
     for i in range(len(starts)):
         if get(stop, 0) or get(desk, STATUS):
             break
-        s = load(game, starts, i)
-        low, high, second = windows[i, 0], windows[i, 1], game.player(s) == 1
+        s = entered(study, load(game, starts, i))
+        low, high, second = windows[i, 0], windows[i, 1], study.player(s) == 1
         if second:
             low, high = -high, -low
-        low, high = settle(game, s, low, high, table, busy, desk, stop, progress)
+        low, high = settle(study, s, low, high, table, busy, desk, stop, progress)
         windows[i, 0], windows[i, 1] = (-high, -low) if second else (low, high)
-        if get(desk, STATUS) == PAUSED:
-            put(desk, STATUS, GOOD)
+    if get(desk, STATUS) == PAUSED:
+        put(desk, STATUS, GOOD)
     put(progress, get(desk, THREAD), get(desk, NODES))
-
-
-@kernel
-def enter_all(game: Any, study: Any, states: Any, out_rows: Any) -> None:
-    """Write the positions of the study that stand for packed states of the game."""
-    for i in range(len(states)):
-        packed = pack(study, study.enter(load(game, states, i)))
-        for j in range(len(packed)):
-            out_rows[i, j] = packed[j]
 
 
 @kernel
@@ -120,16 +114,16 @@ def grow_to(game: Any, table: Any, desk: Any, num_buckets: int) -> None:
 
 
 @kernel
-def remember(game: Any, starts: Any, values: Any, table: Any, desk: Any) -> None:
+def remember(game: Any, study: Any, starts: Any, values: Any, table: Any, desk: Any) -> None:
     """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
     table, desk = borrow(table), borrow(desk)
-    low_bits = place_bits(game) + 1 - bit_length(get(desk, BUCKETS))
+    low_bits = place_bits(study) + 1 - bit_length(get(desk, BUCKETS))
     for i in range(len(starts)):
-        s = load(game, starts, i)
-        place, tag = place_of(game, s)
-        value = -values[i] if game.player(s) else values[i]
-        store(game, table, low_bits, place, tag, value, True, NO_MOVE, MAX_WORK)
-        store(game, table, low_bits, place, tag, value, False, NO_MOVE, MAX_WORK)
+        s = entered(study, load(game, starts, i))
+        place, tag = place_of(study, s)
+        value = -values[i] if study.player(s) else values[i]
+        store(study, table, low_bits, place, tag, value, True, NO_MOVE, MAX_WORK)
+        store(study, table, low_bits, place, tag, value, False, NO_MOVE, MAX_WORK)
 
 
 @kernel
