@@ -19,7 +19,7 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -38,8 +38,8 @@ from mdplay.solving.proof_values import grow_to, recall_move, remember, settle_a
 from mdplay.solving.worth import Choice, Worth
 
 MEMORY = 256 << 20  # bytes that the table may take
-FIRST_BYTES = 1 << 20  # of the table at first
-QUICK = 8_192  # nodes, about a millisecond, that are searched where the question is asked, before a thread is made
+FIRST_BYTES = 1 << 18  # of the table at first
+QUICK = 65_536  # nodes, some milliseconds, searched where the question is asked before a thread is made for it
 ALONE = 300_000  # nodes that one thread searches before the others join it
 LINE = 64  # bytes that the memory moves at once
 WEAK = (-1, 1)  # the window that asks only who wins
@@ -83,7 +83,6 @@ class Prover:
         size = desk_of.ROWS_AT + desk_of.KIDS * (desk_of.CHILD + width(self.study))
         self._desks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
         self._watch = Watch(len(self._desks))  # of what is searched where the question is asked
-        self._score_one: Callable[[Any], int | None] | None = None
         self.forget()
 
     def forget(self) -> None:
@@ -123,9 +122,7 @@ class Prover:
 
     def score(self, state: Any) -> int:
         """Return the score of a position for the player to move."""
-        if self._score_one is None:
-            self._score_one = self._quick_score()
-        score = in_words(self._score_one, state)
+        score = in_words(self._quick_score, state)
         return int(self.scores([state])[0]) if score is None else score
 
     def scores(self, states: Iterable[Any] | Rows, *, weak: bool = False, show: Show | None = None) -> Values:
@@ -282,19 +279,26 @@ class Prover:
         self._complain()
 
     def _settle(self, desk: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
-        shared = self._table, self._busy, desk, watch.stop, watch.progress
-        settle_all(*self._natives, rows, windows, budget, *shared)
+        self._kernel(*self._arguments(desk, np.ascontiguousarray(rows, np.uint64), windows, watch, budget))
 
+    def _arguments(self, desk: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
+        shared = self._table, self._busy, desk, watch.stop, watch.progress
+        return *self._natives, rows, windows, budget, *shared
+
+    @cached_property
+    def _kernel(self) -> Callable[..., None]:
+        rows, windows = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
+        return direct(settle_all, *self._arguments(self._desks[0], rows, windows, self._watch, QUICK))
+
+    @cached_property
     def _quick_score(self) -> Callable[[Any], int | None]:
-        """Return a function that gives the score of a state, or None if it is not found within ``QUICK`` nodes.
+        """A function that gives the score of a state, or None if it is not found within ``QUICK`` nodes.
 
         It costs a microsecond a call besides the search: the arguments stay where they are.
         """
         row, window = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
-        shared = self._table, self._busy, self._desks[0], self._watch.stop, self._watch.progress
-        arguments = *self._natives, row, window, QUICK, *shared
-        settle = direct(settle_all, *arguments)
         fields, bounds, control = row[0].data, window[0].data, self._desks[0].data
+        arguments, settle = self._arguments(self._desks[0], row, window, self._watch, QUICK), self._kernel
 
         def score(state: Any) -> int | None:
             try:
