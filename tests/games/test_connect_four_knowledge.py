@@ -1,5 +1,7 @@
 """What the study of Connect Four claims, against plain recursion over the rules."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,8 @@ from mdplay.bits import members
 from mdplay.games.connect_four_knowledge import Threats
 from mdplay.rng import Random
 from tests.known.plain_connect_four import score as plain_score
+
+KNOWN = Path(__file__).parents[1] / "known" / "connect_four_scores.txt"
 
 
 def random_states(game, count, seed=3):
@@ -49,6 +53,26 @@ def test_look_is_true(rows, cols):
         if look.low < look.high:
             kept = [after[cell // (rows + 1)] for cell in members(look.moves)]
             assert value == (min(kept) if s.player else max(kept))
+
+
+def test_zugzwang_tells_the_truth_and_something_new():
+    """Bounds that neither an immediate win nor the empty cells give, on positions scored by plain negamax."""
+    game, study = make("connect-four"), Threats()
+    no_win, win = 0, 0
+    for line in KNOWN.read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        moves, score = line.split()
+        for text, known in ((moves, int(score)), (moves[:-1], None)):
+            s = study.enter(game.parse(text))
+            drops = study.legal(s)
+            most, least = study.claim_even(s, drops), study.at_least(s, drops)
+            assert least <= most
+            if known is not None:
+                value = -known if study.player(s) else known
+                assert least <= value <= most
+                no_win, win = no_win + (most <= 0), win + (least > 0)
+    assert no_win > 5 and win > 0
 
 
 def test_the_study_keeps_the_contract():

@@ -7,10 +7,25 @@ is the cell that the disc drops into, and the result is the score:
 
 On 7 x 6 that is 22 minus the discs that the winner has placed, the usual convention.
 
-Three facts make most of a search unnecessary.  A threat that can be filled now wins.  The opponent's must be
-filled, and never may the cell below one be.  And on a board of even height the second player can *claim even*
-(Allis, A Knowledge-based Approach of Connect-Four, 1988): always answer in the same column.  He then gets every
-empty cell of the second, fourth ... row; if the first player cannot make a four of the others, he does not win.
+A threat that can be filled now wins.  The opponent's must be filled, and never may the cell below one be.  And on
+a board of even height *zugzwang* tells much of the end (after Allis, A Knowledge-based Approach of Connect-Four,
+1988).
+
+*Claim even.*  Player 1 answers every move in the same column.  Then the empty cells of the second, fourth ... row
+fall to her and the others to player 0, but for the ? below: a column with an odd number of empty cells begins with
+an even cell, and a move on one of these she answers on another one, so either player may get it.
+
+    6  1 1 1 1
+    5  0 0 0 0      x, player 0, to move: who gets which cell
+    4  1 ? 1 ?
+    3  0 x 0 o
+
+Above a threat of hers on an even row nobody comes: the move below it loses.  If player 0 can make no four of what
+may fall to him, he does not win; if player 1 has one in what must fall to her, she does.
+
+*The last word.*  Player 1 is to move, and in one of the columns with an odd number of empty cells player 0 has a
+threat on an odd row.  He answers in the same column, or on another ?; in this one the even cells are hers, and at
+last only the cell below the threat is left to her.  If she can make no four of what may fall to her, he wins.
 """
 
 from __future__ import annotations
@@ -68,6 +83,11 @@ class Threats(Study[State]):
         """The second, fourth ... row."""
         return self.bottom * sum(1 << r for r in range(1, self.rows, 2))
 
+    @cached_property
+    def tops(self) -> int:
+        """The bits above the columns."""
+        return self.bottom << self.rows
+
     # ---------------------------------------------------------------- rules
     def initial(self) -> State:
         """Return the empty board."""
@@ -123,18 +143,48 @@ class Threats(Study[State]):
             low = high = -(left >> 1)  # 0 on the full board
         if self.player(s):
             low, high = -high, -low
-        return Look(low, min(high, self.claim_even(s, drops)), moves)
+        if low < high and not self.rows & 1:
+            low, high = max(low, self.at_least(s, drops)), min(high, self.claim_even(s, drops))
+        return Look(low, high, moves)
 
     def claim_even(self, s: State, drops: int) -> int:
-        """Return an upper bound of the score, if player 1 can answer every move in the same column."""
-        if self.rows & 1 or rest(drops & self.even_rows):  # more than one column with an odd number of cells left
+        """Return an upper bound of the score, if player 1 answers every move in the same column."""
+        first, second, threats = s.mine, s.theirs, s.their_threats
+        if self.player(s):
+            first, second, threats = s.theirs, s.mine, s.my_threats
+        empty, odd = self.full & ~(first | second), drops & self.even_rows
+        shared = odd if rest(odd) else 0  # a single one is hers: it is her turn
+        barred = self.upward(threats & self.even_rows & ~drops)
+        if self.has_won(first | (empty & ~self.even_rows | shared) & ~barred):
             return self.cells
-        empty = self.full & ~(s.mine | s.theirs)
-        odd = self.player(s)
-        first, second = (s.theirs, s.mine) if odd else (s.mine, s.theirs)
-        if self.has_won(first | empty & ~self.even_rows):
-            return self.cells
-        return -1 if self.has_won(second | empty & self.even_rows) else 0
+        return -1 if self.has_won(second | empty & self.even_rows & ~shared) else 0
+
+    def at_least(self, s: State, drops: int) -> int:
+        """Return a lower bound of the score: 0 if player 1 can make no four, more by the last word of player 0."""
+        empty, odd = self.full & ~(s.mine | s.theirs), self.player(s)
+        if odd and s.their_threats & ~self.even_rows & self.upward(drops & self.even_rows):
+            score = self.last_word(s, drops & self.even_rows, drops)
+            if score > 0:
+                return score
+        return -self.cells if self.has_won((s.mine if odd else s.theirs) | empty) else 0
+
+    def last_word(self, s: State, odd: int, drops: int) -> int:
+        """Return the least that player 0 gets if he has the last word in one of the columns of the drops, or 0."""
+        free = self.full & ~(s.mine | s.theirs | self.even_rows) | odd
+        free &= ~self.upward(s.their_threats & self.even_rows & ~drops)
+        left = odd
+        while left:
+            drop, left = left & -left, rest(left)
+            column = self.upward(drop)
+            threats = s.their_threats & column & ~self.even_rows
+            below = (threats & -threats) - drop
+            if threats and not self.has_won(s.mine | free & ~column | below & self.even_rows):
+                return (popcount(column) - popcount(below) + 1) >> 1
+        return 0
+
+    def upward(self, cells: int) -> int:
+        """Return the lowest of the cells in each column and all above it: what x | -x is to a column's bits x."""
+        return (cells | self.tops - cells) & self.full
 
     def promise(self, s: State) -> int:
         """Count threats; those of the rows that fall to their owner at the end count three times."""

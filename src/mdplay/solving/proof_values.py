@@ -24,17 +24,17 @@ from mdplay.solving.proof_table import (
     store,
 )
 
-NARROW = 12  # a window up to so wide is halved
+NARROW = 6  # a window is narrowed from outside until its ends are so close to 0
 
 
 @part
 def next_goal(low: int, high: int, from_outside: bool) -> int:
     """Return the next question, low < goal <= high.
 
-    A wide window of a game that counts moves is narrowed from outside: early ends are cheap to prove or to rule
+    A window of a game that counts moves is narrowed from outside while it is wide: early ends are cheap to prove or to rule
     out, which is iterative deepening.  Otherwise the sign comes first, then halves.
     """
-    if from_outside and high - low > NARROW:
+    if from_outside and max(high, -low) > NARROW:
         return high if high >= -low else low + 1
     if low < 0 < high:
         return 0 if -low > high else 1
