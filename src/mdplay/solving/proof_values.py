@@ -31,8 +31,8 @@ NARROW = 6  # a window is narrowed from outside until its ends are so close to 0
 def next_goal(low: int, high: int, from_outside: bool) -> int:
     """Return the next question, low < goal <= high.
 
-    A window of a game that counts moves is narrowed from outside while it is wide: early ends are cheap to prove or to rule
-    out, which is iterative deepening.  Otherwise the sign comes first, then halves.
+    A window of a game that counts moves is narrowed from outside while it is wide: early ends are cheap to prove
+    or to rule out, which is iterative deepening.  Otherwise the sign comes first, then halves.
     """
     if from_outside and max(high, -low) > NARROW:
         return high if high >= -low else low + 1
