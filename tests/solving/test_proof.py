@@ -155,6 +155,42 @@ def test_rewards_and_extra_turns_equal_plain_recursion():
         assert worth == game.reward(game.initial(), action) + turn * value(after)
 
 
+def test_one_by_one_equals_all_at_once():
+    game = make("tic-tac-toe")
+    prover, states = Prover(game, memory=1 << 20), walks(game, 40)
+    assert [prover.score(s) for s in states] == prover.scores(states).tolist()
+
+
+class Debt(NamedTuple):
+    owed: int  # never positive
+    player: int
+
+
+@dataclass(frozen=True)
+class Debts(Game[Debt]):
+    """Each pays back one or two; who pays the last wins."""
+
+    def initial(self) -> Debt:
+        return Debt(-7, 0)
+
+    def legal(self, s: Debt) -> int:
+        return 0 if s.owed == 0 else 1 if s.owed == -1 else 3
+
+    def step(self, s: Debt, action: int) -> Debt:
+        return Debt(s.owed + action + 1, 1 - s.player)
+
+    def result(self, s: Debt) -> int:
+        return 2 * s.player - 1
+
+
+def test_negative_fields():
+    prover = Prover(Debts(), memory=1 << 18)
+    owed = list(range(1, 8))
+    want = [-1 if n % 3 == 0 else 1 for n in owed]  # who leaves a multiple of three wins
+    assert [prover.score(Debt(-n, 0)) for n in owed] == want
+    assert prover.scores([Debt(-n, 0) for n in owed]).tolist() == want
+
+
 class Pile(NamedTuple):
     left: int
     player: int
@@ -180,6 +216,8 @@ class Halves(Game[Pile]):
 def test_values_that_are_not_whole_are_refused():
     with pytest.raises(GameError, match="needs whole values"):
         prove(Halves())
+    with pytest.raises(GameError, match="needs whole values"):
+        Prover(Halves(), memory=1 << 18).score(Pile(3, 0))
 
 
 def test_chance_is_refused():
