@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdplay.bridge import pack, unpack, width, words
+from mdplay.bridge import entered, pack, unpack, width, words
 from mdplay.games.connect_four import ConnectFour, State
 
 INTS = st.integers(-(1 << 63), (1 << 63) - 1)
@@ -16,3 +16,9 @@ def test_negative_fields_come_back(a, b, c):
 
 def test_width_is_the_number_of_fields():
     assert width(ConnectFour()) == 3
+
+
+def test_a_game_that_is_its_own_study_has_its_states_already():
+    game, state = ConnectFour(), ConnectFour().parse("4453")
+    assert entered(game, state) == state
+    assert entered(game.study(), state) == game.study().enter(state)
