@@ -57,6 +57,35 @@ def test_faults_of_words_and_knowledge_are_told_in_one_sentence(tmp_path, name, 
         check_game(make(str(write(tmp_path, "late.py", text))), compiled=False)
 
 
+LOOKS = [  # what a faulty look returns for Nim, and what is said of it
+    ("Look(1, -1, 1)", "look gives the bounds 1 .. -1 in 21,0"),
+    ("Look(-1, 1, 8)", r"look lists \[3\] in 21,0; legal are \[0, 1, 2\]"),
+    ("Look(-1, 1, 0)", r"look lists \[\] in 21,0"),
+    ("Look(-1, 1, self.legal(s))", "look gives -1 .. 1 in 0,., where the game is over with"),
+    ("Look(1, 1, 0)", "look gives 1 .. 1 in .*; player 0's value is -1"),
+    ("Look(1 - 2 * s.player, 1 - 2 * s.player, 1)", "look settles 21,0 as 1 by action 0, which leads to -1 .. -1"),
+    ("Look(-1, 1, 1) if s.pile else Look(2 * s.player - 1, 2 * s.player - 1, 0)", "none of them is best"),
+]
+
+
+@pytest.mark.parametrize("value, sentence", LOOKS, ids=[value for value, _ in LOOKS])
+def test_false_looks_are_found(tmp_path, value, sentence):
+    text = NIM.replace("import Game", "import Game, Look")
+    text += f"\n    def look(self, s: State) -> Look:\n        return {value}\n"
+    with pytest.raises(GameError, match=sentence):
+        check_game(make(str(write(tmp_path, "looks.py", text))), compiled=False)
+
+
+def test_a_true_look_is_accepted(tmp_path):
+    text = NIM.replace("import Game", "import U64, Game, Look")
+    text += """
+    def look(self, s: State) -> Look:
+        won = 1 - 2 * s.player
+        return Look(won, won, U64(1) << s.pile % 4 - 1) if s.pile % 4 else Look(-won, -won, 0)
+"""
+    assert check_game(make(str(write(tmp_path, "looks.py", text))), compiled=COMPILED).knowledge == ("look",)
+
+
 def test_knowledge_that_does_not_compile_is_found(tmp_path, needs_compiler):
     text = f"{NIM}\n    def order(self, s: State, action: int) -> int:\n        return int(str(s.pile))\n"
     with pytest.raises(GameError, match="Nim.order .* does not compile: no compiled form of int"):

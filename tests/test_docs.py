@@ -104,7 +104,7 @@ def value_against_chance(game):
 
 
 KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that it must find
-    "ask, ask_step, ask_outcome, ask_knowledge": lambda game: check_game(game, games=3).compiled,
+    "ask, ask_step, ask_outcome, ask_knowledge, ask_look": lambda game: check_game(game, games=3).compiled,
     # games of single squares are the standard Young tableaux of 3 x 4: 462 by the hook length formula
     "following": lambda game: perft(game, depth=11)[11].paths == 462,
     "play_chunks": lambda game: playouts(game, games=1000, seed=2).longest <= 11,

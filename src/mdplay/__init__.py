@@ -25,6 +25,7 @@ from mdplay.position import Position
 from mdplay.registry import make
 
 if TYPE_CHECKING:
+    from mdplay.learning.points import PointUtilities, learn
     from mdplay.mdp.model import MDP
     from mdplay.mdp.planning import Plan, plan
     from mdplay.playing.agents import Agent, make_agent
@@ -38,7 +39,9 @@ if TYPE_CHECKING:
     from mdplay.searching.result import SearchResult
     from mdplay.solving.perft import Ply, perft
     from mdplay.solving.proof import Proof, Prover, prove
+    from mdplay.solving.qubic_proof import prove_qubic
     from mdplay.solving.solution import Solution, solve
+    from mdplay.solving.threats import Threats
     from mdplay.solving.worth import Choice
 
 __version__ = "0.1.0"
@@ -63,6 +66,7 @@ __all__ = [
     "Plan",
     "Playouts",
     "Ply",
+    "PointUtilities",
     "Position",
     "PositionError",
     "Proof",
@@ -71,12 +75,14 @@ __all__ = [
     "SearchResult",
     "Solution",
     "Study",
+    "Threats",
     "TournamentResult",
     "UnknownName",
     "Wide",
     "check_game",
     "evaluate",
     "find_action",
+    "learn",
     "load_records",
     "make",
     "make_agent",
@@ -88,6 +94,7 @@ __all__ = [
     "play",
     "playouts",
     "prove",
+    "prove_qubic",
     "save_records",
     "solve",
     "tournament",
@@ -102,13 +109,16 @@ _LAZY = {
     "Plan": "mdplay.mdp.planning",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.solving.perft",
+    "PointUtilities": "mdplay.learning.points",
     "Proof": "mdplay.solving.proof",
     "Prover": "mdplay.solving.proof",
     "Record": "mdplay.playing.records",
     "SearchResult": "mdplay.searching.result",
     "Solution": "mdplay.solving.solution",
+    "Threats": "mdplay.solving.threats",
     "TournamentResult": "mdplay.playing.tournaments",
     "evaluate": "mdplay.playing.evaluating",
+    "learn": "mdplay.learning.points",
     "load_records": "mdplay.playing.records",
     "make_agent": "mdplay.playing.agents",
     "match": "mdplay.playing.matches",
@@ -118,6 +128,7 @@ _LAZY = {
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof",
+    "prove_qubic": "mdplay.solving.qubic_proof",
     "save_records": "mdplay.playing.records",
     "solve": "mdplay.solving.solution",
     "tournament": "mdplay.playing.tournaments",

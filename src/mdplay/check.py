@@ -21,6 +21,7 @@ from xml.etree import ElementTree
 from mdplay.bits import as_int, members, some
 from mdplay.contract import check_shape, checked
 from mdplay.errors import GameError, MdplayError
+from mdplay.exact import Exact
 from mdplay.game import Game, num_players, parse_position
 from mdplay.rng import Random
 
@@ -54,6 +55,8 @@ def check_game(
     with _blaming(game):
         for number in range(games):
             checker.play(Random(seed, number))
+        if game.has_look:
+            checker.check_settled()
     checker.check_players(games)
     if compiled:
         from mdplay.probe import compare_with_compiled
@@ -265,12 +268,54 @@ class _Checker:
         return sorted((game.image(t, k), round(number, 9)) for t, number in pairs)
 
     def check_look(self, s: Any) -> None:
-        """Check that look lists legal actions and does not deny a position that is over."""
-        game, look, legal = self.game, self.game.look(s), as_int(self.game.legal(s))
+        """Check that look lists legal actions, some unless it settles, and that it settles the ends after them."""
+        game, legal = self.game, as_int(self.game.legal(s))
+        if not legal or some(game.outcomes(s)):
+            return
+        look = game.look(s)
+        listed = as_int(look.moves)
         if look.low > look.high:
             raise GameError(f"look gives the bounds {look.low} .. {look.high} in {_show(game, s)}")
-        if look.low < look.high and legal and not 0 < as_int(look.moves) == as_int(look.moves) & legal:
-            raise GameError(f"look lists {members(look.moves)} in {_show(game, s)}; legal are {members(legal)}")
+        if listed & ~legal or (look.low < look.high and not listed):
+            raise GameError(f"look lists {members(listed)} in {_show(game, s)}; legal are {members(legal)}")
+        if look.low < look.high:
+            for a in members(listed):
+                self.check_end(game.step(s, a))
+        elif len(members(listed)) == 1:
+            self.check_named(s, look.low, members(listed)[0])
+
+    def check_end(self, s: Any) -> None:
+        """Check that look knows the result where the game is over."""
+        game = self.game
+        if some(game.legal(s)) or some(game.outcomes(s)):
+            return
+        look, result = game.look(s), game.result(s)
+        if not look.low == look.high == result:
+            bounds = f"{look.low} .. {look.high}"
+            raise GameError(f"look gives {bounds} in {_show(game, s)}, where the game is over with {result}")
+
+    def check_named(self, s: Any, value: int, action: int) -> None:
+        """Check that the only move listed in a settled position leads to what is claimed, as far as look tells."""
+        game, t = self.game, self.game.step(s, action)
+        points = game.reward(s, action) * (-1 if game.player(s) else 1)
+        if some(game.outcomes(t)):
+            return
+        low, high = (game.result(t),) * 2 if not some(game.legal(t)) else game.look(t)[:2]
+        if not low + points <= value <= high + points:
+            claim = f"look settles {_show(game, s)} as {value} by action {action}"
+            raise GameError(f"{claim}, which leads to {low + points} .. {high + points}")
+
+    def check_settled(self) -> None:
+        """Compare look with exact values, from the ends of the games back, where these are soon found."""
+        game, exact = self.game, Exact(self.game)
+        for s in list(self.visited)[: -FULL_CHECKS - 1 : -1]:
+            if some(game.legal(s)) and not some(game.outcomes(s)) and exact.sees(s):
+                look, value = game.look(s), exact.value(s)
+                if not look.low <= value <= look.high:
+                    bounds = f"{look.low} .. {look.high}"
+                    raise GameError(f"look gives {bounds} in {_show(game, s)}; player 0's value is {value:g}")
+                if some(look.moves) and value not in [exact.value_of(s, a) for a in members(look.moves)]:
+                    raise GameError(f"look lists {members(look.moves)} in {_show(game, s)}; none of them is best")
 
     def check_index(self, s: Any) -> None:
         """Check that numbers are in range, return to themselves and rise with every move."""

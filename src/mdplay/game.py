@@ -52,11 +52,11 @@ class Between(NamedTuple):
 
 
 class Look(NamedTuple):
-    """What a game knows of a position without searching: low <= player 0's value <= high."""
+    """What a game knows of a position at once: low <= player 0's value <= high."""
 
     low: int  # low == high: settled, the game is over or as good as
     high: int
-    moves: U64  # the actions that need a search; unless settled, one of them is best
+    moves: U64  # the actions worth a search: one of them is best; where settled there may be none
 
 
 class Compiled:
@@ -159,14 +159,17 @@ class Game(Compiled, Generic[S]):
         """Return how early a search should try the action; high first."""
         return 0
 
-    # ---------------------------------------------------------------- knowledge for proof search
+    # ---------------------------------------------------------------- knowledge of what is decided
     def look(self, s: S) -> Look:
         """Return bounds of what is still to come for player 0, and the actions worth a search.
 
-        It is asked at the start of a search and after the moves that it lists itself; one that is the only move
-        worth trying is played at once.
+        Tree search and depth-limited search take a settled position as decided, proof search starts from the
+        bounds, and only the listed moves are tried; one that is the only move worth trying is played at once.
+        It is asked where a player moves, and at the ends to which the moves lead that it lists itself.
         """
         return Look(0, 0, 0)
+
+    # ---------------------------------------------------------------- knowledge for proof search
 
     def promise(self, s: S) -> int:
         """Return a quick guess that only orders moves: larger is better for player 0, at most 2**40."""
@@ -181,6 +184,9 @@ class Game(Compiled, Generic[S]):
     def study(self) -> Game[Any]:
         """Return the game as proof search should see it: a ``Study``, or this game itself."""
         return self
+
+    # The agent class that plays the game perfectly, as "module:Class"; none: the exact solution plays.
+    perfect_player: ClassVar[str] = ""
 
     # ---------------------------------------------------------------- words for people, never compiled
     def parse(self, text: str) -> S:
@@ -259,7 +265,7 @@ class Study(Game[S]):
 
 
 WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg", "board_after", "svg_after")
-NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "distance")
+NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "distance", "perfect_player")
 
 
 def num_players(game: Game[Any]) -> int:

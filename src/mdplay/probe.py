@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.bits import lowest, members, rest, some
-from mdplay.bridge import kernel, pack, unpack, words
+from mdplay.bridge import kernel, pack, part, unpack, words
 from mdplay.contract import checked
 from mdplay.errors import GameError
 from mdplay.game import Game
@@ -17,17 +17,20 @@ ACTIONS = 128
 POSITIONS = 300
 
 
+@part
+def mark(mask: Any, out: Any) -> None:
+    """Set the entries of a mask's elements."""
+    while some(mask):
+        out[lowest(mask)] = 1
+        mask = rest(mask)
+
+
 @kernel
 def ask(game: Any, start: Any, out_legal: Any, out_outcomes: Any) -> Any:
     """Mark the legal actions and the outcomes of a state; return its player and result."""
     s = unpack(game, start)
-    outcomes, legal = game.outcomes(s), game.legal(s)
-    while some(outcomes):
-        out_outcomes[lowest(outcomes)] = 1
-        outcomes = rest(outcomes)
-    while some(legal):
-        out_legal[lowest(legal)] = 1
-        legal = rest(legal)
+    mark(game.outcomes(s), out_outcomes)
+    mark(game.legal(s), out_legal)
     return game.player(s), float(game.result(s))
 
 
@@ -52,6 +55,14 @@ def ask_knowledge(game: Any, start: Any, action: int, k: int) -> Any:
     number = game.index(s)
     twin, image = pack(game, game.state(number)), pack(game, game.image(s, k))
     return number, float(game.heuristic(s)), game.order(s, action), twin, image
+
+
+@kernel
+def ask_look(game: Any, start: Any, out_moves: Any) -> Any:
+    """Mark the moves of a state that are worth a search; return the bounds of its value."""
+    look = game.look(unpack(game, start))
+    mark(look.moves, out_moves)
+    return look.low, look.high
 
 
 def compare_with_compiled(game: Game[Any], states: Iterable[Any]) -> None:
@@ -91,6 +102,14 @@ def _compare_knowledge(game: Game[Any], plain: Game[Any], s: Any, k: int) -> Non
     _compare(f"image {k}", _ints(image), _ints(words(plain.image(s, k))), game, s)
     if some(plain.legal(s)):
         _compare(f"the order of {action}", order, plain.order(s, action), game, s)
+        if plain.has_look:
+            _compare_look(game, plain, s)
+
+
+def _compare_look(game: Game[Any], plain: Game[Any], s: Any) -> None:
+    moves, look = np.zeros(ACTIONS, np.uint8), plain.look(s)
+    low, high = ask_look(game, words(s), moves)
+    _compare("look", (low, high, np.flatnonzero(moves).tolist()), (*look[:2], members(look.moves)), game, s)
 
 
 def _ints(packed: Any) -> list[int]:

@@ -153,12 +153,17 @@ def maker(name: str) -> Maker:
 def load_named(kind: str, name: str, table: Mapping[str, str]) -> Any:
     """Return what a name stands for: by a table of ``module:attribute``, or as an entry point of a package."""
     if name in table:
-        module, _, attribute = table[name].partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        return load_attribute(table[name])
     for point in entry_points(group=f"mdplay.{kind}s"):
         if point.name == name:
             return point.load()
     raise unknown(kind, name, all_names(kind, table))
+
+
+def load_attribute(place: str) -> Any:
+    """Return what ``module:attribute`` names."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 def all_names(kind: str, table: Mapping[str, str]) -> list[str]:

@@ -3,13 +3,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from mdplay.bits import members
-from mdplay.bridge import kernel, load, native, pack
+from mdplay.bits import members, popcount, some
+from mdplay.bridge import kernel, load, native, pack, word
 from mdplay.errors import PositionError
 from mdplay.game import parse_position
-from mdplay.games.qubic import CELLS, Qubic, State
+from mdplay.games.qubic import CELLS, FULL, Qubic, State
 from mdplay.rng import Random
 from mdplay.searching.playouts import playouts
+from mdplay.solving.qubic_verify import DEEPEST, FAILURES, _tables, forced
+from tests.helpers import COMPILED
+from tests.solving.test_threats import wins_after
 
 GAME = Qubic()
 
@@ -189,3 +192,77 @@ EMPTY = "................"
 def test_texts_that_are_no_position(text):
     with pytest.raises(PositionError):
         GAME.parse(text)
+
+
+# ---------------------------------------------------------------- threats
+def middle_positions(count, seed):
+    """Positions of random games, from the first threats on; nobody has a line."""
+    rng = Random(seed)
+    while count:
+        s = GAME.initial()
+        while some(GAME.legal(s)) and count:
+            if popcount(s.mine | s.theirs) > 9 and rng.below(4) == 0:
+                count -= 1
+                yield s
+            s = GAME.step(s, rng.pick(GAME.legal(s)))
+
+
+def open_by_counting(mine, theirs, marks):
+    """The lines in which only I have marks, so many, as sets of cells."""
+    own, other = set(members(mine)), set(members(theirs))
+    return [line for line in LINES if not line & other and len(line & own) == marks]
+
+
+def test_lines_are_counted_right():
+    for s in middle_positions(50, seed=1):
+        threes, twos = (open_by_counting(s.mine, s.theirs, marks) for marks in (3, 2))
+        wins = {cell for line in threes for cell in line} - set(members(s.mine))
+        assert set(members(GAME.completing(s.mine, s.theirs))) == wins
+        makes = Counter(cell for line in twos for cell in line if not s.mine >> cell & 1)
+        found = GAME.threats(s.mine, s.theirs)
+        assert set(members(found.single)) == set(makes)
+        assert set(members(found.double)) == {cell for cell, lines in makes.items() if lines > 1}
+
+
+def test_the_heuristic_counts_open_lines():
+    for s in middle_positions(50, seed=2):
+        worth = {1: 1, 2: 4, 3: 16}
+        mine, theirs = (
+            sum(points * len(open_by_counting(*sides, marks)) for marks, points in worth.items())
+            for sides in ((s.mine, s.theirs), (s.theirs, s.mine))
+        )
+        assert GAME.heuristic(s) == (theirs - mine if s.player else mine - theirs)
+
+
+def test_what_look_settles_is_so():
+    """Against the definition of a forced win, by recursion, and against the checker of the proof."""
+    lines, _ = _tables()
+    met = Counter()
+    for s in middle_positions(150 if COMPILED else 15, seed=3):
+        look, won = GAME.look(s), 1 - 2 * s.player
+        threatened = open_by_counting(s.theirs, s.mine, 3)
+        if (look.low, look.high) == (won, won):
+            (cell,) = members(look.moves)
+            after = s.mine | 1 << cell
+            assert GAME.has_line(after) or wins_after(after, s.theirs, {})
+            if COMPILED:
+                room = np.zeros(3 * DEEPEST, np.uint64), np.zeros(2 * FAILURES, np.uint64)
+                assert forced(word(s.mine), word(s.theirs), lines, *room)[0]
+            met["won"] += 1
+        elif look.low == look.high:
+            assert len({cell for line in threatened for cell in line - set(members(s.theirs))}) > 1
+            met["lost"] += 1
+        else:
+            assert not open_by_counting(s.mine, s.theirs, 3)
+            stops = {cell for line in threatened for cell in line} - set(members(s.theirs))
+            assert set(members(look.moves)) == (stops or set(members(GAME.legal(s))))
+            met["open"] += 1
+    assert min(met["won"], met["open"]) > 3
+
+
+def test_look_knows_the_ends():
+    line = State(0b1110000, 0b1111, 1)
+    assert GAME.look(line) == (1, 1, 0)
+    half = 0xC7E8746A91466D1B  # a full board without a line
+    assert not GAME.has_line(half) and not GAME.has_line(~half & FULL)
+    assert GAME.look(State(half, ~half & FULL, 0)) == (0, 0, 0)

@@ -9,6 +9,7 @@ from mdplay import MdplayError, make, match
 from mdplay.bits import members, some
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
+from tests.helpers import NIM, write
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 
@@ -48,6 +49,24 @@ def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):
     for s in positions:
         for player in (0, 1):
             assert worst(s, player) == minimax(s) * (1 - 2 * player)
+
+
+def test_a_game_may_bring_its_own_perfect_player(tmp_path):
+    player = """
+
+class Best:
+    def __init__(self, game):
+        self.game = game
+
+    def act(self, state, rng):
+        return max(state.pile % 4, 1) - 1
+"""
+    text = NIM.replace("    pile: int = 21", '    pile: int = 21\n    perfect_player = "nim_of_mine:Best"')
+    game = make(str(write(tmp_path, "nim_of_mine.py", text + player)))
+    agent = make_agent(game, "perfect")
+    assert type(agent).__name__ == "Best" and agent.game == game
+    as_first, _ = match(game, agent, "random", games=20, openings="none").sides
+    assert as_first.wins == 10  # 21 is no multiple of four: whoever moves first wins
 
 
 def test_its_mean_against_random_is_the_exact_expectation():

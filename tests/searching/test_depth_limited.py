@@ -5,7 +5,7 @@ from mdplay.errors import GameError, LimitError, PositionError
 from mdplay.game import parse_position
 from mdplay.games.connect_four import ConnectFour
 from mdplay.games.dots_and_boxes import DotsAndBoxes
-from mdplay.games.qubic import Qubic
+from mdplay.games.tic_tac_toe import TicTacToe
 from mdplay.games.twenty48 import Twenty48
 from mdplay.searching.alpha_beta import WIN
 from mdplay.searching.depth_limited import depth_limited
@@ -80,7 +80,7 @@ def test_time_ends_the_search():
 
 def test_what_cannot_be_searched_is_refused():
     with pytest.raises(GameError, match="heuristic"):
-        depth_limited(Qubic())
+        depth_limited(TicTacToe())
     with pytest.raises(LimitError, match="depth=0"):
         depth_limited(ConnectFour(), depth=0)
     with pytest.raises(PositionError, match="over"):

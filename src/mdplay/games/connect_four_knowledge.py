@@ -139,6 +139,7 @@ class Threats(Study[State]):
         low, high = -(max(left - 2, 0) >> 1), (left - 1) >> 1
         if s.my_threats & drops:
             low = high = (left + 1) >> 1
+            moves = s.my_threats & drops
         elif moves == 0 or rest(forced):
             low = high = -(left >> 1)  # 0 on the full board
         if self.player(s):

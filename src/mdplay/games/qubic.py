@@ -12,6 +12,10 @@ cell is its three coordinates ``xyz``.  The layer z = 0:
 A line runs in one of 13 directions.  Four marks in a row are two neighbouring pairs, so two shifts find all
 lines of a direction at once; the 13 directions are independent, and the compiler takes several in one step.
 
+A *threat* is a line of three own marks and a free cell: the opponent must take that cell.  Threat after threat,
+each making the next, may end in two at once, and nothing helps against that.  Such a sequence is quickly found,
+since every answer is forced; ``look`` searches a few moves for one.
+
 The 192 symmetries (Silver 1967): any order of the axes (6), a reflection of each axis (8), and one of four
 permutations of 0, 1, 2, 3 applied to all three coordinates; these keep opposite coordinates opposite.
 """
@@ -24,15 +28,19 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 import mdplay.drawing as draw
-from mdplay.bits import U64, lowest, members, rest, some
+from mdplay.bits import U64, lowest, members, popcount, rest, some
 from mdplay.errors import PositionError
-from mdplay.game import Game, play_moves
+from mdplay.game import Game, Look, play_moves
 from mdplay.grid import player_to_move
 
 FULL = 0xFFFF_FFFF_FFFF_FFFF
 DIRECTIONS = tuple(d[::-1] for d in product((-1, 0, 1), repeat=3) if d > (0, 0, 0))  # (dx, dy, dz), dz first
 CELLS = tuple(xyz[::-1] for xyz in product(range(4), repeat=3))  # (x, y, z) of each cell
 SHUFFLES = ((0, 1, 2, 3), (0, 2, 1, 3), (1, 0, 3, 2), (1, 3, 0, 2))  # one of each pair with its reflection
+LINE_POINTS = (0, 1, 4, 16)  # of a line by its marks, if they are all of one player
+LOOK_STEPS = 64  # threats made or taken back in one look
+LOOK_DEPTH = 10  # threats in a row; one is 12 bits of a path: the cell and the answer
+LAST_FIVE = (1 << 60) - 1
 
 
 class State(NamedTuple):
@@ -41,6 +49,28 @@ class State(NamedTuple):
     mine: U64  # the marks of the player to move
     theirs: U64
     player: int
+
+
+class Open(NamedTuple):
+    """The lines of one direction that only one player has marks in, by their number: bits of their first cells."""
+
+    one: U64
+    two: U64
+    three: U64
+
+
+class ThreatCells(NamedTuple):
+    """The cells that make at least one threat, and those that make two."""
+
+    single: U64
+    double: U64
+
+
+class Path(NamedTuple):
+    """The threats made and their answers, 12 bits each, the last ones lowest: five to a word."""
+
+    last: U64
+    before: U64
 
 
 def cell_number(x: int, y: int, z: int) -> int:
@@ -106,7 +136,105 @@ class Qubic(Game[State]):
         """The number of lines through each cell: 7 in the corners and in the middle, else 4."""
         return tuple(sum(line >> cell & 1 for line in self.lines) for cell in range(64))
 
+    # ---------------------------------------------------------------- threats
+    def open_lines(self, mine: U64, theirs: U64, i: int) -> Open:
+        """Return the lines of direction i that only I have marks in."""
+        k = self.shifts[i]
+        a, b, c, d = mine, mine >> k, mine >> 2 * k, mine >> 3 * k
+        taken = theirs | theirs >> k | theirs >> 2 * k | theirs >> 3 * k
+        some_line = self.starts[i] & ~taken & (a | b | c | d)
+        odd, pair = a ^ b ^ c ^ d, a & b | c & d
+        return Open(some_line & odd & ~pair, some_line & ~odd, some_line & odd & pair)
+
+    def free_cells(self, starts: U64, marks: U64, k: int) -> U64:
+        """Return the cells without a mark on the lines that start from cells and run by k."""
+        return (starts | starts << k | starts << 2 * k | starts << 3 * k) & ~marks
+
+    def completing(self, mine: U64, theirs: U64) -> U64:
+        """Return the cells that complete a line of mine."""
+        cells = U64(0)
+        for i in range(len(self.shifts)):
+            cells |= self.free_cells(self.open_lines(mine, theirs, i).three, mine, self.shifts[i])
+        return cells
+
+    def threats(self, mine: U64, theirs: U64) -> ThreatCells:
+        """Return the cells that turn two marks in a line into a threat."""
+        once, twice = U64(0), U64(0)
+        for i in range(len(self.shifts)):
+            cells = self.free_cells(self.open_lines(mine, theirs, i).two, mine, self.shifts[i])
+            twice |= once & cells
+            once |= cells
+        return ThreatCells(once, twice)
+
+    def forcing(self, mine: U64, theirs: U64) -> ThreatCells:
+        """Return the threats that also stop whatever the opponent threatens; two threats cannot be stopped."""
+        stops, found = self.completing(theirs, mine), self.threats(mine, theirs)
+        if not some(stops):
+            return found
+        if some(rest(stops)):
+            return ThreatCells(U64(0), U64(0))
+        return ThreatCells(found.single & stops, found.double & stops)
+
+    def forced_win(self, mine: U64, theirs: U64) -> int:
+        """Return the first cell of a sequence of threats that wins for the player to move, or -1.
+
+        A search depth first.  Short of a win a cell makes one threat at most, so cells number the moves of a
+        node; back at a node it goes on with the cells above the last one.
+        """
+        first, depth, done = -1, 0, U64(0)
+        path = Path(U64(0), U64(0))
+        for _ in range(LOOK_STEPS):
+            found = self.forcing(mine, theirs)
+            if some(found.double):
+                return first if depth else lowest(found.double)
+            left = found.single & ~done
+            if some(left) and depth < LOOK_DEPTH:
+                cell = lowest(left)
+                answer = lowest(self.completing(mine | U64(1) << cell, theirs))
+                first = first if depth else cell
+                path = Path(
+                    (path.last << 12 | cell << 6 | answer) & LAST_FIVE, path.before << 12 | path.last >> 48
+                )
+                depth, done = depth + 1, U64(0)
+            elif depth == 0:
+                return -1
+            else:
+                cell, answer = int(path.last >> 6 & 63), int(path.last & 63)
+                path = Path(path.last >> 12 | (path.before & 4095) << 48, path.before >> 12)
+                depth, done = depth - 1, (U64(2) << cell) - 1
+            mine, theirs = mine ^ U64(1) << cell, theirs ^ U64(1) << answer
+        return -1
+
     # ---------------------------------------------------------------- knowledge
+    def look(self, s: State) -> Look:
+        """Settle what a short sequence of threats wins, and what two threats of the opponent lose."""
+        won, free = 1 - 2 * s.player, self.legal(s)
+        if not some(free):
+            return Look(self.result(s), self.result(s), 0)
+        wins, stops = self.completing(s.mine, s.theirs), self.completing(s.theirs, s.mine)
+        if some(wins):
+            return Look(won, won, wins & ~rest(wins))
+        if some(rest(stops)):
+            return Look(-won, -won, stops)
+        cell = self.forced_win(s.mine, s.theirs)
+        if cell >= 0:
+            return Look(won, won, U64(1) << cell)
+        return Look(-1, 1, stops if some(stops) else free)
+
+    def heuristic(self, s: State) -> float:
+        """Return the points of player 0's open lines less those of player 1's: 1, 4, 16 for 1, 2, 3 marks."""
+        points = self.line_points(s.mine, s.theirs) - self.line_points(s.theirs, s.mine)
+        return float(-points if s.player else points)
+
+    def line_points(self, mine: U64, theirs: U64) -> int:
+        """Return the points of the lines that only I have marks in."""
+        points = 0
+        for i in range(len(self.shifts)):
+            lines = self.open_lines(mine, theirs, i)
+            points += LINE_POINTS[1] * popcount(lines.one)
+            points += LINE_POINTS[2] * popcount(lines.two) + LINE_POINTS[3] * popcount(lines.three)
+        return points
+
     def order(self, s: State, action: int) -> int:
         """Prefer the cells of many lines."""
         return self.lines_through[action]
@@ -139,6 +267,8 @@ class Qubic(Game[State]):
             for flips in product((0, 3), repeat=3)
             for shuffle in SHUFFLES
         )
+
+    perfect_player = "mdplay.playing.qubic:QubicPerfectAgent"  # it has the book of the first player's win
 
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:

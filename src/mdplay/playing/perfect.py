@@ -1,4 +1,4 @@
-"""The agent that knows: it follows the exact solution of the game.
+"""The agent that knows: the game's own perfect player, or one who follows the exact solution of the game.
 
 A game is solved once, however many agents play it, and they ask one at a time: a solution that proves positions
 when they are asked for writes to its memory as it answers.
@@ -11,8 +11,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mdplay.game import Game
-from mdplay.games.qubic import Qubic
-from mdplay.playing.agents import Agent
+from mdplay.playing.agents import Agent, Maker
+from mdplay.registry import load_attribute
 from mdplay.rng import Random
 
 if TYPE_CHECKING:
@@ -50,9 +50,6 @@ class PerfectAgent:
 
 
 def perfect_agent(game: Game[Any]) -> Agent:
-    """Return the agent that knows best: for Qubic the book of its proof, else the exact solution."""
-    if isinstance(game, Qubic):
-        from mdplay.playing.qubic import QubicPerfectAgent
-
-        return QubicPerfectAgent(game)
-    return PerfectAgent(game)
+    """Return the agent that knows best: the game's own perfect player, else the exact solution."""
+    maker: Maker = load_attribute(game.perfect_player) if game.perfect_player else PerfectAgent
+    return maker(game)

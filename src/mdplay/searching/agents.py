@@ -2,6 +2,7 @@
 
 mcts:simulations=10000,selector=ucb1(c=1),form=report,solver=no,threads=2
 heuristic:depth=6          heuristic:seconds=0.5
+knowledge=no               either of them without what the game knows to be settled (``look``)
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class MCTSAgent:
         selector: str = "ucb1",
         form: str = "standard",
         solver: bool = True,
+        knowledge: bool = True,
         threads: int = 0,
         megabytes: int = 1024,
         reuse: bool = True,
@@ -51,6 +53,7 @@ class MCTSAgent:
             "selector": make_selector(selector),
             "form": form,
             "solver": solver,
+            "knowledge": knowledge,
             "threads": threads or None,
             "max_bytes": megabytes << 20,
         }
@@ -71,9 +74,13 @@ class MCTSAgent:
 class HeuristicAgent:
     """Plays by depth-limited search with the game's heuristic; equally good moves are drawn by lot."""
 
-    def __init__(self, game: Game[Any], *, depth: int = 0, seconds: float = 0.0) -> None:
+    def __init__(self, game: Game[Any], *, depth: int = 0, seconds: float = 0.0, knowledge: bool = True) -> None:
         self._game = game
-        self._options: dict[str, Any] = {"depth": depth or None, "seconds": seconds or None}
+        self._options: dict[str, Any] = {
+            "depth": depth or None,
+            "seconds": seconds or None,
+            "knowledge": knowledge,
+        }
 
     def search(self, state: Any, *, seed: int = 0, show: Show | None = None) -> SearchResult:
         """Search a position; the seed changes nothing."""

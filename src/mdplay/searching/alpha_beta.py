@@ -7,6 +7,9 @@ depth.
 Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth
 left): beyond all guesses, a quick win above a slow one.  Where points are earned, guesses and results are points.
 
+A position that the game has settled (``look``), if its knowledge is used, is decided as well, and counts less than
+any win that is seen; of the others only the moves worth a search are tried.
+
 The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only
 for just that depth, so a value means the same wherever it is found.
 """
@@ -21,6 +24,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, mix, rest, some
 from mdplay.bridge import borrow, kernel, load, pack, part, unpack
+from mdplay.searching.knowing import is_settled, look_at
 
 WIN = 1e6
 LARGEST_GUESS = WIN / 2
@@ -89,6 +93,7 @@ def search_value(
     game: Any,
     start: Any,
     depth: int,
+    knowledge: bool,
     table: Any,
     frames: Any,
     states: Any,
@@ -101,7 +106,7 @@ def search_value(
     push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
     ply = 0
     while not stop[0]:
-        value = open_node(game, table, frames, states, moves, ply, counters)
+        value = open_node(game, knowledge, table, frames, states, moves, ply, counters)
         while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
             if ply == 0:
                 return value
@@ -127,7 +132,9 @@ def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alph
 
 
 @part
-def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> Any:
+def open_node(
+    game: Any, knowledge: bool, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any
+) -> Any:
     """Begin the node at a ply: its value if that is known at once, else NaN with its moves listed."""
     s, frame = load(game, states, ply), frames[ply]
     counters[NODES] += 1
@@ -143,6 +150,9 @@ def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: 
     mask = game.legal(s)
     if not some(mask):
         return float(game.result(s)) * (1.0 if game.has_reward else WIN + frame.depth)
+    look = look_at(game, s, knowledge)
+    if is_settled(look):
+        return float(look.low) * (1.0 if game.has_reward else WIN)
     if frame.depth == 0:
         counters[GUESSES] += 1
         return min(max(float(game.heuristic(s)), -LARGEST_GUESS), LARGEST_GUESS)
@@ -152,7 +162,10 @@ def open_node(game: Any, table: Any, frames: Any, states: Any, moves: Any, ply: 
         return known
     frame.kind = MIN if game.player(s) else MAX
     frame.best = math.inf if frame.kind == MIN else -math.inf
-    frame.count = list_moves(game, s, mask, favourite, moves[ply])
+    if game.has_look and some(look.moves):
+        frame.count = list_moves(game, s, look.moves, favourite, moves[ply])
+    else:
+        frame.count = list_moves(game, s, mask, favourite, moves[ply])
     return math.nan
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mdplay.bits import members
 from mdplay.bridge import native, width, words
 from mdplay.errors import GameError, LimitError
-from mdplay.game import Game
+from mdplay.game import Game, Look
 from mdplay.running import Show, Watch
 from mdplay.searching.alpha_beta import (
     COUNTERS,
@@ -41,9 +41,13 @@ TOLERANCE = 1e-9
 class Deepening:
     """A position searched deeper and deeper: its table, and the values of its moves at the last whole depth."""
 
-    def __init__(self, game: Game[Any], s: Any, depth: int, watch: Watch, table_bits: int) -> None:
-        self.game, self.state, self.watch = game, s, watch
-        self.actions = members(game.legal(s))
+    def __init__(
+        self, game: Game[Any], s: Any, depth: int, knowledge: bool, watch: Watch, table_bits: int
+    ) -> None:
+        self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
+        look = game.look(s) if knowledge and game.has_look else Look(0, 1, 0)
+        self.actions = members(look.moves) or members(game.legal(s))
+        self.known = look.low if look.low == look.high and len(self.actions) == 1 else None
         self.table = new_table(table_bits)
         self.values: list[float] = []
         self.nodes: list[int] = []
@@ -68,16 +72,22 @@ class Deepening:
         return not self.exact
 
     def _value(self, action: int, depth: int, counters: NDArray[np.int64]) -> float:
-        """Return the value of a move to its mover."""
+        """Return the value of a move to its mover: as the game knows, or by a search."""
         game, s = self.game, self.state
-        start, sign = words(game.step(s, action)), -1 if game.player(s) else 1
-        value = search_value(native(game), start, depth, self.table, *self._stack, self.watch.stop, counters)
-        return float(game.reward(s, action)) + sign * float(value)
+        sign = -1 if game.player(s) else 1
+        if self.known is not None:
+            return sign * self.known * (1.0 if game.has_reward else WIN)
+        return float(game.reward(s, action)) + sign * self._search(words(game.step(s, action)), depth, counters)
+
+    def _search(self, start: Any, depth: int, counters: NDArray[np.int64]) -> float:
+        """Return the value of a packed state for player 0."""
+        run = partial(search_value, native(self.game), start, depth, self.knowledge, self.table, *self._stack)
+        return float(run(self.watch.stop, counters))
 
     def compile(self) -> None:
         """Have the kernels ready."""
         stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
-        search_value(game, words(self.state), 0, self.table, *self._stack, stop, counters)
+        search_value(game, words(self.state), 0, self.knowledge, self.table, *self._stack, stop, counters)
 
     def line(self, action: int) -> tuple[str, ...]:
         """Return a move and the best play after it, as far as the table still knows it; chance ends it."""
@@ -100,6 +110,7 @@ def depth_limited(
     *,
     depth: int | None = None,
     seconds: float | None = None,
+    knowledge: bool = True,
     table_bits: int = TABLE_BITS,
     watch: Watch | None = None,
     show: Show | None = None,
@@ -108,12 +119,13 @@ def depth_limited(
 
     With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
     each move.  A value that is proven is a result; any other is in the unit of the heuristic.
+    ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     """
     s = game.initial() if state is None else state
     _check(game, s, depth, seconds)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
     watch = watch or Watch(1, show)
-    job = Deepening(game, s, limit, watch, table_bits)
+    job = Deepening(game, s, limit, knowledge, watch, table_bits)
     job.compile()  # the clock starts after that
     began = time.perf_counter()
     with stopping_after(seconds, watch):

@@ -44,6 +44,7 @@ def mcts(
     selector: Selector | None = None,
     form: str = "standard",
     solver: bool = True,
+    knowledge: bool = True,
     seed: int = 0,
     threads: int | None = None,
     max_bytes: int = MAX_BYTES,
@@ -55,6 +56,7 @@ def mcts(
 
     Budget: ``simulations`` (default 10,000), ``seconds``, or whichever ends first.  ``threads``: by default one
     for a budget of simulations, so that a seed gives the same answer everywhere, else one for each core.
+    ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``reuse``: an earlier result, whose tree is kept as far as it leads here.  ``watch``: arrays of the caller to
     stop the search and to see its progress, one thread for each entry; ``show`` is told of the progress.
     """
@@ -67,13 +69,11 @@ def mcts(
     for _ in range(count - len(trees)):
         trees.append(new_tree(s, selector, first_span(game, form), max_bytes // count))
     budget = simulations or (NO_LIMIT if seconds else SIMULATIONS)
-    _grow(game, trees[0], form, seed, 0, solver, 0, watch)  # compiles: the clock starts after that
+    grow = partial(_grow, game, form, seed, solver, knowledge)
+    grow(trees[0], 0, 0, watch)  # compiles: the clock starts after that
     began = time.perf_counter()
     with stopping_after(seconds, watch):
-        watch.run([
-            partial(_grow, game, tree, form, seed, -(-(budget - i) // count), solver, i, watch)
-            for i, tree in enumerate(trees)
-        ])  # fmt: skip
+        watch.run([partial(grow, tree, -(-(budget - i) // count), i, watch) for i, tree in enumerate(trees)])
     return summary(Node(game, s, tuple((tree, 0) for tree in trees)), time.perf_counter() - began)
 
 
@@ -102,7 +102,15 @@ def first_span(game: Game[Any], form: str) -> tuple[float, float]:
 
 
 def _grow(
-    game: Game[Any], tree: Tree, form: str, seed: int, simulations: int, solver: bool, thread: int, watch: Watch
+    game: Game[Any],
+    form: str,
+    seed: int,
+    solver: bool,
+    knowledge: bool,
+    tree: Tree,
+    simulations: int,
+    thread: int,
+    watch: Watch,
 ) -> None:
     """Run simulations on a tree until the budget is spent; give it more room whenever it is full."""
     run = partial(FORMS[form], native(game), native(tree.selector), words(tree.root))
@@ -116,6 +124,7 @@ def _grow(
             own_seed,
             simulations,
             solver,
+            knowledge,
             tree.grows,
             thread,
             watch.stop,
@@ -127,11 +136,11 @@ def _grow(
 
 
 def _kept_trees(reuse: SearchResult | None, s: Any, selector: Selector, count: int, max_bytes: int) -> list[Tree]:
-    """Return what earlier trees know of a position, as trees of their own."""
+    """Return what earlier trees know of a position, as trees of their own; a node without moves tells nothing."""
     old = reuse.tree.find(s, REUSE_DEPTH) if reuse is not None and reuse.tree is not None else None
     if old is None:
         return []
-    places = [(tree, k) for tree, k in old.places if tree.selector == selector][:count]
+    places = [(tree, k) for tree, k in old.places if tree.selector == selector and tree.nodes[k]["kids"]][:count]
     return [_subtree(tree, k, s, max_bytes) for tree, k in places]
 
 

@@ -1,7 +1,8 @@
 """The two forms of Monte Carlo tree search, as kernels over the array of a tree.
 
 standard  one walk, one new node, one rollout, one visit to every node on the way; values are means of results, so
-          that a draw is half a win; a finished leaf gives its result; nodes whose value is certain are proven.
+          that a draw is half a win; a finished leaf gives its result, and so does one that the game has settled
+          (``look``) if its knowledge is used; nodes whose value is certain are proven.
 report    the walk adds a visit to every node it enters; ALL children of the leaf are made and played out once;
           each result adds a visit and, for the player who moved into the node, 1 for a win.  A finished leaf
           gives its visit and nothing else.
@@ -10,17 +11,20 @@ Both return when they are done, stopped (but not before one simulation), or when
 again and they go on.
 Simulation number i has a random stream of its own, so interruptions change nothing.
 
-A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over there, when a child is
-proven to be the best that can be, or when all its children are proven.  A move proven to be the worst is not tried
-again.  Games with chance are not proven.
+A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over or settled there, when a
+child is proven to be the best that can be, or when all its children are proven.  A move proven to be the worst is
+not tried again.  Games with chance are not proven.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from mdplay.bits import some
 from mdplay.bridge import borrow, kernel, part, unpack
+from mdplay.game import Look
 from mdplay.rng import stream
+from mdplay.searching.knowing import is_settled, look_at, names_the_move
 from mdplay.searching.playouts import MAX_MOVES, rollout
 from mdplay.searching.selecting import LOST, PROVEN, Scale, learn, reward_arm
 from mdplay.searching.tree import BURST, descend, enter, expand, scale_for
@@ -38,6 +42,7 @@ def simulate(
     seed: Any,
     simulations: int,
     solver: bool,
+    knowledge: bool,
     grows: bool,
     thread: int,
     stop: Any,
@@ -55,18 +60,42 @@ def simulate(
         if nodes[node].proof:
             value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
         else:
+            look = Look(0, 1, 0)
             if room and (nodes[node].pulls or node == 0):
-                expand(nodes, tally, node, game.legal(s), selector.initial_weight())
+                look = look_at(game, s, knowledge)
+                expand_by(game, selector, nodes, tally, node, s, look)
                 if nodes[node].kids:
                     depth += 1
                     s = enter(game, nodes, path, depth, s, int(nodes[node].first))
-            result, moves, _ = rollout(game, s, x, MAX_MOVES)
-            value, exact = float(result), solver and moves == 0 and not game.has_outcomes
+            if names_the_move(look):
+                value, exact = float(look.low) - path[depth].gain, True
+            else:
+                value, exact = evaluate(game, s, x, knowledge)
+            exact = exact and solver and not game.has_outcomes
         back_up(game, selector, nodes, tally, path, depth, value, exact)
         tally[0].done += 1
         progress[thread] += 1
         if stop[0]:
             return
+
+
+@part
+def expand_by(game: Any, selector: Any, nodes: Any, tally: Any, node: int, s: Any, look: Any) -> None:
+    """Give a node a child for each move worth a search; for each legal move if the game does not know."""
+    if game.has_look and some(look.moves):
+        expand(nodes, tally, node, look.moves, selector.initial_weight())
+    else:
+        expand(nodes, tally, node, game.legal(s), selector.initial_weight())
+
+
+@part
+def evaluate(game: Any, s: Any, x: Any, knowledge: bool) -> Any:
+    """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
+    look = look_at(game, s, knowledge)
+    if is_settled(look):
+        return float(look.low), True
+    result, moves, _ = rollout(game, s, x, MAX_MOVES)
+    return float(result), moves == 0
 
 
 @part
@@ -142,6 +171,7 @@ def simulate_report(
     seed: Any,
     simulations: int,
     solver: bool,
+    knowledge: bool,
     grows: bool,
     thread: int,
     stop: Any,
