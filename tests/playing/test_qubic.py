@@ -45,6 +45,8 @@ def test_other_games_are_refused():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("opponent", ["random", "threats", "mcts:simulations=100000"])
+@pytest.mark.parametrize(
+    "opponent", ["random", "threats", "mcts:simulations=100000,knowledge=no", "mcts:simulations=100000"]
+)
 def test_perfect_wins_a_hundred_games(opponent):
     assert [play("perfect", opponent, seed) for seed in range(100)] == [1] * 100

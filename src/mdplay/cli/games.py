@@ -18,6 +18,7 @@ KNOWLEDGE = {
     "symmetries": "symmetries",
     "heuristic": "heuristic",
     "order": "move order",
+    "look": "settled positions",
 }
 
 
