@@ -170,7 +170,6 @@ class Game(Compiled, Generic[S]):
         return Look(0, 0, 0)
 
     # ---------------------------------------------------------------- knowledge for proof search
-
     def promise(self, s: S) -> int:
         """Return a quick guess that only orders moves: larger is better for player 0, at most 2**40."""
         return 0
@@ -185,8 +184,8 @@ class Game(Compiled, Generic[S]):
         """Return the game as proof search should see it: a ``Study``, or this game itself."""
         return self
 
-    # The agent class that plays the game perfectly, as "module:Class"; none: the exact solution plays.
-    perfect_player: ClassVar[str] = ""
+    # ---------------------------------------------------------------- a player of its own
+    perfect_player: ClassVar[str] = ""  # "module:Class" of the agent ``perfect``; none: the exact solution plays
 
     # ---------------------------------------------------------------- words for people, never compiled
     def parse(self, text: str) -> S:

@@ -14,7 +14,7 @@ lines of a direction at once; the 13 directions are independent, and the compile
 
 A *threat* is a line of three own marks and a free cell: the opponent must take that cell.  Threat after threat,
 each making the next, may end in two at once, and nothing helps against that.  Such a sequence is quickly found,
-since every answer is forced; ``look`` searches a few moves for one.
+since every answer is forced.  ``look`` takes a few steps to find one.
 
 The 192 symmetries (Silver 1967): any order of the axes (6), a reflection of each axis (8), and one of four
 permutations of 0, 1, 2, 3 applied to all three coordinates; these keep opposite coordinates opposite.
