@@ -20,7 +20,8 @@ from mdplay.mdp.rows import TIE, Change, Decision, Rows
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
 SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
 NEAR = 0.5  # what a choice near the best loses at most, in spreads of the change of a sweep
-FEW = 0.6  # near choices are put together when no more than this part of all is near
+FEW = 0.35  # near choices are put together when no more than this part of all is near,
+FEW_LEFT = 0.7  # or this one, if hardly any state has more than one of them
 KRYLOV_LIMIT = 300
 RESTARTS = 40
 NO_LOSS = np.empty(0, dtype=np.float32)
@@ -73,14 +74,12 @@ class CompiledSweeps:
         self._arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)
         self._team = Team(self._threads, rows.first_transition[rows.first_choice])
         self._policy: CompiledPolicy | None = None
+        self._loss: Any = None
         self.single = len(rows.reward) <= SINGLE * rows.num_states
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
-        arrays = self._arrays
-        if not value.any():  # nothing to gather: rows without transitions say the same
-            arrays = (arrays[0], np.zeros_like(arrays[1]), *arrays[2:])
-        before = (*arrays, self.rows.discount, value)
+        before = (*self._arrays, self.rows.discount, value)
         return self._team.sweep(kernels.improve, before, 0, out_value, out_choice, NO_LOSS)
 
     def narrow(
@@ -89,10 +88,11 @@ class CompiledSweeps:
         """Do what improve does; return also a machine for the choices near the best, if they are few."""
         if self.rows.discount == 1.0 or self.single:
             return self.improve(value, out_value, out_choice), None
-        loss = np.empty(len(self.rows.reward), dtype=np.float32)
-        before = (*self._arrays, self.rows.discount, value)
-        change = self._team.sweep(kernels.improve, before, self.rows.most_choices, out_value, out_choice, loss)
-        return change, self._near(loss, NEAR * spread(self.rows, change))
+        if self._loss is None:
+            self._loss = np.empty(len(self.rows.reward), dtype=np.float32)
+        room = (self.rows.most_choices, out_value, out_choice, self._loss)
+        change = self._team.sweep(kernels.improve, (*self._arrays, self.rows.discount, value), *room)
+        return change, self._near(self._loss, NEAR * spread(self.rows, change))
 
     def _near(self, loss: Any, slack: float) -> CompiledSweeps | None:
         """Return a machine for the choices that lose at most the slack, if they are few."""
@@ -100,7 +100,7 @@ class CompiledSweeps:
         near, count = np.empty(len(loss), dtype=np.uint32), np.empty(rows.num_states, dtype=np.uint32)
         counts = np.array(self._team.all(kernels.list_near, (*self._arrays[:2], loss, slack), near, count))
         choices, transitions = (int(total) for total in counts.sum(axis=0))
-        if choices > FEW * len(loss):
+        if choices > max(FEW * len(loss), min(SINGLE * rows.num_states, FEW_LEFT * len(loss))):
             return None
         made = (
             np.empty_like(rows.first_choice),

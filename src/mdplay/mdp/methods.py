@@ -198,8 +198,8 @@ def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -
     """
     rows = sweeps.rows
     other, choice = np.zeros_like(value), rows.first_actions.copy()
-    if not value.any():  # rewards alone tell too little to follow a policy
-        sweeps.improve(value, other, choice)
+    if not value.any():  # the first sweep needs no transitions, and tells too little to follow a policy
+        sweeps.best(rows.reward, value, other)
         value, other = other, value
     while True:
         change, near = sweeps.narrow(value, other, choice)
