@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mdplay.mdp import compiled, plan
+from mdplay.mdp import compiled, plan, team
 from mdplay.mdp.bounds import extremes, spread
 from mdplay.mdp.compiled import CompiledSweeps
 from mdplay.mdp.plain import PlainSweeps
@@ -60,7 +60,7 @@ def test_both_machines_solve_a_policy_alike(seed):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_narrowed_machine_holds_just_the_choices_near_the_best(threads, monkeypatch):
-    monkeypatch.setattr(compiled, "THREAD_TRANSITIONS", 1000)
+    monkeypatch.setattr(team, "THREAD_TRANSITIONS", 1000)
     monkeypatch.setattr(compiled, "FEW", 1.0)
     rows = Rows.of(garnet(300, 6, 4, seed=1))
     machine = CompiledSweeps(rows, threads)

@@ -6,7 +6,7 @@ direct(kernel, ..) a kernel for arguments of known types: quick to call
 native(game)       what a kernel gets as its game
 words, word        a state, an integer as a kernel's arguments
 pack, unpack, load states as words, inside kernels; entered: as a study has them
-borrow, get, put   arrays for the innermost loops, inside kernels; prefetch
+borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek
 
 fingerprint.py  what compiled code depends on, as a hash      words.py    U64, a word that cannot go wrong
 cache.py        compiled kernels on disk                      masks.py    bit masks and random words
@@ -23,7 +23,7 @@ from typing import Any, ParamSpec, TypeVar
 from numba import config, njit, typeof
 
 from mdplay.bridge.cache import KernelCache
-from mdplay.bridge.memory import borrow, get, prefetch, put
+from mdplay.bridge.memory import borrow, get, peek, prefetch, put
 from mdplay.bridge.native import native
 from mdplay.bridge.states import entered, load, pack, unpack, width, word, words
 
@@ -37,6 +37,7 @@ __all__ = [
     "native",
     "pack",
     "part",
+    "peek",
     "prefetch",
     "put",
     "unpack",

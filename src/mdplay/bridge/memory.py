@@ -28,6 +28,11 @@ def get(array: Any, i: int) -> Any:
     return int(array[i])
 
 
+def peek(array: Any, i: int) -> Any:
+    """Return element i of a flat array as it is now: another thread may be changing it."""
+    return int(array[i])
+
+
 def put(array: Any, i: int, value: Any) -> None:
     """Write element i of a flat array."""
     word = int(value) & WORD
@@ -67,6 +72,14 @@ def _get(typingctx: Any, array: Any, i: Any) -> Any:
 
 
 @intrinsic
+def _peek(typingctx: Any, array: Any, i: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load_atomic(_address(context, builder, sig, args), "acquire", 8)
+
+    return array.dtype(array, i), emit
+
+
+@intrinsic
 def _put(typingctx: Any, array: Any, i: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         element = convert(context, builder, args[2], sig.args[2], _element(sig.args[0]))
@@ -91,5 +104,6 @@ def _prefetch(typingctx: Any, array: Any, i: Any) -> Any:
 
 overload(borrow)(lambda array: lambda array: _borrow(array))
 overload(get)(lambda array, i: lambda array, i: _get(array, i))
+overload(peek)(lambda array, i: lambda array, i: _peek(array, i))
 overload(put)(lambda array, i, value: lambda array, i, value: _put(array, i, value))
 overload(prefetch)(lambda array, i: lambda array, i: _prefetch(array, i))

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,8 +12,8 @@ from mdplay.mdp.bounds import spread
 from mdplay.mdp.loops import run, settle
 from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import TIE, Change, Decision, Rows
+from mdplay.mdp.team import Team
 
-THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
 SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
 NEAR = 0.5  # what a choice near the best loses at most, in spreads of the change of a sweep
 FEW = 0.35  # near choices are put together when no more than this part of all is near,
@@ -25,44 +21,6 @@ FEW_LEFT = 0.7  # or this one, if hardly any state has more than one of them
 KRYLOV_LIMIT = 300
 RESTARTS = 40
 NO_LOSS = np.empty(0, dtype=np.float32)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    """Return threads that wait for work as long as the program runs."""
-    return ThreadPoolExecutor(threads)
-
-
-class Team:
-    """Threads that share the states of a model among them."""
-
-    def __init__(self, threads: int, first_entry: Integers) -> None:
-        """Divide the states so that each part has about as many entries; ``first_entry`` points to them."""
-        size, total = len(first_entry) - 1, int(first_entry[-1])
-        parts = max(1, min(threads, total // THREAD_TRANSITIONS))
-        cuts = np.searchsorted(first_entry, np.linspace(0, total, parts + 1)[1:-1])
-        edges = [0, *(int(cut) for cut in cuts), size]
-        self._parts = list(pairwise(edges))
-        self._pool = _pool(parts - 1) if parts > 1 else None
-
-    def each(
-        self, kernel: Callable[..., Any], before: tuple[Any, ...], after: Sequence[tuple[Any, ...]]
-    ) -> list[Any]:
-        """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
-        calls = [(*before, *part, *rest) for part, rest in zip(self._parts, after, strict=True)]
-        if self._pool is None:
-            return [kernel(*calls[0])]
-        waiting = [self._pool.submit(kernel, *call) for call in calls[1:]]
-        return [kernel(*calls[0]), *(item.result() for item in waiting)]
-
-    def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
-        """Run a kernel over all parts at once with the same arguments."""
-        return self.each(kernel, before, [after] * len(self._parts))
-
-    def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
-        """Run a kernel that tells how it changed the values."""
-        lows, highs, switched = zip(*self.all(kernel, before, *after), strict=True)
-        return Change(min(lows), max(highs), sum(switched))
 
 
 class CompiledSweeps:

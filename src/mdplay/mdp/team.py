@@ -1,0 +1,139 @@
+"""Threads that share the states of a model among them, sweep after sweep.
+
+A sweep takes a millisecond or less, and waking a sleeping thread can take half of that.  So a helper that has
+just finished a part looks out for the next one for a while before it goes to sleep, and so does the caller who
+waits for a helper:
+
+    caller   | post | own part      | look out | post | own part ...
+    helper   look out | its part     | look out  | its part ...
+
+Both look out in compiled code that does not hold the interpreter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
+from threading import Event, Lock, Thread
+from typing import Any
+
+import numpy as np
+
+from mdplay.bridge import kernel, peek
+from mdplay.mdp.model import Integers
+from mdplay.mdp.rows import Change
+
+THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
+LOOKS = 1_000_000  # of one look-out; about a millisecond
+
+
+@kernel
+def look_out(count: Any, seen: int, looks: int) -> bool:
+    """Return whether the count becomes another than the one seen, within so many looks."""
+    for _ in range(looks):
+        if peek(count, 0) != seen:
+            return True
+    return False
+
+
+class Post:
+    """A counter of messages that a thread looks out for, and then sleeps for."""
+
+    def __init__(self) -> None:
+        self._count = np.zeros(1, np.int64)
+        self._seen = 0
+        self._bell = Event()
+
+    def send(self) -> None:
+        """Send a message."""
+        self._count[0] += 1
+        self._bell.set()
+
+    def await_one(self) -> None:
+        """Return when one more message was sent; only one thread may ask."""
+        if self._count[0] == self._seen and not look_out(self._count, self._seen, LOOKS):
+            while self._count[0] == self._seen:
+                self._bell.wait()
+                self._bell.clear()
+        self._seen += 1
+
+
+class Helper:
+    """A thread that waits for work as long as the program runs."""
+
+    def __init__(self) -> None:
+        self._work, self._done = Post(), Post()
+        self._call: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
+        self._answer: Any = None
+        self._error: BaseException | None = None
+        Thread(target=self._serve, daemon=True).start()
+
+    def begin(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+        """Let the thread call a function."""
+        self._call = function, arguments
+        self._work.send()
+
+    def end(self) -> Any:
+        """Wait for the call and return its answer."""
+        self._done.await_one()
+        answer, error = self._answer, self._error
+        self._answer = self._error = None
+        if error is not None:
+            raise error
+        return answer
+
+    def _serve(self) -> None:
+        while True:
+            self._work.await_one()
+            assert self._call is not None
+            (function, arguments), self._call = self._call, None
+            try:
+                self._answer = function(*arguments)
+            except BaseException as error:  # whatever it is belongs to who asked
+                self._error = error
+            del arguments
+            self._done.send()
+
+
+@cache
+def _helpers(number: int) -> tuple[Lock, list[Helper]]:
+    """Return helpers, and the lock that keeps them for one caller at a time."""
+    return Lock(), [Helper() for _ in range(number)]
+
+
+class Team:
+    """Threads that share the states of a model among them."""
+
+    def __init__(self, threads: int, first_entry: Integers) -> None:
+        """Divide the states so that each part has about as many entries; ``first_entry`` points to them."""
+        size, total = len(first_entry) - 1, int(first_entry[-1])
+        parts = max(1, min(threads, total // THREAD_TRANSITIONS))
+        cuts = np.searchsorted(first_entry, np.linspace(0, total, parts + 1)[1:-1])
+        self._parts = list(pairwise([0, *(int(cut) for cut in cuts), size]))
+
+    def each(
+        self, kernel: Callable[..., Any], before: tuple[Any, ...], after: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
+        calls = [(*before, *part, *rest) for part, rest in zip(self._parts, after, strict=True)]
+        if len(calls) == 1:
+            return [kernel(*calls[0])]
+        lock, helpers = _helpers(len(calls) - 1)
+        with lock:
+            for helper, call in zip(helpers, calls[1:], strict=True):
+                helper.begin(kernel, call)
+            try:
+                own = kernel(*calls[0])
+            finally:
+                others = [helper.end() for helper in helpers]
+        return [own, *others]
+
+    def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
+        """Run a kernel over all parts at once with the same arguments."""
+        return self.each(kernel, before, [after] * len(self._parts))
+
+    def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
+        """Run a kernel that tells how it changed the values."""
+        lows, highs, switched = zip(*self.all(kernel, before, *after), strict=True)
+        return Change(min(lows), max(highs), sum(switched))

@@ -1,0 +1,56 @@
+import time
+
+import numpy as np
+import pytest
+
+from mdplay.mdp import team
+from mdplay.mdp.team import Helper, Team, look_out
+
+
+def test_a_helper_answers_awake_and_asleep():
+    helper = Helper()
+    for i in range(200):
+        helper.begin(pow, (i, 2))
+        if i % 50 == 0:
+            time.sleep(0.02)  # longer than it looks out
+        assert helper.end() == i * i
+
+
+def test_what_fails_in_a_helper_is_raised_where_it_was_asked_for_and_the_helper_goes_on():
+    helper = Helper()
+    helper.begin(int, ("x",))
+    with pytest.raises(ValueError, match="invalid literal"):
+        helper.end()
+    helper.begin(int, ("7",))
+    assert helper.end() == 7
+
+
+def test_looking_out_sees_a_change_and_gives_up_without_one():
+    count = np.zeros(1, np.int64)
+    assert look_out(count, 1, 10)
+    assert not look_out(count, 0, 10)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_parts_cover_all_states_and_share_the_entries(threads, monkeypatch):
+    monkeypatch.setattr(team, "THREAD_TRANSITIONS", 100)
+    first_entry = np.cumsum([0, *np.random.default_rng(threads).integers(0, 9, 500)])
+    parts = Team(threads, first_entry).all(lambda begin, end: (begin, end), ())
+    assert [parts[0][0], *(end for _, end in parts)] == [*(begin for begin, _ in parts), 500]
+    sizes = [first_entry[end] - first_entry[begin] for begin, end in parts]
+    assert len(parts) == threads
+    assert max(sizes) - min(sizes) < 20
+
+
+def test_a_part_that_fails_does_not_leave_the_others_behind(monkeypatch):
+    monkeypatch.setattr(team, "THREAD_TRANSITIONS", 1)
+    shared = Team(2, np.arange(11))
+
+    def fail_at_zero(begin, end):
+        if begin == 0:
+            raise ZeroDivisionError
+        return end
+
+    with pytest.raises(ZeroDivisionError):
+        shared.all(fail_at_zero, ())
+    assert shared.all(lambda begin, end: end - begin, ()) == [5, 5]
