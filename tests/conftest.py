@@ -1,5 +1,6 @@
 """What all tests share: whether the compiler is on, and the command line in this process."""
 
+import signal
 import sys
 from dataclasses import dataclass
 
@@ -7,6 +8,9 @@ import pytest
 from hypothesis import settings
 
 from tests.helpers import COMPILED
+
+# A shell that runs the tests in the background lets them ignore Ctrl-C, and with them every program they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile("mdplay", deadline=None, max_examples=50)
 settings.load_profile("mdplay")
