@@ -22,16 +22,18 @@ from typing import Any
 import numpy as np
 
 from mdplay.bits import lowest, rest, some
-from mdplay.bridge import kernel, load, native, pack, part, unpack, words
+from mdplay.bridge import kernel, load, native, pack, part, prefetch, unpack, words
 from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.mdp.loops import preorder, run
 from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.running import Show, Watch
-from mdplay.solving.hashing import doubled, find_slot, write_key
+from mdplay.solving.hashing import choices_of, doubled, find_row, home_slot, write_key
 
 CHANCE, END = 2, 3
 FIRST_ROOM = 1024
+BLOCK_EDGES = 4096  # followers that are looked up together
+MOST_EDGES = 128  # of a state
 BYTES_PER_STATE = 400  # with its edges and its place in the hash set, generously
 MAX_STATES = 50_000_000
 
@@ -157,6 +159,10 @@ def explore(game: Game[Any], *, max_states: int | None = None, show: Show | None
     packed, kind, result, first_edge, action, target, points, chance = found
     if len(packed) > limit:
         raise LimitError(f"the game has more than {limit:,} states: too many to plan with in this memory")
+    points, chance = (
+        column[: len(target)] if used else np.zeros(len(target))  # untouched zeros take no memory
+        for column, used in ((points, game.has_reward), (chance, game.has_outcomes))
+    )
     return GameGraph(game, packed, kind, result, first_edge, action, target, points, chance)
 
 
@@ -188,67 +194,71 @@ def grown_table(table: Any) -> Any:
 
 @kernel
 def expand(game: Any, start: Any, max_states: int, stop: Any, progress: Any) -> Any:
-    """Find all states from the start on, breadth first; more than ``max_states`` end the search."""
+    """Find all states from the start on, breadth first; more than ``max_states`` end the search.
+
+    The states of a block are stepped from first, and the hash set is asked for all their followers afterwards:
+    by then the memory has brought what it was asked for.
+    """
     keys, numbers = np.zeros((FIRST_ROOM, len(start)), np.uint64), np.zeros(FIRST_ROOM, np.int64)
     packed, kind = np.zeros((FIRST_ROOM, len(start)), np.uint64), np.zeros(FIRST_ROOM, np.uint8)
-    result, first_edge = np.zeros(FIRST_ROOM), np.zeros(FIRST_ROOM, np.int64)
+    result, first_edge = np.zeros(FIRST_ROOM), np.zeros(FIRST_ROOM + 1, np.int64)
     action, target = np.zeros(FIRST_ROOM, np.uint8), np.zeros(FIRST_ROOM, np.uint32)
     points, chance = np.zeros(FIRST_ROOM), np.zeros(FIRST_ROOM)
-    slot = find_slot(keys, numbers, start)
-    write_key(keys, slot, start)
+    followers, homes = np.zeros((BLOCK_EDGES, len(start)), np.uint64), np.zeros(BLOCK_EDGES, np.int64)
     write_key(packed, 0, start)
-    numbers[slot] = 1
+    write_key(keys, home_slot(start, FIRST_ROOM - 1), start)
+    numbers[home_slot(start, FIRST_ROOM - 1)] = 1
     found, done, edges = 1, 0, 0
     while done < found and found <= max_states and not stop[0]:
-        s = load(game, packed, done)
-        mask = game.legal(s)
-        by_chance = False
-        if game.has_outcomes:
-            outcomes = game.outcomes(s)
-            by_chance = some(outcomes)
-            if by_chance:
-                mask = outcomes
-        mover = game.player(s)
-        kind[done] = CHANCE if by_chance else mover
-        result[done] = 0.0
-        if not some(mask):
-            kind[done] = END
-            result[done] = game.result(s)
-        while some(mask):
-            pick = lowest(mask)
-            mask = rest(mask)
-            if edges == len(target):
-                action, target, points, chance = grown(action), grown(target), grown(points), grown(chance)
-            points[edges] = 0.0
-            chance[edges] = 0.0
-            if by_chance:
-                chance[edges] = game.probability(s, pick)
-                t = game.outcome(s, pick)
-            else:
+        while 2 * (found + BLOCK_EDGES) > len(numbers):
+            keys, numbers = doubled(keys, numbers)
+        while edges + BLOCK_EDGES > len(target):
+            action, target = grown(action), grown(target)
+            points = grown(points) if game.has_reward else points
+            chance = grown(chance) if game.has_outcomes else chance
+        while found + BLOCK_EDGES > len(kind):
+            packed, kind, result, first_edge = grown_table(packed), grown(kind), grown(result), grown(first_edge)
+        first = edges
+        while done < found and edges + MOST_EDGES <= first + BLOCK_EDGES:
+            s = load(game, packed, done)
+            mask, by_chance = choices_of(game, s)
+            mover = game.player(s)
+            kind[done] = CHANCE if by_chance else mover if some(mask) else END
+            result[done] = 0.0 if some(mask) else game.result(s)
+            while some(mask):
+                pick = lowest(mask)
+                mask = rest(mask)
+                if game.has_outcomes:
+                    chance[edges] = game.probability(s, pick) if by_chance else 0.0
                 if game.has_reward:
-                    earned = game.reward(s, pick)
+                    earned = 0.0 if by_chance else float(game.reward(s, pick))
                     points[edges] = -earned if mover else earned
-                t = game.step(s, pick)
-            following = pack(game, t)
-            slot = find_slot(keys, numbers, following)
+                following = pack(game, game.outcome(s, pick) if by_chance else game.step(s, pick))
+                home = home_slot(following, len(numbers) - 1)
+                prefetch(numbers, home)
+                prefetch(keys, home * len(following))
+                write_key(followers, edges - first, following)
+                homes[edges - first] = home
+                action[edges] = pick
+                edges += 1
+            done += 1
+            first_edge[done] = edges
+        for edge in range(first, edges):
+            slot = find_row(keys, numbers, followers, edge - first, homes[edge - first])
             if numbers[slot] == 0:
-                if found == len(kind):
-                    packed, kind = grown_table(packed), grown(kind)
-                    result, first_edge = grown(result), grown(first_edge)
-                write_key(keys, slot, following)
-                write_key(packed, found, following)
+                for j in range(len(start)):
+                    keys[slot, j] = packed[found, j] = followers[edge - first, j]
                 found += 1
                 numbers[slot] = found
-            target[edges] = numbers[slot] - 1
-            action[edges] = pick
-            edges += 1
-            if 2 * found > len(numbers):
-                keys, numbers = doubled(keys, numbers)
-        done += 1
-        if done == len(first_edge):
-            first_edge = grown(first_edge)
-        first_edge[done] = edges
+            target[edge] = numbers[slot] - 1
         progress[0] = done
-    ends = first_edge[: done + 1].copy()
-    arrays = (packed[:found].copy(), kind[:found].copy(), result[:found].copy(), ends)
-    return (*arrays, action[:edges].copy(), target[:edges].copy(), points[:edges].copy(), chance[:edges].copy())
+    return (
+        packed[:found],
+        kind[:found],
+        result[:found],
+        first_edge[: done + 1],
+        action[:edges],
+        target[:edges],
+        points,
+        chance,
+    )

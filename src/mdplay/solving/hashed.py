@@ -42,7 +42,7 @@ from mdplay.contract import method_hints
 from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.running import Show, Watch
-from mdplay.solving.hashing import canonical
+from mdplay.solving.hashing import canonical, choices_of
 from mdplay.solving.keys import Layout, find_key, hash_key, key_of, layout_of, num_words, widths_of, write_key
 from mdplay.solving.memory import require
 from mdplay.solving.sampling import look_at
@@ -108,16 +108,6 @@ def value_of(entry: int, whole: bool) -> float:
 def distance_of(entry: int, whole: bool) -> int:
     """Return the distance in a closed entry; 0 where none is kept."""
     return int(entry & 0xFFFF_FFFF) - CLOSED if whole else 0
-
-
-@part
-def choices_of(game: Any, s: Any) -> Any:
-    """Return the outcomes of chance if it moves, else the legal actions; and whether chance moves."""
-    if game.has_outcomes:
-        outcomes = game.outcomes(s)
-        if some(outcomes):
-            return outcomes, True
-    return game.legal(s), False
 
 
 @kernel

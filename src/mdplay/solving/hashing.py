@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.bits import mix
+from mdplay.bits import mix, some
 from mdplay.bridge import pack, part
 
 
@@ -30,13 +30,43 @@ def canonical(game: Any, s: Any) -> Any:
 
 
 @part
-def find_slot(keys: Any, counts: Any, packed: Any) -> int:
-    """Return the slot of a packed state, or the free slot where it belongs."""
+def choices_of(game: Any, s: Any) -> Any:
+    """Return the outcomes of chance if it moves, else the legal actions; and whether chance moves."""
+    if game.has_outcomes:
+        outcomes = game.outcomes(s)
+        if some(outcomes):
+            return outcomes, True
+    return game.legal(s), False
+
+
+@part
+def home_slot(packed: Any, last: int) -> int:
+    """Return the slot where the search for a packed state begins; ``last`` is the last slot."""
     h = mix(packed[0], len(packed))
     for j in range(1, len(packed)):
         h = mix(h, packed[j])
+    return int(h & last)
+
+
+@part
+def find_row(keys: Any, counts: Any, rows: Any, i: int, slot: int) -> int:
+    """Return the slot of the packed state in a row, or the free slot where it belongs, from its home slot on."""
     last = len(counts) - 1
-    slot = int(h & last)
+    while counts[slot] != 0:
+        same = True
+        for j in range(rows.shape[1]):
+            same &= keys[slot, j] == rows[i, j]
+        if same:
+            break
+        slot = (slot + 1) & last
+    return slot
+
+
+@part
+def find_slot(keys: Any, counts: Any, packed: Any) -> int:
+    """Return the slot of a packed state, or the free slot where it belongs."""
+    last = len(counts) - 1
+    slot = home_slot(packed, last)
     while counts[slot] != 0:
         same = True
         for j in range(len(packed)):
