@@ -180,7 +180,8 @@ def _room() -> int:
 def grown(array: Any) -> Any:
     """Return the array with as much room again."""
     larger = np.empty(2 * len(array), array.dtype)
-    larger[: len(array)] = array
+    for i in range(len(array)):
+        larger[i] = array[i]
     return larger
 
 
@@ -188,7 +189,9 @@ def grown(array: Any) -> Any:
 def grown_table(table: Any) -> Any:
     """Return the table with as many rows again."""
     larger = np.empty((2 * len(table), table.shape[1]), table.dtype)
-    larger[: len(table)] = table
+    for i in range(len(table)):
+        for j in range(table.shape[1]):
+            larger[i, j] = table[i, j]
     return larger
 
 
