@@ -121,7 +121,7 @@ def remember(game: Any, study: Any, starts: Any, values: Any, table: Any, desk: 
     for i in range(len(starts)):
         s = entered(study, load(game, starts, i))
         place, tag = place_of(study, s)
-        value = -values[i] if study.player(s) else values[i]
+        value = -int(values[i]) if study.player(s) else int(values[i])
         store(study, table, low_bits, place, tag, value, True, NO_MOVE, MAX_WORK)
         store(study, table, low_bits, place, tag, value, False, NO_MOVE, MAX_WORK)
 
