@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,6 @@ FEW = 0.35  # near choices are put together when no more than this part of all i
 FEW_LEFT = 0.7  # or this one, if hardly any state has more than one of them
 KRYLOV_LIMIT = 300
 RESTARTS = 40
-NO_LOSS = np.empty(0, dtype=np.float32)
 
 
 class CompiledSweeps:
@@ -32,33 +30,32 @@ class CompiledSweeps:
         self._arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)
         self._team = Team(self._threads, rows.first_transition[rows.first_choice])
         self._policy: CompiledPolicy | None = None
-        self._loss: Any = None
+        self._worth = np.empty(len(rows.reward))  # of every choice, in the last sweep
         self.single = len(rows.reward) <= SINGLE * rows.num_states
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
         before = (*self._arrays, self.rows.discount, value)
-        return self._team.sweep(kernels.improve, before, 0, out_value, out_choice, NO_LOSS)
+        return self._team.sweep(kernels.improve, before, self._worth, out_value, out_choice)
 
     def narrow(
         self, value: Floats, out_value: Floats, out_choice: Integers
     ) -> tuple[Change, CompiledSweeps | None]:
         """Do what improve does; return also a machine for the choices near the best, if they are few."""
+        change = self.improve(value, out_value, out_choice)
         if self.rows.discount == 1.0 or self.single:
-            return self.improve(value, out_value, out_choice), None
-        if self._loss is None:
-            self._loss = np.empty(len(self.rows.reward), dtype=np.float32)
-        room = (self.rows.most_choices, out_value, out_choice, self._loss)
-        change = self._team.sweep(kernels.improve, (*self._arrays, self.rows.discount, value), *room)
-        return change, self._near(self._loss, NEAR * spread(self.rows, change))
+            return change, None
+        return change, self._near(out_value, NEAR * spread(self.rows, change))
 
-    def _near(self, loss: Any, slack: float) -> CompiledSweeps | None:
-        """Return a machine for the choices that lose at most the slack, if they are few."""
+    def _near(self, value: Floats, slack: float) -> CompiledSweeps | None:
+        """Return a machine for the choices that were worth the value less the slack, if they are few."""
         rows = self.rows
-        near, count = np.empty(len(loss), dtype=np.uint32), np.empty(rows.num_states, dtype=np.uint32)
-        counts = np.array(self._team.all(kernels.list_near, (*self._arrays[:2], loss, slack), near, count))
-        choices, transitions = (int(total) for total in counts.sum(axis=0))
-        if choices > max(FEW * len(loss), min(SINGLE * rows.num_states, FEW_LEFT * len(loss))):
+        total = len(rows.reward)
+        near, count = np.empty(total, dtype=np.uint32), np.empty(rows.num_states, dtype=np.uint32)
+        before = (*self._arrays[:2], self._worth, value, slack)
+        counts = np.array(self._team.all(kernels.list_near, before, near, count))
+        choices, transitions = (int(number) for number in counts.sum(axis=0))
+        if choices > max(FEW * total, min(SINGLE * rows.num_states, FEW_LEFT * total)):
             return None
         made = (
             np.empty_like(rows.first_choice),
@@ -85,14 +82,14 @@ class CompiledSweeps:
         return sweeps
 
     def worths(self, value: Floats) -> Floats:
-        """Return what every choice is worth."""
-        worth = np.empty(len(self.rows.reward))
-        self._team.all(kernels.worths, (*self._arrays, self.rows.discount, value), worth)
-        return worth
+        """Return what every choice is worth; the next sweep overwrites the answer."""
+        self._team.all(kernels.worths, (*self._arrays, self.rows.discount, value), self._worth)
+        return self._worth
 
     def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
         """Find what every state is worth if its choices are worth that; return the change from a value."""
-        return self._team.sweep(kernels.best, (self.rows.first_choice, worth, value), out_value)
+        choice = np.empty(self.rows.num_states, dtype=np.uint32)
+        return self._team.sweep(kernels.best, (self.rows.first_choice, worth, value), out_value, choice)
 
     def decide(self, worth: Floats, width: float) -> Decision:
         """Choose by the rule for ties; ``width`` is how far the worths of two choices may be off."""

@@ -6,12 +6,12 @@ gather a transition is the physical limit, so a sweep also finds the change, its
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from mdplay.bridge import kernel
+from mdplay.bridge import kernel, part
 from mdplay.mdp.model import Floats, Integers
+
+BLOCK_STATES = 1024
 
 
 @kernel
@@ -25,49 +25,82 @@ def improve(
     value: Floats,
     begin: int,
     end: int,
-    most: int,
+    out_worth: Floats,
     out_value: Floats,
     out_choice: Integers,
-    out_loss: Any,
 ) -> tuple[float, float, int]:
     """Do one Bellman sweep; return the smallest and largest change and how many choices have changed.
 
-    If ``out_loss`` has room for it, find also how much worse than the best each choice is; ``most`` is then
-    the largest number of choices of a state.
+    The choices of a block of states are valued first and compared afterwards: a comparison that goes against
+    the processor's guess would hold up the gathers that follow it.
     """
+    low, high, switched = np.inf, -np.inf, 0
+    for first in range(begin, end, BLOCK_STATES):
+        last = min(first + BLOCK_STATES, end)
+        fill_worths(
+            first_choice, first_transition, target, probability, reward, discount, value, first, last, out_worth
+        )
+        found = pick_best(first_choice, out_worth, value, first, last, out_value, out_choice)
+        low, high, switched = min(low, found[0]), max(high, found[1]), switched + found[2]
+    return low, high, switched
+
+
+@part
+def fill_worths(
+    first_choice: Integers,
+    first_transition: Integers,
+    target: Integers,
+    probability: Floats,
+    reward: Floats,
+    discount: float,
+    value: Floats,
+    begin: int,
+    end: int,
+    out_worth: Floats,
+) -> None:
+    """Find what every choice of some states is worth."""
+    choice, last = np.uint64(first_choice[begin]), np.uint64(first_choice[end])
+    j = np.uint64(first_transition[choice])
+    while choice < last:
+        later = 0.0
+        row_end = np.uint64(first_transition[choice + np.uint64(1)])
+        for entry in range(j, row_end):
+            later += probability[entry] * value[target[entry]]
+        j = row_end
+        out_worth[choice] = reward[choice] + discount * later
+        choice += np.uint64(1)
+
+
+@part
+def pick_best(
+    first_choice: Integers,
+    worth: Floats,
+    value: Floats,
+    begin: int,
+    end: int,
+    out_value: Floats,
+    out_choice: Integers,
+) -> tuple[float, float, int]:
+    """Find what some states are worth and their best choices; return the extremes of the change, and how many."""
     one = np.uint64(1)
-    compare = len(out_loss) > 0
-    worths = np.empty(most)
     low, high, switched = np.inf, -np.inf, 0
     choice = np.uint64(first_choice[begin])
-    j = np.uint64(first_transition[choice])
     for state in range(np.uint64(begin), np.uint64(end)):
-        first = choice
-        end_choice = np.uint64(first_choice[state + one])
-        if choice == end_choice:
+        last = np.uint64(first_choice[state + one])
+        if choice == last:
             out_value[state] = 0.0
             continue
-        best, chosen = -np.inf, choice
-        while choice < end_choice:
-            later = 0.0
-            row_end = np.uint64(first_transition[choice + one])
-            for entry in range(j, row_end):
-                later += probability[entry] * value[target[entry]]
-            j = row_end
-            worth = reward[choice] + discount * later
-            if compare:
-                worths[choice - first] = worth
-            better = worth > best  # no branch: a wrong guess would hold up the gathers that follow
+        most, chosen = worth[choice], choice
+        choice += one
+        while choice < last:
+            better = worth[choice] > most
             chosen = choice if better else chosen
-            best = worth if better else best
+            most = worth[choice] if better else most
             choice += one
-        if compare:
-            for other in range(first, end_choice):
-                out_loss[other] = best - worths[other - first]
         switched += out_choice[state] != chosen
         out_choice[state] = chosen
-        out_value[state] = best
-        change = best - value[state]
+        out_value[state] = most
+        change = most - value[state]
         low = change if change < low else low
         high = change if change > high else high
     return low, high, switched
@@ -77,25 +110,26 @@ def improve(
 def list_near(
     first_choice: Integers,
     first_transition: Integers,
-    loss: Any,
+    worth: Floats,
+    value: Floats,
     slack: float,
     begin: int,
     end: int,
     out_near: Integers,
     out_count: Integers,
 ) -> tuple[int, int]:
-    """List the choices that lose at most the slack; return their number, and how many transitions they have.
+    """List the choices worth their state's value less the slack; return how many, and their transitions.
 
     The list begins where the first choice of ``begin`` has its place; there are ``out_count`` of each state.
-    No branch depends on a loss: half of them would be taken against the processor's guess.
+    No branch depends on a worth: half of them would be taken against the processor's guess.
     """
     one = np.uint64(1)
     start = np.uint64(first_choice[begin])
     to, transitions = start, np.uint64(0)
     for state in range(np.uint64(begin), np.uint64(end)):
-        before = to
+        before, least = to, value[state] - slack
         for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
-            near = np.uint64(loss[choice] <= slack)
+            near = np.uint64(worth[choice] >= least)
             out_near[to] = choice
             to += near
             transitions += near * np.uint64(first_transition[choice + one] - first_transition[choice])
@@ -158,35 +192,23 @@ def worths(
     out_worth: Floats,
 ) -> None:
     """Find what every choice is worth."""
-    choice, last = np.uint64(first_choice[begin]), np.uint64(first_choice[end])
-    j = np.uint64(first_transition[choice])
-    while choice < last:
-        later = 0.0
-        row_end = np.uint64(first_transition[choice + np.uint64(1)])
-        for entry in range(j, row_end):
-            later += probability[entry] * value[target[entry]]
-        j = row_end
-        out_worth[choice] = reward[choice] + discount * later
-        choice += np.uint64(1)
+    fill_worths(
+        first_choice, first_transition, target, probability, reward, discount, value, begin, end, out_worth
+    )
 
 
 @kernel
 def best(
-    first_choice: Integers, worth: Floats, value: Floats, begin: int, end: int, out_value: Floats
+    first_choice: Integers,
+    worth: Floats,
+    value: Floats,
+    begin: int,
+    end: int,
+    out_value: Floats,
+    out_choice: Integers,
 ) -> tuple[float, float, int]:
-    """Find what every state is worth; return the smallest and the largest change, and 0."""
-    low, high = np.inf, -np.inf
-    for state in range(begin, end):
-        if first_choice[state] == first_choice[state + 1]:
-            out_value[state] = 0.0
-            continue
-        most = -np.inf
-        for choice in range(first_choice[state], first_choice[state + 1]):
-            most = max(most, worth[choice])
-        out_value[state] = most
-        low = min(low, most - value[state])
-        high = max(high, most - value[state])
-    return low, high, 0
+    """Find what every state is worth; return the smallest and the largest change, and how many choices changed."""
+    return pick_best(first_choice, worth, value, begin, end, out_value, out_choice)
 
 
 @kernel

@@ -114,11 +114,6 @@ class Rows:
         return lengths(self.first_transition)
 
     @cached_property
-    def most_choices(self) -> int:
-        """The largest number of choices of a state."""
-        return int(lengths(self.first_choice).max(initial=0))
-
-    @cached_property
     def rounding(self) -> float:
         """The error of one computed backup, for values and rewards of size 1.
 
@@ -179,7 +174,7 @@ class Sweeps(Protocol):
         """Sweep in place through each block of states until it changes by no more than the threshold."""
 
     def worths(self, value: Floats) -> Floats:
-        """Return what every choice is worth."""
+        """Return what every choice is worth; the next sweep may overwrite the answer."""
 
     def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
         """Find what every state is worth if its choices are worth that; return the change from a value."""

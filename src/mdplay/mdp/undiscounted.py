@@ -260,7 +260,7 @@ def _ends(rows: Rows, choice: Integers) -> bool:
 def certify(sweeps: Sweeps, value: Floats) -> Bounds:
     """Return proven bounds around values of the finite part; infinite ones where nothing could be proven."""
     rows = sweeps.rows
-    worth = sweeps.worths(value)
+    worth = sweeps.worths(value).copy()  # the sweeps below overwrite it
     best = np.where(rows.live, -np.inf, 0.0)
     np.maximum.at(best, rows.owner, worth)
     step = float(np.abs(best - value).max())
