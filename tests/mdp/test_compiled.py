@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from mdplay.mdp import compiled, plan, team
-from mdplay.mdp.bounds import extremes, spread
+from mdplay.mdp import compiled, methods, plan, team
+from mdplay.mdp.bounds import extremes
 from mdplay.mdp.compiled import CompiledSweeps
 from mdplay.mdp.plain import PlainSweeps
 from mdplay.mdp.rows import Rows
@@ -28,6 +28,17 @@ def test_both_machines_improve_alike(seed):
     assert (outs[0][1] == outs[1][1]).all()
     assert extremes(plain.rows, changes[0]) == pytest.approx(extremes(plain.rows, changes[1]), rel=1e-12)
     assert changes[0].switched == changes[1].switched
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_both_machines_step_to_what_they_improve_to(seed):
+    plain, fast, value = both(seed)
+    new, stepped = np.zeros_like(value), np.zeros_like(value)
+    plain.improve(value, new, plain.rows.first_actions.copy())
+    for machine in (plain, fast):
+        change = machine.step(value, stepped)
+        assert stepped == pytest.approx(new, rel=1e-14)
+        assert extremes(plain.rows, change) == pytest.approx(((new - value).min(), (new - value).max()), rel=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -66,9 +77,10 @@ def test_a_narrowed_machine_holds_just_the_choices_near_the_best(threads, monkey
     machine = CompiledSweeps(rows, threads)
     value = 0.1 * np.random.default_rng(2).random(rows.num_states)
     new, choice = np.zeros_like(value), rows.first_actions.copy()
-    change, near = machine.narrow(value, new, choice)
+    machine.improve(value, new, choice)
+    near = machine.near(new, 0.2)
     loss = new[rows.owner] - machine.worths(value)
-    kept = np.flatnonzero(loss <= compiled.NEAR * spread(rows, change))
+    kept = np.flatnonzero(loss <= 0.2)
     assert near is not None
     assert 0 < len(kept) < len(loss)
     assert (near.rows.reward == rows.reward[kept]).all()
@@ -78,12 +90,20 @@ def test_a_narrowed_machine_holds_just_the_choices_near_the_best(threads, monkey
     assert (near.rows.probability == rows.probability[entries]).all()
 
 
+def test_choices_are_left_out_only_if_few_are_near():
+    machine = CompiledSweeps(Rows.of(garnet(300, 6, 4, seed=1)), 1)
+    value = np.zeros(300)
+    machine.improve(np.random.default_rng(2).random(300), value, machine.rows.first_actions.copy())
+    assert machine.near(value, 10.0) is None
+    assert machine.near(value, 0.0).rows.width == 1.0
+
+
 @pytest.mark.parametrize("near", [0.0, 0.02, 5.0])
 def test_choices_left_out_by_mistake_are_found(near, monkeypatch):
     """With NEAR = 0 all but the best of a sweep are left out: the proof over all choices must notice."""
     mdp = garnet(4000, 8, 3, seed=3)
     wanted = plan(mdp, "jacobi", tolerance=1e-9)
-    monkeypatch.setattr(compiled, "NEAR", near)
+    monkeypatch.setattr(methods, "NEAR", near)
     monkeypatch.setattr(compiled, "FEW", 1.0)
     found = plan(mdp, "mpi", tolerance=1e-7)
     assert found.closed

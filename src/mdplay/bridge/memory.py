@@ -8,6 +8,7 @@ and ``prefetch`` must be in 0 .. len - 1.
 
 from __future__ import annotations
 
+from platform import machine
 from typing import Any
 
 from llvmlite import ir
@@ -29,7 +30,7 @@ def get(array: Any, i: int) -> Any:
 
 
 def peek(array: Any, i: int) -> Any:
-    """Return element i of a flat array as it is now: another thread may be changing it."""
+    """Return element i of a flat array as it is now, for a thread that waits until another one changes it."""
     return int(array[i])
 
 
@@ -74,6 +75,9 @@ def _get(typingctx: Any, array: Any, i: Any) -> Any:
 @intrinsic
 def _peek(typingctx: Any, array: Any, i: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if machine() in ("x86_64", "AMD64"):  # leave the core to its other thread for a moment
+            kind = ir.FunctionType(ir.VoidType(), [])
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
         return builder.load_atomic(_address(context, builder, sig, args), "acquire", 8)
 
     return array.dtype(array, i), emit

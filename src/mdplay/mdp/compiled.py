@@ -7,16 +7,13 @@ import os
 import numpy as np
 
 from mdplay.mdp import kernels, krylov
-from mdplay.mdp.bounds import spread
 from mdplay.mdp.loops import run, settle
 from mdplay.mdp.model import Floats, Integers
 from mdplay.mdp.rows import TIE, Change, Decision, Rows
 from mdplay.mdp.team import Team
 
-SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
-NEAR = 0.5  # what a choice near the best loses at most, in spreads of the change of a sweep
-FEW = 0.35  # near choices are put together when no more than this part of all is near,
-FEW_LEFT = 0.7  # or this one, if hardly any state has more than one of them
+FEW = 0.4  # near choices are put together when no more than this part of all is near,
+DECIDED = 1.2  # or when hardly any state has more than one of them left
 KRYLOV_LIMIT = 300
 RESTARTS = 40
 
@@ -26,52 +23,40 @@ class CompiledSweeps:
 
     def __init__(self, rows: Rows, threads: int | None = None) -> None:
         self.rows = rows
-        self._threads = threads or os.cpu_count() or 1
-        self._arrays = (rows.first_choice, rows.first_transition, rows.target, rows.probability, rows.reward)
-        self._team = Team(self._threads, rows.first_transition[rows.first_choice])
-        self._policy: CompiledPolicy | None = None
+        self._arrays = (rows.first_choice, *rows.choices)
+        threads = threads or os.cpu_count() or 1
+        self._team = Team(threads, rows.first_transition[rows.first_choice])
+        self._comparing = Team(threads, rows.first_choice)  # for kernels that look at choices alone
         self._worth = np.empty(len(rows.reward))  # of every choice, in the last sweep
-        self.single = len(rows.reward) <= SINGLE * rows.num_states
+        self._policy: CompiledPolicy | None = None
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
         before = (*self._arrays, self.rows.discount, value)
         return self._team.sweep(kernels.improve, before, self._worth, out_value, out_choice)
 
-    def narrow(
-        self, value: Floats, out_value: Floats, out_choice: Integers
-    ) -> tuple[Change, CompiledSweeps | None]:
-        """Do what improve does; return also a machine for the choices near the best, if they are few."""
-        change = self.improve(value, out_value, out_choice)
-        if self.rows.discount == 1.0 or self.single:
-            return change, None
-        return change, self._near(out_value, NEAR * spread(self.rows, change))
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Do one Bellman sweep for the values alone."""
+        return self._team.sweep(kernels.step, (*self._arrays, self.rows.discount, value), out_value)
 
-    def _near(self, value: Floats, slack: float) -> CompiledSweeps | None:
-        """Return a machine for the choices that were worth the value less the slack, if they are few."""
-        rows = self.rows
-        total = len(rows.reward)
-        near, count = np.empty(total, dtype=np.uint32), np.empty(rows.num_states, dtype=np.uint32)
-        before = (*self._arrays[:2], self._worth, value, slack)
-        counts = np.array(self._team.all(kernels.list_near, before, near, count))
-        choices, transitions = (int(number) for number in counts.sum(axis=0))
-        if choices > max(FEW * total, min(SINGLE * rows.num_states, FEW_LEFT * total)):
+    def near(self, value: Floats, slack: float) -> CompiledSweeps | None:
+        """Return a machine for the choices that the last sweep found worth the value less the slack, if few."""
+        rows, team = self.rows, self._comparing
+        near = np.empty(len(rows.reward), dtype=np.uint32)
+        count = np.empty(rows.num_states, dtype=rows.first_choice.dtype)
+        sizes = team.all(kernels.list_near, (rows.first_choice, self._worth, value, slack), near, count)
+        if sum(sizes) > max(FEW * len(near), DECIDED * len(count)):
             return None
-        made = (
-            np.empty_like(rows.first_choice),
-            np.empty(choices + 1, rows.first_transition.dtype),
-            np.empty(transitions, rows.target.dtype),
-            np.empty(transitions),
-            np.empty(choices),
-        )
-        places = [(*place, *made) for place in (np.cumsum(counts, axis=0) - counts).tolist()]
-        self._team.each(kernels.narrow, (*self._arrays, near, count), places)
-        return CompiledSweeps(Rows(*made, rows.discount), self._threads)
+        starts = [int(rows.first_choice[begin]) for begin, _ in team.parts]
+        listed = np.concatenate([near[at : at + size] for at, size in zip(starts, sizes, strict=True)])
+        first = np.zeros_like(rows.first_choice)
+        np.cumsum(count, out=first[1:], dtype=first.dtype)
+        return CompiledSweeps(put_together(rows, first, listed, team.threads), team.threads)
 
     def policy(self, choice: Integers) -> CompiledPolicy:
         """Return the rows of one choice a state; the answer before this one is overwritten."""
         if self._policy is None:
-            self._policy = CompiledPolicy(self.rows, self._threads)
+            self._policy = CompiledPolicy(self.rows, self._team.threads)
         self._policy.take(choice)
         return self._policy
 
@@ -89,14 +74,24 @@ class CompiledSweeps:
     def best(self, worth: Floats, value: Floats, out_value: Floats) -> Change:
         """Find what every state is worth if its choices are worth that; return the change from a value."""
         choice = np.empty(self.rows.num_states, dtype=np.uint32)
-        return self._team.sweep(kernels.best, (self.rows.first_choice, worth, value), out_value, choice)
+        return self._comparing.sweep(kernels.best, (self.rows.first_choice, worth, value), out_value, choice)
 
     def decide(self, worth: Floats, width: float) -> Decision:
         """Choose by the rule for ties; ``width`` is how far the worths of two choices may be off."""
         choice = self.rows.first_actions.copy()
         undecided = np.zeros(self.rows.num_states, dtype=bool)
-        self._team.all(kernels.decide, (self.rows.first_choice, worth, width, TIE), choice, undecided)
+        self._comparing.all(kernels.decide, (self.rows.first_choice, worth, width, TIE), choice, undecided)
         return Decision(choice, undecided)
+
+
+def put_together(rows: Rows, first: Integers, listed: Integers, threads: int) -> Rows:
+    """Return a copy of the listed choices alone."""
+    begins = np.empty(len(listed) + 1, rows.first_transition.dtype)
+    kernels.measure(listed, None, rows.first_transition, begins)
+    target, probability = np.empty(begins[-1], rows.target.dtype), np.empty(begins[-1])
+    reward = np.empty(len(listed))
+    Team(threads, begins).all(kernels.extract, (listed, begins, *rows.choices), target, probability, reward)
+    return Rows(first, begins, target, probability, reward, rows.discount)
 
 
 class CompiledPolicy:
@@ -105,7 +100,7 @@ class CompiledPolicy:
     def __init__(self, rows: Rows, threads: int) -> None:
         self._rows = rows
         self._threads = threads
-        space = min(len(rows.target), rows.num_states * int(rows.row_lengths.max(initial=0)))
+        space = min(len(rows.target), rows.num_states * rows.longest)
         self._first = np.empty(rows.num_states + 1, dtype=rows.first_transition.dtype)
         self._target = np.empty(space, dtype=rows.target.dtype)
         self._probability = np.empty(space)
@@ -117,12 +112,13 @@ class CompiledPolicy:
         self._choice = choice
         kernels.measure(choice, rows.first_choice, rows.first_transition, self._first)
         self._team = Team(self._threads, self._first)
-        before = (choice, self._first, rows.first_transition, rows.target, rows.probability, rows.reward)
+        before = (choice, self._first, *rows.choices)
         self._team.all(kernels.extract, before, self._target, self._probability, self._reward)
 
     def step(self, value: Floats, out_value: Floats) -> Change:
         """Sweep once: out = reward + discount * E[value]."""
-        before = (self._first, self._target, self._probability, self._reward, self._rows.discount, value)
+        arrays = (self._first, self._target, self._probability, self._reward)
+        before = (None, *arrays, self._rows.discount, value)
         return self._team.sweep(kernels.step, before, out_value)
 
     def solve(self, value: Floats, error: float) -> Floats:

@@ -6,12 +6,15 @@ gather a transition is the physical limit, so a sweep also finds the change, its
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from mdplay.bridge import kernel, part
+from mdplay.bridge import kernel, part, prefetch
 from mdplay.mdp.model import Floats, Integers
 
-BLOCK_STATES = 1024
+BLOCK_STATES = 256
+AHEAD = np.uint64(16)  # rows asked for before they are copied
 
 
 @kernel
@@ -34,12 +37,11 @@ def improve(
     The choices of a block of states are valued first and compared afterwards: a comparison that goes against
     the processor's guess would hold up the gathers that follow it.
     """
+    rows = (first_choice, first_transition, target, probability, reward)
     low, high, switched = np.inf, -np.inf, 0
     for first in range(begin, end, BLOCK_STATES):
         last = min(first + BLOCK_STATES, end)
-        fill_worths(
-            first_choice, first_transition, target, probability, reward, discount, value, first, last, out_worth
-        )
+        fill_worths(*rows, discount, value, first, last, out_worth)
         found = pick_best(first_choice, out_worth, value, first, last, out_value, out_choice)
         low, high, switched = min(low, found[0]), max(high, found[1]), switched + found[2]
     return low, high, switched
@@ -62,13 +64,19 @@ def fill_worths(
     choice, last = np.uint64(first_choice[begin]), np.uint64(first_choice[end])
     j = np.uint64(first_transition[choice])
     while choice < last:
-        later = 0.0
         row_end = np.uint64(first_transition[choice + np.uint64(1)])
-        for entry in range(j, row_end):
-            later += probability[entry] * value[target[entry]]
+        out_worth[choice] = reward[choice] + discount * expectation(target, probability, value, j, row_end)
         j = row_end
-        out_worth[choice] = reward[choice] + discount * later
         choice += np.uint64(1)
+
+
+@part
+def expectation(target: Integers, probability: Floats, value: Floats, begin: Any, end: Any) -> float:
+    """Return the value that the transitions of a row lead to, on average."""
+    total = 0.0
+    for entry in range(begin, end):
+        total += probability[entry] * value[target[entry]]
+    return total
 
 
 @part
@@ -109,7 +117,6 @@ def pick_best(
 @kernel
 def list_near(
     first_choice: Integers,
-    first_transition: Integers,
     worth: Floats,
     value: Floats,
     slack: float,
@@ -117,65 +124,22 @@ def list_near(
     end: int,
     out_near: Integers,
     out_count: Integers,
-) -> tuple[int, int]:
-    """List the choices worth their state's value less the slack; return how many, and their transitions.
+) -> int:
+    """List the choices that are worth their state's value less the slack; return how many.
 
     The list begins where the first choice of ``begin`` has its place; there are ``out_count`` of each state.
     No branch depends on a worth: half of them would be taken against the processor's guess.
     """
     one = np.uint64(1)
     start = np.uint64(first_choice[begin])
-    to, transitions = start, np.uint64(0)
+    to = start
     for state in range(np.uint64(begin), np.uint64(end)):
         before, least = to, value[state] - slack
         for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
-            near = np.uint64(worth[choice] >= least)
             out_near[to] = choice
-            to += near
-            transitions += near * np.uint64(first_transition[choice + one] - first_transition[choice])
+            to += np.uint64(worth[choice] >= least)
         out_count[state] = to - before
-    return int(to - start), int(transitions)
-
-
-@kernel
-def narrow(
-    first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    near: Integers,
-    count: Integers,
-    begin: int,
-    end: int,
-    to: int,
-    at: int,
-    out_first_choice: Integers,
-    out_first_transition: Integers,
-    out_target: Integers,
-    out_probability: Floats,
-    out_reward: Floats,
-) -> None:
-    """Copy the listed choices: the first one becomes number ``to`` and its row begins ``at``."""
-    one = np.uint64(1)
-    choices, place, listed = np.uint64(to), np.uint64(at), np.uint64(first_choice[begin])
-    for state in range(np.uint64(begin), np.uint64(end)):
-        out_first_choice[state] = choices
-        choices += np.uint64(count[state])
-    out_first_choice[end] = choices
-    for other in range(np.uint64(to), choices):
-        choice = np.uint64(near[listed])
-        listed += one
-        out_reward[other] = reward[choice]
-        out_first_transition[other] = place
-        start = np.uint64(first_transition[choice])
-        size = np.uint64(first_transition[choice + one]) - start
-        for j in range(size):
-            out_target[place + j] = target[start + j]
-        for j in range(size):
-            out_probability[place + j] = probability[start + j]
-        place += size
-    out_first_transition[choices] = place
+    return int(to - start)
 
 
 @kernel
@@ -223,39 +187,60 @@ def decide(
     out_undecided: Integers,
 ) -> None:
     """Take the first choice that is tied with the best; mark states where the width leaves others open."""
-    for state in range(begin, end):
-        first, last = first_choice[state], first_choice[state + 1]
+    one = np.uint64(1)
+    for state in range(np.uint64(begin), np.uint64(end)):
+        first, last = np.uint64(first_choice[state]), np.uint64(first_choice[state + one])
         if first == last:
             continue
-        most = -np.inf
-        for choice in range(first, last):
-            most = max(most, worth[choice])
+        most, second = worth[first], -np.inf
+        chosen: Any = first
+        for choice in range(first + one, last):
+            found = worth[choice]
+            second = max(second, min(found, most))
+            chosen = choice if found > most else chosen
+            most = max(most, found)
         margin = tie * max(1.0, abs(most))
-        chosen, candidates, doubtful = last, 0, 0
-        for choice in range(first, last):
-            loss = most - worth[choice] - margin
-            chosen = min(chosen, choice if loss <= 0.0 else last)
-            candidates += loss <= width
-            doubtful += abs(loss) <= width
+        if most - second - margin <= width:  # seldom
+            candidates, doubtful = 0, 0
+            for choice in range(first, last):
+                loss = most - worth[choice] - margin
+                chosen = min(chosen, choice if loss <= 0.0 else last)
+                candidates += loss <= width
+                doubtful += abs(loss) <= width
+            out_undecided[state] = candidates > 1 and doubtful > 0
         out_choice[state] = chosen
-        out_undecided[state] = candidates > 1 and doubtful > 0
 
 
 @kernel
-def measure(choice: Integers, first_choice: Integers, first_transition: Integers, out_first: Integers) -> None:
-    """Find where the row of each state begins when the rows of one choice a state are put together."""
+def measure(
+    listed: Integers, first_choice: Integers | None, first_transition: Integers, out_first: Integers
+) -> None:
+    """Find where the row of each listed choice begins when they are put together.
+
+    With ``first_choice`` the list has one choice a state, and that of a terminal state means an empty row.
+    """
     at = 0
     out_first[0] = 0
-    for state in range(len(choice)):
-        if first_choice[state] < first_choice[state + 1]:
-            row = choice[state]
+    for place in range(len(listed)):
+        if first_choice is None or first_choice[place] < first_choice[place + 1]:
+            row = listed[place]
             at += first_transition[row + 1] - first_transition[row]
-        out_first[state + 1] = at
+        out_first[place + 1] = at
+
+
+@part
+def prefetch_row(choice: Any, first_transition: Integers, target: Integers, probability: Floats) -> None:
+    """Ask the memory for both ends of a row: rows with gaps between them are not foreseen by the processor."""
+    first, last = first_transition[choice], first_transition[choice + np.uint64(1)] - 1
+    prefetch(target, first)
+    prefetch(target, last)
+    prefetch(probability, first)
+    prefetch(probability, last)
 
 
 @kernel
 def extract(
-    choice: Integers,
+    listed: Integers,
     first: Integers,
     first_transition: Integers,
     target: Integers,
@@ -267,25 +252,26 @@ def extract(
     out_probability: Floats,
     out_reward: Floats,
 ) -> None:
-    """Copy the rows of one choice a state to the measured places; a terminal state has an empty row."""
-    at = np.uint64(first[begin])
-    for state in range(np.uint64(begin), np.uint64(end)):
-        out_reward[state] = 0.0
-        row_end = np.uint64(first[state + np.uint64(1)])
-        if at < row_end:
-            row = np.uint64(choice[state])
-            out_reward[state] = reward[row]
-            j = np.uint64(first_transition[row])
-            while at < row_end:
-                out_target[at] = target[j]
-                out_probability[at] = probability[j]
-                at += np.uint64(1)
-                j += np.uint64(1)
+    """Copy the rows at the places ``begin .. end - 1`` of a list to where they were measured to begin."""
+    one = np.uint64(1)
+    stop = np.uint64(end)
+    for place in range(np.uint64(begin), stop):
+        prefetch_row(np.uint64(listed[min(place + AHEAD, stop - one)]), first_transition, target, probability)
+        to = np.uint64(first[place])
+        size = np.uint64(first[place + one]) - to
+        row = np.uint64(listed[place])
+        out_reward[place] = reward[row] if size else 0.0
+        at = np.uint64(first_transition[row])
+        for j in range(size):
+            out_target[to + j] = target[at + j]
+        for j in range(size):
+            out_probability[to + j] = probability[at + j]
 
 
 @kernel
 def step(
-    first: Integers,
+    first_choice: Integers | None,
+    first_transition: Integers,
     target: Integers,
     probability: Floats,
     reward: Floats,
@@ -295,20 +281,25 @@ def step(
     end: int,
     out_value: Floats,
 ) -> tuple[float, float, int]:
-    """Sweep once over the rows of a policy; return the smallest and largest change, and 0."""
+    """Do one Bellman sweep for the values alone; return the smallest and largest change, and 0.
+
+    Without ``first_choice`` there is one row a state, which is empty if the state is terminal.
+    """
+    one = np.uint64(1)
     low, high = np.inf, -np.inf
-    j = np.uint64(first[begin])
+    choice = np.uint64(begin if first_choice is None else first_choice[begin])
+    j = np.uint64(first_transition[choice])
     for state in range(np.uint64(begin), np.uint64(end)):
-        later = 0.0
-        row_end = np.uint64(first[state + np.uint64(1)])
-        for entry in range(j, row_end):
-            later += probability[entry] * value[target[entry]]
-        j = row_end
-        new = reward[state] + discount * later
-        out_value[state] = new
-        change = new - value[state]
-        if change < low:
-            low = change
-        if change > high:
-            high = change
+        last = state + one if first_choice is None else np.uint64(first_choice[state + one])
+        most = 0.0 if choice == last else -np.inf
+        while choice < last:
+            row_end = np.uint64(first_transition[choice + one])
+            worth = reward[choice] + discount * expectation(target, probability, value, j, row_end)
+            j = row_end
+            most = worth if worth > most else most
+            choice += one
+        out_value[state] = most
+        change = most - value[state]
+        low = change if change < low else low
+        high = change if change > high else high
     return low, high, 0

@@ -15,6 +15,7 @@ are is not its word: `mdplay.mdp.planning` proves bounds around whatever comes b
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -22,17 +23,21 @@ from itertools import pairwise
 import numpy as np
 
 from mdplay.errors import LimitError
-from mdplay.mdp.bounds import enclosure, half_width
+from mdplay.mdp.bounds import enclosure, half_width, spread
 from mdplay.mdp.model import Floats, Integers
-from mdplay.mdp.rows import Change, Rows, Sweeps
+from mdplay.mdp.rows import Change, Choices, Rows, Sweeps
 
 LP_TRANSITIONS = 1_000_000
 LP_STATES = 5_000
 MAX_SWEEPS = 300_000  # a method that needs more is unfit for the model
 POLICY_SWEEPS = 1000  # of one policy in mpi
-SHARPER = 0.1  # how much a policy's sweeps shall shrink the change
+SHARPER = 0.25  # how much a policy's sweeps shall shrink the change
+SINGLE = 1.3  # choices a state, up to which sweeping a policy alone saves nothing
 PATIENCE = 40  # sweeps for that; a model that needs more mixes slowly
 FORCING = 0.01  # the part of the Bellman residual that ipi leaves to a policy
+NEAR = 0.4  # what a choice near the best loses at most, in spreads of the changes to come
+SLOWEST, FASTEST = 0.99, 0.01  # rates at which these are expected to fall
+COPY = 3.0  # sweeps of a policy that its copy costs
 SWEEPS_BETWEEN = 6  # in place, between two policies of ipi
 GROUP_STATES = 1 << 20  # of blocks that are settled together
 BURST_TRANSITIONS = 200_000_000  # swept in place before Python looks up
@@ -83,15 +88,6 @@ class Goal:
         stagnant = len(self.history) % STAGNATION == 0 and miss <= self.noise(value)
         self.done = miss <= self.limit or stagnant
         return self.done
-
-    def part(self, rows: Rows) -> Goal:
-        """Return the goal for a model of fewer choices: a little closer, since it is not the last word."""
-        return Goal(rows, 0.5 * self.limit, show=self.show, sweeps=self.sweeps)
-
-    def add(self, part: Goal) -> None:
-        """Take over what was done for the goal of a part."""
-        self.sweeps, self.done = part.sweeps, part.done
-        self.history += part.history
 
     def noise(self, value: Floats) -> float:
         """Return the miss that rounding alone makes."""
@@ -191,30 +187,33 @@ def mixed_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:
 
 
 def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -> Floats:
-    """Iterate until the goal is reached, or until a policy used up its patience of sweeps.
+    """Iterate until the goal is reached, or until a policy used up its patience of sweeps."""
+    if value.any():
+        return _narrowing(sweeps, value, goal, patience, None)
+    first = np.zeros_like(value)  # the first sweep needs no transitions
+    change = sweeps.best(sweeps.rows.reward, value, first)
+    return _narrowing(sweeps, first, goal, patience, change)
 
-    Once few choices are near the best, the rest of the work is done on them alone, and on the few that are
-    near the best of those in turn; a choice that was left out by mistake is found by who checks the values.
-    """
-    rows = sweeps.rows
+
+def _narrowing(choices: Choices, value: Floats, goal: Goal, patience: int | None, change: Change | None) -> Floats:
+    """Iterate, on the choices near the best alone as soon as they are few; ``change`` is the last sweep's."""
+    rows = choices.rows
+    if rows.width <= SINGLE:
+        return _following(choices, value, goal, patience)
     other, choice = np.zeros_like(value), rows.first_actions.copy()
-    if not value.any():  # the first sweep needs no transitions, and tells too little to follow a policy
-        sweeps.best(rows.reward, value, other)
-        value, other = other, value
     while True:
-        change, near = sweeps.narrow(value, other, choice)
+        before, change = change, choices.improve(value, other, choice)
         value, other = other, value
         if goal.reached(change, value):
             return value
+        rate = _rate(rows, before, change)
+        near = choices.near(value, _slack(rows, change, rate))
         if near is not None:
-            part = goal.part(near.rows)
-            value = _modified(near, value, part, patience)
-            goal.add(part)
-            return value
-        if sweeps.single:  # nearly all that is left is the policy: sweeping it alone saves nothing
+            return _narrowing(near, value, goal, patience, change)
+        if (rows.width - 1.0) * math.log(SHARPER) / math.log(rate) < COPY:  # a policy would save too little
             continue
         wanted = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
-        policy = sweeps.policy(choice)
+        policy = choices.policy(choice)
         for _ in range(patience or POLICY_SWEEPS):
             change = policy.step(value, other)
             value, other = other, value
@@ -225,6 +224,40 @@ def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -
                 return value
         if rows.endless and rows.discount < 1.0:
             value += 0.5 * sum(enclosure(rows, change))  # all values are off by about the same
+
+
+def _following(choices: Choices, value: Floats, goal: Goal, patience: int | None) -> Floats:
+    """Sweep where hardly a state has a second choice, until the goal is reached or patience is used up."""
+    other, miss = np.zeros_like(value), math.inf
+    while True:
+        before = miss
+        for _ in range(patience or POLICY_SWEEPS):
+            change = choices.step(value, other)
+            value, other = other, value
+            if goal.reached(change, value):
+                return value
+        miss = goal.miss(change)
+        if patience is not None and miss > SHARPER * before:
+            return value
+
+
+def _rate(rows: Rows, before: Change | None, change: Change) -> float:
+    """Return by what factor the changes of the sweeps fall, as far as two of them tell."""
+    if before is None:
+        return SLOWEST
+    now, earlier = spread(rows, change), spread(rows, before)
+    return min(max(now / earlier, FASTEST), SLOWEST) if earlier > 0.0 else FASTEST
+
+
+def _slack(rows: Rows, change: Change, rate: float) -> float:
+    """Return what a choice may lack of the best in a sweep, and still become the best.
+
+    If the changes fall at this rate and what they do to a choice is a matter of chance, the squares of those to
+    come add up: a geometric series.  A choice that is left out by mistake is found by who checks the values.
+    """
+    if rows.discount == 1.0:  # a check would not find it
+        return math.inf
+    return NEAR * spread(rows, change) / math.sqrt(1.0 - rate * rate)
 
 
 def inexact_policy_iteration(sweeps: Sweeps, value: Floats, goal: Goal) -> Floats:

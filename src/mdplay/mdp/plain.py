@@ -17,7 +17,6 @@ class PlainSweeps:
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
-        self.single = len(rows.reward) <= rows.num_states
         self._row_starts = rows.first_transition[:-1].astype(np.intp)
         self._live = np.flatnonzero(rows.live)
         self._choice_starts = rows.first_choice[:-1][self._live].astype(np.intp)
@@ -33,9 +32,12 @@ class PlainSweeps:
         out_value[:] = best
         return _change(difference, switched)
 
-    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> tuple[Change, None]:
-        """Do what improve does: here putting few choices together saves nothing."""
-        return self.improve(value, out_value, out_choice), None
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Do one Bellman sweep for the values alone."""
+        return self.best(self.worths(value), value, out_value)
+
+    def near(self, value: Floats, slack: float) -> None:
+        """Return none: here sweeping over few choices saves nothing."""
 
     def policy(self, choice: Integers) -> PlainPolicy:
         """Return the rows of one choice a state."""

@@ -5,7 +5,8 @@ machine: numpy for small models, which need no compiler, compiled kernels on sev
 Both answer the same questions:
 
     improve(value, out_value, out_choice)   one Bellman sweep: the best reward + discount * E[value]
-    narrow(value, out_value, out_choice)    the same, and a machine for the few choices near the best
+    step(value, out_value)                  the same for the values alone
+    near(value, slack)                      the same machine over the few choices near the best, or None
     policy(choice)                          the rows of one choice a state, to sweep or solve alone
     settle(order, blocks, value, ...)       sweeps in place, block after block
     worths(value)                           what every choice is worth
@@ -72,6 +73,16 @@ class Rows:
         """The number of states."""
         return len(self.first_choice) - 1
 
+    @property
+    def width(self) -> float:
+        """The number of choices of a state, on average."""
+        return len(self.reward) / self.num_states
+
+    @property
+    def choices(self) -> tuple[Integers, Integers, Floats, Floats]:
+        """The arrays that describe the choices: pointers, targets, probabilities and rewards."""
+        return self.first_transition, self.target, self.probability, self.reward
+
     @cached_property
     def live(self) -> npt.NDArray[np.bool_]:
         """True where a state has choices."""
@@ -114,13 +125,17 @@ class Rows:
         return lengths(self.first_transition)
 
     @cached_property
+    def longest(self) -> int:
+        """The largest number of transitions of a choice."""
+        return int((self.first_transition[1:] - self.first_transition[:-1]).max(initial=0))
+
+    @cached_property
     def rounding(self) -> float:
         """The error of one computed backup, for values and rewards of size 1.
 
         n products and sums, the discount, the reward, and rows that sum to 1 only to n last digits.
         """
-        longest = int(self.row_lengths.max()) if len(self.reward) else 0
-        return (3 * longest + 8) * UNIT
+        return (3 * self.longest + 8) * UNIT
 
     @cached_property
     def largest_reward(self) -> float:
@@ -152,23 +167,29 @@ class PolicyRows(Protocol):
         """Return the policy's value with every residual at most ``error``, starting from a guess."""
 
 
-class Sweeps(Protocol):
-    """A machine that sweeps over rows."""
+class Choices(Protocol):
+    """Some choices of each state, to sweep over."""
 
     rows: Rows
-    single: bool  # whether hardly any state has more than one choice left
 
     def improve(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
         """Do one Bellman sweep; of equally good choices the first is taken."""
 
-    def narrow(self, value: Floats, out_value: Floats, out_choice: Integers) -> tuple[Change, Sweeps | None]:
-        """Do what improve does; return also a machine for the choices near the best, if they are few.
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Do one Bellman sweep for the values alone."""
+
+    def near(self, value: Floats, slack: float) -> Choices | None:
+        """Return the choices that the last sweep found worth its value less the slack, if they are few.
 
         Nothing proves that the best choices of all are among them: sweep over all choices in the end.
         """
 
     def policy(self, choice: Integers) -> PolicyRows:
         """Return the rows of one choice a state."""
+
+
+class Sweeps(Choices, Protocol):
+    """A machine that sweeps over all choices of some rows."""
 
     def settle(self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int) -> int:
         """Sweep in place through each block of states until it changes by no more than the threshold."""

@@ -25,7 +25,7 @@ from mdplay.mdp.model import Integers
 from mdplay.mdp.rows import Change
 
 THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
-LOOKS = 1_000_000  # of one look-out; about a millisecond
+LOOKS = 5_000  # of one look-out; a tenth of a millisecond
 
 
 @kernel
@@ -107,16 +107,17 @@ class Team:
 
     def __init__(self, threads: int, first_entry: Integers) -> None:
         """Divide the states so that each part has about as many entries; ``first_entry`` points to them."""
+        self.threads = threads
         size, total = len(first_entry) - 1, int(first_entry[-1])
         parts = max(1, min(threads, total // THREAD_TRANSITIONS))
-        cuts = np.searchsorted(first_entry, np.linspace(0, total, parts + 1)[1:-1])
-        self._parts = list(pairwise([0, *(int(cut) for cut in cuts), size]))
+        cuts = [int(np.searchsorted(first_entry, total * i // parts)) for i in range(1, parts)]
+        self.parts = list(pairwise([0, *cuts, size]))
 
     def each(
         self, kernel: Callable[..., Any], before: tuple[Any, ...], after: Sequence[tuple[Any, ...]]
     ) -> list[Any]:
         """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
-        calls = [(*before, *part, *rest) for part, rest in zip(self._parts, after, strict=True)]
+        calls = [(*before, *part, *rest) for part, rest in zip(self.parts, after, strict=True)]
         if len(calls) == 1:
             return [kernel(*calls[0])]
         lock, helpers = _helpers(len(calls) - 1)
@@ -131,7 +132,7 @@ class Team:
 
     def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
         """Run a kernel over all parts at once with the same arguments."""
-        return self.each(kernel, before, [after] * len(self._parts))
+        return self.each(kernel, before, [after] * len(self.parts))
 
     def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
         """Run a kernel that tells how it changed the values."""
