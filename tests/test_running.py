@@ -1,3 +1,6 @@
+import os
+import signal
+import threading
 import time
 
 import pytest
@@ -56,3 +59,24 @@ def test_a_stop_before_the_first_run_is_heard_and_one_before_the_next_forgotten(
     watch.stop[0] = 1
     assert watch.run([lambda: int(watch.stop[0])]) == [1]
     assert watch.run([lambda: int(watch.stop[0])]) == [0]
+
+
+def press_ctrl_c(watch):
+    """Let a job run that ends when it is stopped, and interrupt it."""
+
+    def work():
+        while not watch.stop[0]:
+            time.sleep(0.001)
+        return "what there is"
+
+    threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
+    return watch.run([work])
+
+
+def test_ctrl_c_stops_the_tasks_and_goes_on_as_an_exception():
+    with pytest.raises(KeyboardInterrupt):
+        press_ctrl_c(Watch())
+
+
+def test_ctrl_c_ends_an_interruptible_job_with_what_it_has():
+    assert press_ctrl_c(Watch(interruptible=True)) == ["what there is"]

@@ -24,16 +24,18 @@ POLL_SECONDS = 0.1
 class Watch:
     """The stop and progress arrays of one job, and who is told of the progress."""
 
-    def __init__(self, threads: int = 1, show: Show | None = None) -> None:
+    def __init__(self, threads: int = 1, show: Show | None = None, *, interruptible: bool = False) -> None:
         self.stop: NDArray[np.uint8] = np.zeros(1, np.uint8)
         self.progress: NDArray[np.int64] = np.zeros(threads, np.int64)
         self._show = show
+        self._interruptible = interruptible
         self._ended = False  # a run has ended here, and set stop by itself
 
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """Run the tasks side by side, each in a thread, and return their results in order.
 
-        Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt.  A caller may have set ``stop``
+        Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt; if the job is interruptible it
+        ends there with what the kernels have.  A caller may have set ``stop``
         before the first run, while kernels were being compiled: then they return at once.
         """
         if self._ended:
@@ -42,6 +44,9 @@ class Watch:
             futures = [pool.submit(task) for task in tasks]
             try:
                 self._wait(futures)
+            except KeyboardInterrupt:
+                if not self._interruptible:
+                    raise
             finally:
                 self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
                 self._ended = True

@@ -1,4 +1,6 @@
 import json
+import os
+import signal
 import threading
 
 import pytest
@@ -184,6 +186,16 @@ def test_a_stopped_search_tells_its_best_so_far():
     assert 0 < result.simulations < 10**12
     assert result.simulations == watch.progress.sum()
     assert result.move in "1234567"
+
+
+@pytest.mark.parametrize("agent", ["mcts:seconds=100", "heuristic:seconds=100"])
+def test_ctrl_c_ends_a_search_of_the_command_line_with_its_best_so_far(agent, mdplay, needs_compiler):
+    mdplay("search", "connect-four", "--agent", agent.replace("100", "0.01"))  # compiles
+    threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGINT]).start()
+    found = mdplay("search", "connect-four", "--agent", agent, "--json")
+    document = json.loads(found.out)
+    assert 0.1 < document["seconds"] < 50
+    assert set(document["best"]) <= set("1234567")
 
 
 def test_a_search_may_be_limited_by_time():

@@ -48,7 +48,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Find a good move within a budget.
+    """Find a good move within a budget; Ctrl-C ends the search with the best move so far.
 
     \b
     Examples:
@@ -64,7 +64,7 @@ def command(
         raise UnknownName(f"agent {agent} does not search; choose mcts or heuristic")
     state = state_of(game, position)
     with progress("searching", simulations) as show:
-        result = searcher.search(state, seed=seed, show=show)
+        result = searcher.search(state, seed=seed, show=show, interruptible=True)
     if tree is not None and result.tree is not None:
         result.tree.save(tree)
     if as_json:

@@ -28,7 +28,7 @@ from mdplay.game import Game
 from mdplay.mdp.loops import preorder, run
 from mdplay.mdp.model import MDP, Floats, Integers, lengths
 from mdplay.running import Show, Watch
-from mdplay.solving.hashing import choices_of, doubled, find_row, home_slot, write_key
+from mdplay.solving.hashing import HALF, choices_of, doubled_index, find_listed, tag_of, write_key
 
 CHANCE, END = 2, 3
 FIRST_ROOM = 1024
@@ -202,19 +202,18 @@ def expand(game: Any, start: Any, max_states: int, stop: Any, progress: Any) -> 
     The states of a block are stepped from first, and the hash set is asked for all their followers afterwards:
     by then the memory has brought what it was asked for.
     """
-    keys, numbers = np.zeros((FIRST_ROOM, len(start)), np.uint64), np.zeros(FIRST_ROOM, np.int64)
+    index = np.zeros(FIRST_ROOM, np.int64)
     packed, kind = np.zeros((FIRST_ROOM, len(start)), np.uint64), np.zeros(FIRST_ROOM, np.uint8)
     result, first_edge = np.zeros(FIRST_ROOM), np.zeros(FIRST_ROOM + 1, np.int64)
     action, target = np.zeros(FIRST_ROOM, np.uint8), np.zeros(FIRST_ROOM, np.uint32)
     points, chance = np.zeros(FIRST_ROOM), np.zeros(FIRST_ROOM)
-    followers, homes = np.zeros((BLOCK_EDGES, len(start)), np.uint64), np.zeros(BLOCK_EDGES, np.int64)
+    followers, tags = np.zeros((BLOCK_EDGES, len(start)), np.uint64), np.zeros(BLOCK_EDGES, np.int64)
     write_key(packed, 0, start)
-    write_key(keys, home_slot(start, FIRST_ROOM - 1), start)
-    numbers[home_slot(start, FIRST_ROOM - 1)] = 1
+    index[tag_of(start) & (FIRST_ROOM - 1)] = (tag_of(start) << 32) + 1
     found, done, edges = 1, 0, 0
     while done < found and found <= max_states and not stop[0]:
-        while 2 * (found + BLOCK_EDGES) > len(numbers):
-            keys, numbers = doubled(keys, numbers)
+        while 2 * (found + BLOCK_EDGES) > len(index):
+            index = doubled_index(index)
         while edges + BLOCK_EDGES > len(target):
             action, target = grown(action), grown(target)
             points = grown(points) if game.has_reward else points
@@ -237,23 +236,25 @@ def expand(game: Any, start: Any, max_states: int, stop: Any, progress: Any) -> 
                     earned = 0.0 if by_chance else float(game.reward(s, pick))
                     points[edges] = -earned if mover else earned
                 following = pack(game, game.outcome(s, pick) if by_chance else game.step(s, pick))
-                home = home_slot(following, len(numbers) - 1)
-                prefetch(numbers, home)
-                prefetch(keys, home * len(following))
+                tag = tag_of(following)
+                prefetch(index, tag & (len(index) - 1))
                 write_key(followers, edges - first, following)
-                homes[edges - first] = home
+                tags[edges - first] = tag
                 action[edges] = pick
                 edges += 1
             done += 1
             first_edge[done] = edges
-        for edge in range(first, edges):
-            slot = find_row(keys, numbers, followers, edge - first, homes[edge - first])
-            if numbers[slot] == 0:
+        for i in range(edges - first):
+            entry = index[tags[i] & (len(index) - 1)]
+            prefetch(packed, max(0, (entry & HALF) - 1) * len(start))
+        for i in range(edges - first):
+            slot = find_listed(index, packed, followers, i, tags[i])
+            if index[slot] == 0:
                 for j in range(len(start)):
-                    keys[slot, j] = packed[found, j] = followers[edge - first, j]
+                    packed[found, j] = followers[i, j]
                 found += 1
-                numbers[slot] = found
-            target[edge] = numbers[slot] - 1
+                index[slot] = (tags[i] << 32) + found
+            target[first + i] = (index[slot] & HALF) - 1
         progress[0] = done
     return (
         packed[:found],

@@ -20,8 +20,10 @@ from mdplay.searching.selectors import make_selector
 class SearchAgent(Protocol):
     """An agent that can tell why."""
 
-    def search(self, state: Any, *, seed: int = 0, show: Show | None = None) -> SearchResult:
-        """Search a position."""
+    def search(
+        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position; interruptible: Ctrl-C ends the search with the best move so far."""
 
     def act(self, state: Any, rng: Random) -> int:
         """Choose an action."""
@@ -58,12 +60,16 @@ class MCTSAgent:
             "max_bytes": megabytes << 20,
         }
 
-    def search(self, state: Any, *, seed: int = 0, show: Show | None = None) -> SearchResult:
+    def search(
+        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
         """Search a position."""
         from mdplay.searching.mcts import mcts
 
         last = self._last if self._reuse else None
-        self._last = mcts(self._game, state, seed=seed, reuse=last, show=show, **self._options)
+        self._last = mcts(
+            self._game, state, seed=seed, reuse=last, show=show, interruptible=interruptible, **self._options
+        )
         return self._last
 
     def act(self, state: Any, rng: Random) -> int:
@@ -82,11 +88,13 @@ class HeuristicAgent:
             "knowledge": knowledge,
         }
 
-    def search(self, state: Any, *, seed: int = 0, show: Show | None = None) -> SearchResult:
+    def search(
+        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
         """Search a position; the seed changes nothing."""
         from mdplay.searching.depth_limited import depth_limited
 
-        return depth_limited(self._game, state, show=show, **self._options)
+        return depth_limited(self._game, state, show=show, interruptible=interruptible, **self._options)
 
     def act(self, state: Any, rng: Random) -> int:
         """Choose one of the best actions."""

@@ -114,17 +114,19 @@ def depth_limited(
     table_bits: int = TABLE_BITS,
     watch: Watch | None = None,
     show: Show | None = None,
+    interruptible: bool = False,
 ) -> SearchResult:
     """Search a position (default: the start) to a depth (default 6) and return the best move.
 
     With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
     each move.  A value that is proven is a result; any other is in the unit of the heuristic.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
+    ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
     s = game.initial() if state is None else state
     _check(game, s, depth, seconds)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
-    watch = watch or Watch(1, show)
+    watch = watch or Watch(1, show, interruptible=interruptible)
     job = Deepening(game, s, limit, knowledge, watch, table_bits)
     job.compile()  # the clock starts after that
     began = time.perf_counter()

@@ -51,6 +51,7 @@ def mcts(
     reuse: SearchResult | None = None,
     watch: Watch | None = None,
     show: Show | None = None,
+    interruptible: bool = False,
 ) -> SearchResult:
     """Search a position (default: the start) within a budget and return the best move found.
 
@@ -59,12 +60,13 @@ def mcts(
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``reuse``: an earlier result, whose tree is kept as far as it leads here.  ``watch``: arrays of the caller to
     stop the search and to see its progress, one thread for each entry; ``show`` is told of the progress.
+    ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
     s = game.initial() if state is None else state
     _check(game, s, simulations, seconds, form, max_bytes)
     selector = selector or UCB1()
     count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
-    watch = watch or Watch(count, show)
+    watch = watch or Watch(count, show, interruptible=interruptible)
     trees = _kept_trees(reuse, s, selector, count, max_bytes // count)
     for _ in range(count - len(trees)):
         trees.append(new_tree(s, selector, first_span(game, form), max_bytes // count))

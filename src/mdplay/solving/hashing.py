@@ -1,7 +1,13 @@
-"""A hash set of packed states with one number each, for kernels that must meet every state once.
+"""Hash sets of packed states with one number each, for kernels that must meet every state once.
 
-keys[slot, word]   the state's words          slots are a power of two, probed in order
-counts[slot]       its number; 0 = the slot is free
+A set of states that are kept nowhere else:
+
+    keys[slot, word]   the state's words          slots are a power of two, probed in order
+    counts[slot]       its number; 0 = the slot is free
+
+An index of states that are kept in a list, in the order of their numbers:
+
+    index[slot]        31 bits of the state's hash, then 32 of its number + 1; 0 = the slot is free
 """
 
 from __future__ import annotations
@@ -12,6 +18,8 @@ import numpy as np
 
 from mdplay.bits import mix, some
 from mdplay.bridge import pack, part
+
+HALF = (1 << 32) - 1
 
 
 @part
@@ -40,33 +48,19 @@ def choices_of(game: Any, s: Any) -> Any:
 
 
 @part
-def home_slot(packed: Any, last: int) -> int:
-    """Return the slot where the search for a packed state begins; ``last`` is the last slot."""
+def hash_of(packed: Any) -> Any:
+    """Return the hash of a packed state, a word."""
     h = mix(packed[0], len(packed))
     for j in range(1, len(packed)):
         h = mix(h, packed[j])
-    return int(h & last)
-
-
-@part
-def find_row(keys: Any, counts: Any, rows: Any, i: int, slot: int) -> int:
-    """Return the slot of the packed state in a row, or the free slot where it belongs, from its home slot on."""
-    last = len(counts) - 1
-    while counts[slot] != 0:
-        same = True
-        for j in range(rows.shape[1]):
-            same &= keys[slot, j] == rows[i, j]
-        if same:
-            break
-        slot = (slot + 1) & last
-    return slot
+    return h
 
 
 @part
 def find_slot(keys: Any, counts: Any, packed: Any) -> int:
     """Return the slot of a packed state, or the free slot where it belongs."""
     last = len(counts) - 1
-    slot = home_slot(packed, last)
+    slot = int(hash_of(packed) & last)
     while counts[slot] != 0:
         same = True
         for j in range(len(packed)):
@@ -104,3 +98,40 @@ def doubled(keys: Any, counts: Any) -> Any:
             new_keys[slot, j] = keys[old, j]
         new_counts[slot] = counts[old]
     return new_keys, new_counts
+
+
+@part
+def tag_of(packed: Any) -> int:
+    """Return 31 bits of a packed state's hash: with a number beside them they fit into a signed word."""
+    return int(hash_of(packed) >> 33)
+
+
+@part
+def find_listed(index: Any, listed: Any, state: Any, i: int, tag: int) -> int:
+    """Return the slot of the state in row i, or the free slot where it belongs; see `tag_of`."""
+    last = len(index) - 1
+    slot = tag & last
+    while index[slot] != 0:
+        if index[slot] >> 32 == tag:
+            number = (index[slot] & HALF) - 1
+            same = True
+            for j in range(state.shape[1]):
+                same &= listed[number, j] == state[i, j]
+            if same:
+                break
+        slot = (slot + 1) & last
+    return slot
+
+
+@part
+def doubled_index(index: Any) -> Any:
+    """Return the index in twice the room."""
+    larger = np.zeros(2 * len(index), np.int64)
+    last = len(larger) - 1
+    for entry in index:
+        if entry != 0:
+            slot = (entry >> 32) & last
+            while larger[slot] != 0:
+                slot = (slot + 1) & last
+            larger[slot] = entry
+    return larger
