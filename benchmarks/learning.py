@@ -20,7 +20,7 @@ from statistics import median
 import numpy as np
 
 from mdplay.learning.moves import row_table
-from mdplay.learning.training import Course, Settings
+from mdplay.learning.training import Settings, Training
 from scalar_2048 import train as train_scalar
 
 Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds
@@ -40,8 +40,8 @@ def ours(method: str) -> Run:
     """Return a run of our learner, in this thread so that its time counts."""
 
     def run(episodes: int) -> tuple[float, float]:
-        course = Course.begin(Settings(method=method, seed=1))
-        task, moves = course.task(episodes)
+        training = Training.begin(Settings(method=method, seed=1))
+        task, moves = training.task(episodes)
         began = time.thread_time()
         task()
         return int(moves.sum()), time.thread_time() - began
@@ -87,10 +87,10 @@ def two_threads(rounds: int, episodes: int) -> None:
     for _ in range(rounds):
         speeds = []
         for threads in (1, 2):
-            course = Course.begin(Settings(seed=1))
-            course.prepare()
-            course.run_block(threads * episodes, threads)
-            speeds.append(course.moves_per_second)
+            training = Training.begin(Settings(seed=1))
+            training.prepare()
+            training.run_block(threads * episodes, threads)
+            speeds.append(training.moves_per_second)
         ratios.append(speeds[1] / speeds[0])
     print(f"Two threads: {median(ratios):.2f}x one, by the clock ({min(ratios):.2f} .. {max(ratios):.2f})")
 

@@ -4,16 +4,16 @@ from tests.helpers import python
 
 PROGRAM = """
 import hashlib
-from mdplay.learning.training import Course, Settings, learn
+from mdplay.learning.training import Training, Settings, learn
 
 for settings in (
     Settings(network="0123,0145,12", seed=5),
     Settings(method="tc", network="0123,0145,12", seed=5),
     Settings(method="td-before", rows=2, cols=3, network="0123,14", seed=5, decay=0.5),
 ):
-    course = learn(Course.begin(settings), 3)
-    bits = course.network.weights.tobytes() + course.coherence.tobytes() + course.moves.tobytes()
-    print(course.scores.tolist(), hashlib.sha256(bits).hexdigest())
+    training = learn(Training.begin(settings), 3)
+    bits = training.network.weights.tobytes() + training.coherence.tobytes() + training.moves.tobytes()
+    print(training.scores.tolist(), hashlib.sha256(bits).hexdigest())
 """
 
 
@@ -33,12 +33,12 @@ def test_vector_and_scalar_learn_the_same_bits():
     from dataclasses import replace
 
     from mdplay.learning.network import Network
-    from mdplay.learning.training import Course, Settings, learn
+    from mdplay.learning.training import Settings, Training, learn
 
-    vector, scalar = Course.begin(Settings(seed=1)), Course.begin(Settings(seed=1))
+    vector, scalar = Training.begin(Settings(seed=1)), Training.begin(Settings(seed=1))
     patterns = replace(scalar.network.patterns, vector=False)
     scalar.network = Network(patterns, scalar.network.weights)
-    for course in (vector, scalar):
-        learn(course, 100)
+    for training in (vector, scalar):
+        learn(training, 100)
     assert (vector.network.weights == scalar.network.weights).all()
     assert (vector.scores == scalar.scores).all()

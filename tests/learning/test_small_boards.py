@@ -8,7 +8,7 @@ import pytest
 from mdplay.bits import members
 from mdplay.games.twenty48 import State, Twenty48
 from mdplay.learning.player import Player
-from mdplay.learning.training import Course, Settings, learn
+from mdplay.learning.training import Settings, Training, learn
 
 OPTIMAL_2X2 = 66.9641494571  # expected score of perfect play, by exact solution of all states
 OPTIMAL_2X3 = 480.2582717760  # the same; tests/solving holds both against the solver
@@ -52,8 +52,8 @@ def test_perfect_play_on_2x2_is_worth_what_is_known():
     ids=lambda settings: settings.method,
 )
 def test_learned_play_on_2x2_is_nearly_perfect(settings):
-    course = Course.begin(Settings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
-    player = Player(learn(course, 30_000).network)
+    training = Training.begin(Settings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
+    player = Player(learn(training, 30_000).network)
     score = expected_score(player.game, lambda s, value: value(player.act(s)))
     assert score <= OPTIMAL_2X2 + 1e-9
     assert score >= 0.99 * OPTIMAL_2X2
@@ -62,10 +62,10 @@ def test_learned_play_on_2x2_is_nearly_perfect(settings):
 @pytest.mark.slow
 def test_learned_play_on_2x3_is_nearly_perfect():
     """Optimism makes the learner try everything; lower and lower rates average the chance out."""
-    course = Course.begin(Settings(method="td-before", rows=2, cols=3, seed=1, alpha=0.1, optimistic=1000.0))
+    training = Training.begin(Settings(method="td-before", rows=2, cols=3, seed=1, alpha=0.1, optimistic=1000.0))
     for alpha in (0.1, 0.03, 0.01):
-        course.settings = replace(course.settings, alpha=alpha)
-        learn(course, course.episodes + 1_000_000)
-    found = Player(course.network).evaluate(games=400_000, seed=2)
+        training.settings = replace(training.settings, alpha=alpha)
+        learn(training, training.episodes + 1_000_000)
+    found = Player(training.network).evaluate(games=400_000, seed=2)
     assert found.mean - 4 * found.standard_error >= 0.99 * OPTIMAL_2X3
     assert found.mean - 4 * found.standard_error <= OPTIMAL_2X3

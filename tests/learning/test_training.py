@@ -14,28 +14,28 @@ from mdplay.bits import members
 from mdplay.errors import FormatError, UnknownName
 from mdplay.games.twenty48 import Twenty48
 from mdplay.learning.curves import BLOCK
-from mdplay.learning.training import METHODS, Course, Settings, learn, resume
+from mdplay.learning.training import METHODS, Settings, Training, learn, resume
 from mdplay.rng import advance, scramble, stream
 
 NETWORK = ("--network", "0123,0145,12")
 SMALL = Settings(network=NETWORK[1], seed=3)
 
 
-def bits(course):
-    arrays = (course.network.weights, course.coherence, course.scores, course.tiles, course.moves)
+def bits(training):
+    arrays = (training.network.weights, training.coherence, training.scores, training.tiles, training.moves)
     return [hashlib.sha256(np.ascontiguousarray(array)).hexdigest() for array in arrays]
 
 
-def course(episodes, settings=SMALL, **options):
-    return learn(Course.begin(settings), episodes, **options)
+def training(episodes, settings=SMALL, **options):
+    return learn(Training.begin(settings), episodes, **options)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_one_seed_repeats_everything(method):
     settings = replace(SMALL, method=method)
-    first = course(40, settings)
-    assert bits(first) == bits(course(40, settings))
-    assert bits(first) != bits(course(40, replace(settings, seed=4)))
+    first = training(40, settings)
+    assert bits(first) == bits(training(40, settings))
+    assert bits(first) != bits(training(40, replace(settings, seed=4)))
     assert first.curve()[-1].episodes == 40
 
 
@@ -43,8 +43,8 @@ def test_one_seed_repeats_everything(method):
 def test_a_course_in_pieces_ends_with_the_same_bits(tmp_path, settings):
     file = tmp_path / "x"
     for episodes in (1, 17, 60):
-        learn(Course.load(file) if file.exists() else Course.begin(settings), episodes, out=file)
-    assert bits(Course.load(file)) == bits(course(60, settings))
+        learn(Training.load(file) if file.exists() else Training.begin(settings), episodes, out=file)
+    assert bits(Training.load(file)) == bits(training(60, settings))
 
 
 class ByHand:
@@ -52,7 +52,7 @@ class ByHand:
 
     def __init__(self, settings):
         self.settings, self.game = settings, Twenty48(settings.rows, settings.cols)
-        self.network = Course.begin(settings).network
+        self.network = Training.begin(settings).network
 
     def episode(self, number, choose):
         """Play: yield (board, points, board after the move, its value when it was chosen), then the last board."""
@@ -101,15 +101,15 @@ def test_td_is_what_the_text_books_say(method, way):
     settings = Settings(method=method, rows=2, cols=3, network="0123,14", seed=5, alpha=0.3)
     hand = ByHand(settings)
     scores = [way(hand, number) for number in range(5)]
-    learned = course(5, settings)
+    learned = training(5, settings)
     assert learned.scores.tolist() == scores
     assert learned.network.weights == pytest.approx(hand.network.weights, abs=1e-4)
 
 
 def test_several_threads_learn_the_same_game():
-    learned = course(2 * BLOCK, threads=2)
+    learned = training(2 * BLOCK, threads=2)
     assert learned.episodes == 2 * BLOCK
-    assert learned.curve()[1].mean > 1.2 * course(100).curve()[0].mean
+    assert learned.curve()[1].mean > 1.2 * training(100).curve()[0].mean
 
 
 def test_bad_settings_are_refused():
@@ -121,7 +121,7 @@ def test_bad_settings_are_refused():
 
 
 def test_another_course_is_not_gone_on_with(tmp_path):
-    course(5, out=tmp_path / "x")
+    training(5, out=tmp_path / "x")
     assert resume(tmp_path / "x", {"seed": 3}).episodes == 5
     with pytest.raises(FormatError, match="seed 3, not 4"):
         resume(tmp_path / "x", {"seed": 4})
@@ -141,14 +141,14 @@ def start(file, episodes, *more):
 
 
 def killed_and_resumed(file, episodes, kills):
-    """Kill a course at odd moments; after every kill the file is whole and no work before it is lost."""
+    """Kill a training at odd moments; after every kill the file is whole and no work before it is lost."""
     done = 0
     for number in range(kills):
         process = start(file, episodes)
         time.sleep(0.013 * (number % 7))
         process.kill()
         process.communicate()
-        found = Course.load(file).episodes
+        found = Training.load(file).episodes
         assert found >= done
         done = found
     subprocess.run(command(file, episodes, "--resume"), check=True, stdout=subprocess.DEVNULL)
@@ -156,14 +156,14 @@ def killed_and_resumed(file, episodes, kills):
 
 def test_a_killed_course_ends_with_the_same_bits(tmp_path, needs_compiler):
     killed_and_resumed(tmp_path / "x", 6000, kills=3)
-    assert bits(Course.load(tmp_path / "x")) == bits(course(6000))
+    assert bits(Training.load(tmp_path / "x")) == bits(training(6000))
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 @pytest.mark.slow
 def test_fifty_kills(tmp_path):
     killed_and_resumed(tmp_path / "x", 60_000, kills=50)
-    assert bits(Course.load(tmp_path / "x")) == bits(course(60_000))
+    assert bits(Training.load(tmp_path / "x")) == bits(training(60_000))
 
 
 def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
@@ -172,9 +172,9 @@ def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.strip() == "mdplay: stopped"
-    stopped = Course.load(tmp_path / "x")
+    stopped = Training.load(tmp_path / "x")
     assert stopped.episodes >= BLOCK
-    assert bits(stopped) == bits(course(stopped.episodes))
+    assert bits(stopped) == bits(training(stopped.episodes))
 
 
 def test_the_json_document(tmp_path, mdplay):
@@ -184,7 +184,7 @@ def test_the_json_document(tmp_path, mdplay):
     document = json.loads(found.out)
     assert [point["episodes"] for point in document["curve"]] == [1000, 1500]
     assert set(document["curve"][0]) == {"episodes", "mean", "max", "tiles"}
-    scores = course(1500, Settings(network="0123")).scores
+    scores = training(1500, Settings(network="0123")).scores
     assert document["mean"] == pytest.approx(scores[-1000:].mean())
     assert document["max"] == scores[-1000:].max()
     assert document["moves_per_second"] > 0

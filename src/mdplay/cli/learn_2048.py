@@ -12,7 +12,7 @@ from mdplay.errors import FormatError
 
 if TYPE_CHECKING:
     from mdplay.games.twenty48 import Twenty48
-    from mdplay.learning.training import Course
+    from mdplay.learning.training import Training
 
 
 @click.command("2048")
@@ -58,16 +58,16 @@ def command(
     from mdplay.learning.training import learn
 
     chosen = {name: value for name, value in given.items() if value is not None}
-    course = _course(out, resume, {**chosen, "rows": game.rows, "cols": game.cols})
+    training = _training(out, resume, {**chosen, "rows": game.rows, "cols": game.cols})
     report = None if as_json else _report
     with progress("learning") as show:
-        learn(course, episodes, threads=threads, out=out, save_seconds=save_every, report=report, show=show)
-    _finish(course, plot, curve, as_json)
+        learn(training, episodes, threads=threads, out=out, save_seconds=save_every, report=report, show=show)
+    _finish(training, plot, curve, as_json)
 
 
-def _course(out: Path | None, again: bool, given: dict[str, Any]) -> Course:
-    """Return a new course, or the one in the file."""
-    from mdplay.learning.training import Course, Settings, resume
+def _training(out: Path | None, again: bool, given: dict[str, Any]) -> Training:
+    """Return a new training, or the one in the file."""
+    from mdplay.learning.training import Settings, Training, resume
 
     if again and out is None:
         raise FormatError("--resume needs --out, the file to go on from")
@@ -75,22 +75,22 @@ def _course(out: Path | None, again: bool, given: dict[str, Any]) -> Course:
         if again:
             return resume(out, given)
         raise FormatError(f"{out} is already there; add --resume to go on with it, or name another file")
-    return Course.begin(Settings(**given))
+    return Training.begin(Settings(**given))
 
 
-def _report(course: Course) -> None:
-    click.echo(course.curve()[-1].line())
+def _report(training: Training) -> None:
+    click.echo(training.curve()[-1].line())
 
 
-def _finish(course: Course, plot: Path | None, curve: Path | None, as_json: bool) -> None:
+def _finish(training: Training, plot: Path | None, curve: Path | None, as_json: bool) -> None:
     from mdplay.learning.curves import draw, write_csv
 
     if plot is not None:
-        draw(plot, {f"{course.settings.method}, seed {course.settings.seed}": course.curve()}, "2048")
+        draw(plot, {f"{training.settings.method}, seed {training.settings.seed}": training.curve()}, "2048")
     if curve is not None:
-        write_csv(curve, course.curve())
+        write_csv(curve, training.curve())
     if as_json:
-        print_json(course.as_dict())
+        print_json(training.as_dict())
         return
-    speed = course.moves_per_second / 1e6
-    click.echo(f"{course.episodes:,} episodes in {course.seconds:,.1f} s, {speed:.2f} M moves per second")
+    speed = training.moves_per_second / 1e6
+    click.echo(f"{training.episodes:,} episodes in {training.seconds:,.1f} s, {speed:.2f} M moves per second")

@@ -1,4 +1,4 @@
-"""A course of learning that can be stopped, killed and gone on with.
+"""A training that can be stopped, killed and gone on with.
 
 A checkpoint is the network file itself: the weights, the sums of temporal coherence, and the scores of all
 episodes so far.  It is written atomically after blocks of a thousand episodes, at the end, and when the user
@@ -40,7 +40,7 @@ SAVE_SHARE = 20  # saving takes at most one part in so many of the time
 
 @dataclass(frozen=True)
 class Settings:
-    """What a course of learning depends on; with one thread nothing else changes its result.
+    """What a training depends on; with one thread nothing else changes its result.
 
     ``alpha`` None takes the method's own.  ``backward`` replays after-states from the end of each episode;
     ``decay`` (lambda) does so with returns of TD(lambda).  ``optimistic`` is the first value of every board.
@@ -80,8 +80,8 @@ class Settings:
 
 
 @dataclass
-class Course:
-    """A course of learning: the settings, the network as it is now, and what the episodes brought so far."""
+class Training:
+    """A training: the settings, the network as it is now, and what the episodes brought so far."""
 
     settings: Settings
     network: Network
@@ -92,8 +92,8 @@ class Course:
     seconds: float = 0.0
 
     @classmethod
-    def begin(cls, settings: Settings) -> Course:
-        """Return a course before its first episode."""
+    def begin(cls, settings: Settings) -> Training:
+        """Return a training before its first episode."""
         patterns = parse_patterns(settings.network, settings.rows, settings.cols)
         network = Network.create(patterns, settings.optimistic, before=settings.rule.before)
         coherence = new_array(patterns.num_entries if settings.rule.coherent else 1, 2)
@@ -173,62 +173,64 @@ class Course:
         save_network(path, self.network, arrays, {"settings": asdict(self.settings), "seconds": self.seconds})
 
     @classmethod
-    def load(cls, path: str | Path) -> Course:
+    def load(cls, path: str | Path) -> Training:
         """Read a checkpoint."""
         network, arrays, meta = load_network(path)
         if "settings" not in meta:
-            raise FormatError(f"{path} is a network without its course of learning; it cannot be gone on with")
-        course = cls.begin(Settings(**meta["settings"]))
-        if course.network.patterns != network.patterns:
+            raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
+        training = cls.begin(Settings(**meta["settings"]))
+        if training.network.patterns != network.patterns:
             raise FormatError(f"{path} is damaged: its patterns are not those of its settings")
-        course.network.weights[:] = network.weights
-        if course.settings.rule.coherent:
-            course.coherence[:] = arrays["coherence"]
-        course.scores, course.tiles, course.moves = (arrays[name].copy() for name in ("scores", "tiles", "moves"))
-        course.seconds = float(meta["seconds"])
-        return course
+        training.network.weights[:] = network.weights
+        if training.settings.rule.coherent:
+            training.coherence[:] = arrays["coherence"]
+        training.scores, training.tiles, training.moves = (
+            arrays[name].copy() for name in ("scores", "tiles", "moves")
+        )
+        training.seconds = float(meta["seconds"])
+        return training
 
 
-def resume(path: str | Path, wanted: Mapping[str, Any]) -> Course:
+def resume(path: str | Path, wanted: Mapping[str, Any]) -> Training:
     """Read a checkpoint to go on with; ``wanted`` are the settings asked for, which must be its own."""
-    course = Course.load(path)
+    training = Training.load(path)
     for name, value in wanted.items():
-        if (has := getattr(course.settings, name)) != value:
+        if (has := getattr(training.settings, name)) != value:
             raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
-    return course
+    return training
 
 
 def learn(
-    course: Course,
+    training: Training,
     episodes: int,
     *,
     threads: int | None = 1,
     out: str | Path | None = None,
     save_seconds: float = 60.0,
-    report: Callable[[Course], None] | None = None,
+    report: Callable[[Training], None] | None = None,
     show: Show | None = None,
-) -> Course:
-    """Go on with a course until it has had so many episodes in all.
+) -> Training:
+    """Go on with a training until it has had so many episodes in all.
 
     It is saved to ``out`` about every ``save_seconds``, at the end, and on Ctrl-C, which goes on as
     KeyboardInterrupt.  ``report`` hears of every thousand episodes, ``show`` of the moves so far.
     """
     if out is not None:
-        course.save(out)  # a path that cannot be written is better known now
-    course.prepare()
+        training.save(out)  # a path that cannot be written is better known now
+    training.prepare()
     saved, wait = time.monotonic(), save_seconds
     try:
-        while course.episodes < episodes:
-            block = min(episodes, course.episodes // BLOCK * BLOCK + BLOCK) - course.episodes
-            course.run_block(block, num_threads(threads), show)
+        while training.episodes < episodes:
+            block = min(episodes, training.episodes // BLOCK * BLOCK + BLOCK) - training.episodes
+            training.run_block(block, num_threads(threads), show)
             if report is not None:
-                report(course)
-            if out is not None and time.monotonic() - saved >= wait and course.episodes < episodes:
+                report(training)
+            if out is not None and time.monotonic() - saved >= wait and training.episodes < episodes:
                 began = time.monotonic()
-                course.save(out)
+                training.save(out)
                 saved = time.monotonic()
                 wait = max(save_seconds, SAVE_SHARE * (saved - began)) if save_seconds else 0.0
     finally:
         if out is not None:
-            course.save(out)
-    return course
+            training.save(out)
+    return training

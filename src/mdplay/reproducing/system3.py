@@ -30,11 +30,11 @@ def headline(figures: Sequence[Made]) -> str:
 
 def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
     from mdplay.learning.curves import paint
-    from mdplay.learning.training import Course, Settings, learn
+    from mdplay.learning.training import Settings, Training, learn
 
-    course = learn(Course.begin(Settings(method=method, seed=seed)), episodes, show=show)
-    found: dict[str, Any] = course.as_dict()
-    points = course.curve()
+    training = learn(Training.begin(Settings(method=method, seed=seed)), episodes, show=show)
+    found: dict[str, Any] = training.as_dict()
+    points = training.curve()
     last = points[-1]
     return Figure(
         title=f"Learning by {METHODS[method]}, {episodes:,} episodes",
