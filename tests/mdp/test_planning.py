@@ -204,6 +204,16 @@ def test_a_slowly_mixing_chain_goes_over_to_krylov():
     assert found.value == pytest.approx(plan(mdp, "hpi").value, abs=2e-6)
 
 
+def test_a_policy_that_mixes_slowly_is_solved_not_swept():
+    mdp = grid(160, discount=0.999)
+    best = plan(mdp)
+    found = evaluate(mdp, best.action)
+    assert mdp.num_states * 3 > rows.PLAIN_TRANSITIONS
+    assert found.closed
+    assert found.iterations < 200  # sweeps alone take thousands
+    assert found.value == pytest.approx(best.value, abs=2e-6)
+
+
 def test_an_undiscounted_grid_is_certified():
     mdp = grid(90, discount=1.0)
     found = plan(mdp)

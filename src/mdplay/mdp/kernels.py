@@ -256,7 +256,9 @@ def extract(
     one = np.uint64(1)
     stop = np.uint64(end)
     for place in range(np.uint64(begin), stop):
-        prefetch_row(np.uint64(listed[min(place + AHEAD, stop - one)]), first_transition, target, probability)
+        ahead = min(place + AHEAD, stop - one)
+        if first[ahead] < first[ahead + one]:
+            prefetch_row(np.uint64(listed[ahead]), first_transition, target, probability)
         to = np.uint64(first[place])
         size = np.uint64(first[place + one]) - to
         row = np.uint64(listed[place])

@@ -1,13 +1,13 @@
 """Threads that share the states of a model among them, sweep after sweep.
 
-A sweep takes a millisecond or less, and waking a sleeping thread can take half of that.  So a helper that has
-just finished a part looks out for the next one for a while before it goes to sleep, and so does the caller who
-waits for a helper:
+A sweep may take a millisecond, and waking a sleeping thread a tenth of that or more.  So a helper that has just
+finished a part looks out for the next one before it goes to sleep, and so does the caller who waits for a helper:
 
     caller   | post | own part      | look out | post | own part ...
     helper   look out | its part     | look out  | its part ...
 
-Both look out in compiled code that does not hold the interpreter.
+Both look out in compiled code that does not hold the interpreter.  They do so for a short while only: a woken
+thread may be put on the processor of the one that woke it, and there it waits until that one sleeps.
 """
 
 from __future__ import annotations
