@@ -38,7 +38,10 @@ def _draw_table(axes: Any, found: TournamentResult) -> None:
     numbers = [str(i + 1) for i in range(len(names))]
     axes.set_xticks(range(len(names)), numbers)
     axes.set_yticks(range(len(names)), numbers)
+    size = min(10.0, 100.0 / len(names))  # that the numbers of neighbours do not touch
     for i, row in enumerate(scores):
         for j, score in enumerate(row):
-            axes.text(j, i, "" if i == j else f"{score:.2f}", ha="center", va="center", color="black")
-    axes.set_xlabel("score of the row against the column")
+            axes.text(
+                j, i, "" if i == j else f"{100 * score:.0f}", ha="center", va="center", size=size, color="black"
+            )
+    axes.set_xlabel("score of the row against the column, in %")
