@@ -11,7 +11,7 @@ from mdplay.cli.common import progress, seed_option
 
 @click.command()
 @click.argument("systems", nargs=-1, type=click.IntRange(1, 5))
-@click.option("--quick", is_flag=True, help="Smaller numbers: about two minutes instead of two hours.")
+@click.option("--quick", is_flag=True, help="Smaller numbers: about two minutes instead of half an hour.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True, help="Folder."
 )
