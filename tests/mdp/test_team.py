@@ -42,6 +42,13 @@ def test_the_parts_cover_all_states_and_share_the_entries(threads, monkeypatch):
     assert max(sizes) - min(sizes) < 20
 
 
+def test_parts_share_what_the_last_pointers_point_to(monkeypatch):
+    monkeypatch.setattr(team, "THREAD_TRANSITIONS", 1)
+    first_choice, first_transition = np.array([0, 1, 2, 5]), np.array([0, 10, 11, 12, 13, 14])
+    assert Team(2, first_choice).parts == [(0, 2), (2, 3)]
+    assert Team(2, first_choice, first_transition).parts == [(0, 1), (1, 3)]
+
+
 def test_a_part_that_fails_does_not_leave_the_others_behind(monkeypatch):
     monkeypatch.setattr(team, "THREAD_TRANSITIONS", 1)
     shared = Team(2, np.arange(11))

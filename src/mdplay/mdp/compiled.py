@@ -25,7 +25,7 @@ class CompiledSweeps:
         self.rows = rows
         self._arrays = (rows.first_choice, *rows.choices)
         threads = threads or os.cpu_count() or 1
-        self._team = Team(threads, rows.first_transition[rows.first_choice])
+        self._team = Team(threads, rows.first_choice, rows.first_transition)
         self._comparing = Team(threads, rows.first_choice)  # for kernels that look at choices alone
         self._worth = np.empty(len(rows.reward))  # of every choice, in the last sweep
         self._policy: CompiledPolicy | None = None

@@ -12,7 +12,7 @@ thread may be put on the processor of the one that woke it, and there it waits u
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
 from threading import Event, Lock, Thread
@@ -105,36 +105,43 @@ def _helpers(number: int) -> tuple[Lock, list[Helper]]:
 class Team:
     """Threads that share the states of a model among them."""
 
-    def __init__(self, threads: int, first_entry: Integers) -> None:
-        """Divide the states so that each part has about as many entries; ``first_entry`` points to them."""
-        self.threads = threads
-        size, total = len(first_entry) - 1, int(first_entry[-1])
-        parts = max(1, min(threads, total // THREAD_TRANSITIONS))
-        cuts = [int(np.searchsorted(first_entry, total * i // parts)) for i in range(1, parts)]
-        self.parts = list(pairwise([0, *cuts, size]))
+    def __init__(self, threads: int, *pointers: Integers) -> None:
+        """Divide the states so that each part has about as many entries.
 
-    def each(
-        self, kernel: Callable[..., Any], before: tuple[Any, ...], after: Sequence[tuple[Any, ...]]
-    ) -> list[Any]:
+        The first array points from the states to their entries in the next one, and so on; the entries of the
+        last count.
+        """
+        self.threads = threads
+        total = int(pointers[-1][-1])
+        parts = max(1, min(threads, total // THREAD_TRANSITIONS))
+        cuts = [_place(pointers, total * i // parts) for i in range(1, parts)]
+        self.parts = list(pairwise([0, *cuts, len(pointers[0]) - 1]))
+
+    def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
         """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
-        calls = [(*before, *part, *rest) for part, rest in zip(self.parts, after, strict=True)]
-        if len(calls) == 1:
-            return [kernel(*calls[0])]
-        lock, helpers = _helpers(len(calls) - 1)
+        if len(self.parts) == 1:
+            return [kernel(*before, *self.parts[0], *after)]
+        lock, helpers = _helpers(len(self.parts) - 1)
         with lock:
-            for helper, call in zip(helpers, calls[1:], strict=True):
-                helper.begin(kernel, call)
+            for helper, part in zip(helpers, self.parts[1:], strict=True):
+                helper.begin(kernel, (*before, *part, *after))
             try:
-                own = kernel(*calls[0])
+                own = kernel(*before, *self.parts[0], *after)
             finally:
                 others = [helper.end() for helper in helpers]
         return [own, *others]
 
-    def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
-        """Run a kernel over all parts at once with the same arguments."""
-        return self.each(kernel, before, [after] * len(self.parts))
-
     def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
         """Run a kernel that tells how it changed the values."""
-        lows, highs, switched = zip(*self.all(kernel, before, *after), strict=True)
+        found = self.all(kernel, before, *after)
+        if len(found) == 1:
+            return Change(*found[0])
+        lows, highs, switched = zip(*found, strict=True)
         return Change(min(lows), max(highs), sum(switched))
+
+
+def _place(pointers: tuple[Integers, ...], entry: int) -> int:
+    """Return the state of an entry."""
+    for array in reversed(pointers):
+        entry = int(np.searchsorted(array, entry))
+    return entry
