@@ -109,3 +109,17 @@ def test_choices_left_out_by_mistake_are_found(near, monkeypatch):
     assert found.closed
     assert found.value == pytest.approx(wanted.value, abs=1e-7)
     assert (found.action == wanted.action).all()
+
+
+@pytest.mark.parametrize("method", ["mpi", "mixed"])
+@pytest.mark.parametrize("discount, tolerance", [(0.9, 1e-9), (0.99, 1e-8), (0.9999, 1e-5)])
+def test_sweeps_that_begin_in_single_precision_end_in_the_same_proof(method, discount, tolerance, monkeypatch):
+    mdp = garnet(4000, 8, 3, seed=4, discount=discount)
+    wanted = plan(mdp, method, tolerance=tolerance)
+    monkeypatch.setattr(methods, "COARSE_STATES", 0)
+    found = plan(mdp, method, tolerance=tolerance)
+    assert found.closed
+    assert found.value.dtype == np.float64
+    assert found.value == pytest.approx(wanted.value, abs=2 * tolerance)
+    assert (found.action == wanted.action).all()
+    assert plan(mdp, method, tolerance=1e-2).closed

@@ -19,13 +19,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.mdp.bounds import enclosure, half_width, spread
 from mdplay.mdp.model import Floats, Integers
-from mdplay.mdp.rows import Change, Choices, Rows, Sweeps
+from mdplay.mdp.rows import Change, Choices, Rows, Sweeps, largest
 
 LP_TRANSITIONS = 1_000_000
 LP_STATES = 5_000
@@ -38,6 +39,8 @@ FORCING = 0.01  # the part of the Bellman residual that ipi leaves to a policy
 NEAR = 0.4  # what a choice near the best loses at most, in spreads of the changes to come
 SLOWEST, FASTEST = 0.99, 0.01  # rates at which these are expected to fall
 COPY = 3.0  # sweeps of a policy that its copy costs
+COARSE_STATES = 400_000  # from here on single precision is faster,
+COARSE = 1e-5  # as long as a sweep's change spreads over more than this part of the values
 SWEEPS_BETWEEN = 6  # in place, between two policies of ipi
 GROUP_STATES = 1 << 20  # of blocks that are settled together
 BURST_TRANSITIONS = 200_000_000  # swept in place before Python looks up
@@ -192,7 +195,8 @@ def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -
         return _narrowing(sweeps, value, goal, patience, None)
     first = np.zeros_like(value)  # the first sweep needs no transitions
     change = sweeps.best(sweeps.rows.reward, value, first)
-    return _narrowing(sweeps, first, goal, patience, change)
+    start: Any = first.astype(np.float32) if len(value) >= COARSE_STATES else first
+    return _narrowing(sweeps, start, goal, patience, change).astype(np.float64, copy=False)
 
 
 def _narrowing(choices: Choices, value: Floats, goal: Goal, patience: int | None, change: Change | None) -> Floats:
@@ -203,7 +207,7 @@ def _narrowing(choices: Choices, value: Floats, goal: Goal, patience: int | None
     other, choice = np.zeros_like(value), rows.first_actions.copy()
     while True:
         before, change = change, choices.improve(value, other, choice)
-        value, other = other, value
+        value, other = _fine(rows, change, other, value)
         if goal.reached(change, value):
             return value
         rate = _rate(rows, before, change)
@@ -216,7 +220,7 @@ def _narrowing(choices: Choices, value: Floats, goal: Goal, patience: int | None
         policy = choices.policy(choice)
         for _ in range(patience or POLICY_SWEEPS):
             change = policy.step(value, other)
-            value, other = other, value
+            value, other = _fine(rows, change, other, value)
             if goal.miss(change) <= wanted:
                 break
         else:
@@ -233,12 +237,23 @@ def _following(choices: Choices, value: Floats, goal: Goal, patience: int | None
         before = miss
         for _ in range(patience or POLICY_SWEEPS):
             change = choices.step(value, other)
-            value, other = other, value
+            value, other = _fine(choices.rows, change, other, value)
             if goal.reached(change, value):
                 return value
         miss = goal.miss(change)
         if patience is not None and miss > SHARPER * before:
             return value
+
+
+def _fine(rows: Rows, change: Change, value: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Return both vectors, in double precision as soon as a sweep changes too little for single precision.
+
+    Values of a million states are fetched here and there from more memory than the processor keeps close: half
+    of it comes faster.
+    """
+    if value.dtype == np.float64 or spread(rows, change) > COARSE * largest(value):
+        return value, other
+    return value.astype(np.float64), other.astype(np.float64)
 
 
 def _rate(rows: Rows, before: Change | None, change: Change) -> float:
