@@ -1,4 +1,6 @@
+import os
 import time
+from multiprocessing import get_context
 
 import numpy as np
 import pytest
@@ -23,6 +25,27 @@ def test_what_fails_in_a_helper_is_raised_where_it_was_asked_for_and_the_helper_
         helper.end()
     helper.begin(int, ("7",))
     assert helper.end() == 7
+
+
+def test_a_call_that_was_not_waited_for_does_not_answer_for_the_next_one():
+    """Ctrl-C may come while a helper is waited for."""
+    helper = Helper()
+    helper.begin(time.sleep, (0.05,))
+    helper.begin(pow, (3, 2))
+    assert helper.end() == 9
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_has_helpers_of_its_own(monkeypatch):
+    monkeypatch.setattr(team, "THREAD_TRANSITIONS", 1)
+    shared = Team(2, np.arange(11))
+    assert shared.all(lambda begin, end: end - begin, ()) == [5, 5]
+    child = get_context("fork").Process(target=shared.all, args=(lambda begin, end: end - begin, ()))
+    child.start()
+    child.join(20)
+    if child.is_alive():
+        child.kill()
+    assert child.exitcode == 0
 
 
 def test_looking_out_sees_a_change_and_gives_up_without_one():

@@ -41,14 +41,14 @@ def improve(
     low, high, switched = np.inf, -np.inf, 0
     for first in range(begin, end, BLOCK_STATES):
         last = min(first + BLOCK_STATES, end)
-        fill_worths(*rows, discount, value, first, last, out_worth)
-        found = pick_best(first_choice, out_worth, value, first, last, out_value, out_choice)
+        worths(*rows, discount, value, first, last, out_worth)
+        found = best(first_choice, out_worth, value, first, last, out_value, out_choice)
         low, high, switched = min(low, found[0]), max(high, found[1]), switched + found[2]
     return low, high, switched
 
 
-@part
-def fill_worths(
+@kernel
+def worths(
     first_choice: Integers,
     first_transition: Integers,
     target: Integers,
@@ -79,8 +79,8 @@ def expectation(target: Integers, probability: Floats, value: Floats, begin: Any
     return total
 
 
-@part
-def pick_best(
+@kernel
+def best(
     first_choice: Integers,
     worth: Floats,
     value: Floats,
@@ -140,39 +140,6 @@ def list_near(
             to += np.uint64(worth[choice] >= least)
         out_count[state] = to - before
     return int(to - start)
-
-
-@kernel
-def worths(
-    first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    discount: float,
-    value: Floats,
-    begin: int,
-    end: int,
-    out_worth: Floats,
-) -> None:
-    """Find what every choice is worth."""
-    fill_worths(
-        first_choice, first_transition, target, probability, reward, discount, value, begin, end, out_worth
-    )
-
-
-@kernel
-def best(
-    first_choice: Integers,
-    worth: Floats,
-    value: Floats,
-    begin: int,
-    end: int,
-    out_value: Floats,
-    out_choice: Integers,
-) -> tuple[float, float, int]:
-    """Find what every state is worth; return the smallest and the largest change, and how many choices changed."""
-    return pick_best(first_choice, worth, value, begin, end, out_value, out_choice)
 
 
 @kernel

@@ -40,6 +40,7 @@ NEAR = 0.4  # what a choice near the best loses at most, in spreads of the chang
 SLOWEST, FASTEST = 0.99, 0.01  # rates at which these are expected to fall
 COPY = 3.0  # sweeps of a policy that its copy costs
 COARSE_STATES = 400_000  # from here on single precision is faster,
+COARSE_LIMIT = 1e30  # what the values must stay below,
 COARSE = 1e-5  # as long as a sweep's change spreads over more than this part of the values
 SWEEPS_BETWEEN = 6  # in place, between two policies of ipi
 GROUP_STATES = 1 << 20  # of blocks that are settled together
@@ -195,8 +196,13 @@ def _modified(sweeps: Sweeps, value: Floats, goal: Goal, patience: int | None) -
         return _narrowing(sweeps, value, goal, patience, None)
     first = np.zeros_like(value)  # the first sweep needs no transitions
     change = sweeps.best(sweeps.rows.reward, value, first)
-    start: Any = first.astype(np.float32) if len(value) >= COARSE_STATES else first
+    start: Any = first.astype(np.float32) if _coarse(sweeps.rows) else first
     return _narrowing(sweeps, start, goal, patience, change).astype(np.float64, copy=False)
+
+
+def _coarse(rows: Rows) -> bool:
+    """Return whether the first sweeps shall run in single precision: it is faster, and holds the values."""
+    return rows.num_states >= COARSE_STATES and rows.largest_reward < COARSE_LIMIT * (1.0 - rows.discount)
 
 
 def _narrowing(choices: Choices, value: Floats, goal: Goal, patience: int | None, change: Change | None) -> Floats:
@@ -270,7 +276,7 @@ def _slack(rows: Rows, change: Change, rate: float) -> float:
     If the changes fall at this rate and what they do to a choice is a matter of chance, the squares of those to
     come add up: a geometric series.  A choice that is left out by mistake is found by who checks the values.
     """
-    if rows.discount == 1.0:  # a check would not find it
+    if rows.discount == 1.0:  # nothing makes the changes fall
         return math.inf
     return NEAR * spread(rows, change) / math.sqrt(1.0 - rate * rate)
 

@@ -12,9 +12,10 @@ thread may be put on the processor of the one that woke it, and there it waits u
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
-from itertools import pairwise
+from itertools import count, pairwise
 from threading import Event, Lock, Thread
 from typing import Any
 
@@ -42,7 +43,6 @@ class Post:
 
     def __init__(self) -> None:
         self._count = np.zeros(1, np.int64)
-        self._seen = 0
         self._bell = Event()
 
     def send(self) -> None:
@@ -50,13 +50,12 @@ class Post:
         self._count[0] += 1
         self._bell.set()
 
-    def await_one(self) -> None:
-        """Return when one more message was sent; only one thread may ask."""
-        if self._count[0] == self._seen and not look_out(self._count, self._seen, LOOKS):
-            while self._count[0] == self._seen:
+    def wait_for(self, number: int) -> None:
+        """Return when so many messages were sent, the last of them now or soon; only one thread may ask."""
+        if self._count[0] < number and not look_out(self._count, number - 1, LOOKS):
+            while self._count[0] < number:
                 self._bell.wait()
                 self._bell.clear()
-        self._seen += 1
 
 
 class Helper:
@@ -64,6 +63,7 @@ class Helper:
 
     def __init__(self) -> None:
         self._work, self._done = Post(), Post()
+        self._begun = 0  # calls; as many are done, unless Ctrl-C came while one was waited for
         self._call: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
         self._answer: Any = None
         self._error: BaseException | None = None
@@ -71,12 +71,14 @@ class Helper:
 
     def begin(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         """Let the thread call a function."""
+        self._done.wait_for(self._begun)
         self._call = function, arguments
+        self._begun += 1
         self._work.send()
 
     def end(self) -> Any:
         """Wait for the call and return its answer."""
-        self._done.await_one()
+        self._done.wait_for(self._begun)
         answer, error = self._answer, self._error
         self._answer = self._error = None
         if error is not None:
@@ -84,10 +86,11 @@ class Helper:
         return answer
 
     def _serve(self) -> None:
-        while True:
-            self._work.await_one()
+        for number in count(1):
+            self._work.wait_for(number)
             assert self._call is not None
             (function, arguments), self._call = self._call, None
+            self._answer = self._error = None
             try:
                 self._answer = function(*arguments)
             except BaseException as error:  # whatever it is belongs to who asked
@@ -100,6 +103,10 @@ class Helper:
 def _helpers(number: int) -> tuple[Lock, list[Helper]]:
     """Return helpers, and the lock that keeps them for one caller at a time."""
     return Lock(), [Helper() for _ in range(number)]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_helpers.cache_clear)  # a child has none of its parent's threads
 
 
 class Team:

@@ -133,7 +133,7 @@ def depth_limited(
     with stopping_after(seconds, watch):
         watch.run([partial(_deepen, job, limit)])
     if not job.values:
-        raise LimitError("the time was too short for even one move; give more seconds")
+        raise LimitError("the search ended before it had looked at even one move; give it more time")
     return _summary(job, time.perf_counter() - began)
 
 

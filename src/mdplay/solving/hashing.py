@@ -107,16 +107,16 @@ def tag_of(packed: Any) -> int:
 
 
 @part
-def find_listed(index: Any, listed: Any, state: Any, i: int, tag: int) -> int:
-    """Return the slot of the state in row i, or the free slot where it belongs; see `tag_of`."""
+def find_listed(index: Any, listed: Any, rows: Any, i: int, tag: int) -> int:
+    """Return the slot of the state in row i, or the free slot where it belongs; ``tag`` is that of the state."""
     last = len(index) - 1
     slot = tag & last
     while index[slot] != 0:
         if index[slot] >> 32 == tag:
             number = (index[slot] & HALF) - 1
             same = True
-            for j in range(state.shape[1]):
-                same &= listed[number, j] == state[i, j]
+            for j in range(rows.shape[1]):
+                same &= listed[number, j] == rows[i, j]
             if same:
                 break
         slot = (slot + 1) & last
