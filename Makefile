@@ -1,15 +1,21 @@
 # make run         install into .venv and reproduce the five systems, quickly
 # make test        everything that must hold for every change
 # make test-slow   what is too long for every change
+# make screenshots   pictures of every page, for the documentation
+# make harden      the campaign against the package at full size: hours
 PYTHON ?= python3
 BIN := .venv/bin
 export MDPLAY_CACHE ?= $(CURDIR)/.cache
+# tests that run with every access of the kernels checked for each change; test-slow runs all of them so
+CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
+	tests/searching/test_depth_limited.py
 
-.PHONY: run test test-slow format docs clean
+.PHONY: run test test-slow harden screenshots format docs clean
 
 run: .venv/run
 	$(BIN)/mdplay reproduce --quick
 	@echo "Try next:"
+	@echo "  $(BIN)/mdplay serve --open"
 	@echo "  $(BIN)/mdplay play connect-four"
 	@echo "  $(BIN)/mdplay solve dots-and-boxes --position 0x145"
 	@echo "  $(BIN)/mdplay new my_game.py"
@@ -18,12 +24,20 @@ test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -m "not slow" tests/bridge tests/searching tests/solving
+	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge tests/searching tests/solving
+	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
 test-slow: .venv/test
 	$(BIN)/pytest -m slow
+	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+
+harden: .venv/test
+	$(BIN)/python -m tests.hardening
+
+screenshots: .venv/test
+	$(BIN)/python tools/screenshots.py
 
 docs: .venv/test
 	$(BIN)/zensical build --clean
@@ -38,7 +52,7 @@ clean:
 # One stamp per set of extras: installed again only when pyproject.toml changes.
 .venv/run: pyproject.toml
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[plot]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[plot,web]"
 	touch $@
 
 .venv/test: pyproject.toml

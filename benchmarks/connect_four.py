@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mdplay.games.connect_four import ConnectFour, State
+from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.rng import Random
 from mdplay.solving.proof import Prover
 
@@ -150,12 +150,12 @@ def read(path: Path, count: int | None) -> list[tuple[str, int]]:
 def random_positions(plies: int, count: int) -> list[str]:
     """Return positions in which nobody could win at once, or had to defend, on the way."""
     game, rng, found = ConnectFour(), Random(plies), list[str]()
-    study: Any = game.study()
+    proof_view: Any = game.proof_view()
     while len(found) < count:
         s, moves = game.initial(), ""
         for _ in range(plies):
-            look = study.look(study.enter(s))
-            if look.low == look.high or not look.moves & (look.moves - 1):
+            bounds = proof_view.bounds(proof_view.enter(s))
+            if bounds.low == bounds.high or not bounds.moves & (bounds.moves - 1):
                 break
             column = rng.pick(game.legal(s))
             moves, s = moves + str(column + 1), game.step(s, column)
@@ -184,10 +184,10 @@ class Clocked(Prover):
 
     spent: ClassVar[defaultdict[int, float]] = defaultdict(float)
 
-    def _settle(self, desk: Any, *rest: Any, **budget: Any) -> None:
+    def _settle(self, stack: Any, *rest: Any, **budget: Any) -> None:
         began = time.thread_time()
-        super()._settle(desk, *rest, **budget)
-        self.spent[id(desk)] += time.thread_time() - began
+        super()._settle(stack, *rest, **budget)
+        self.spent[id(stack)] += time.thread_time() - began
 
 
 def empty_board(threads: int) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from mdplay.bits import some
+from mdplay.bits import nonempty
 from mdplay.bridge import kernel, part
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -42,7 +42,7 @@ def play_connect_four(games: int, seed: Any) -> Any:
                 total -= sign
                 break
             mask = legal(mine | theirs)
-            if not some(mask):
+            if not nonempty(mask):
                 break
             x = advance(x)
             foot = pick(mask, scramble(x)) * 7

@@ -19,8 +19,8 @@ from statistics import median
 
 import numpy as np
 
-from mdplay.learning.moves import row_table
-from mdplay.learning.training import Settings, Training
+from mdplay.games.twenty48.moves import row_table
+from mdplay.games.twenty48.training import Training, TrainingSettings
 from scalar_2048 import train as train_scalar
 
 Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds
@@ -40,7 +40,7 @@ def ours(method: str) -> Run:
     """Return a run of our learner, in this thread so that its time counts."""
 
     def run(episodes: int) -> tuple[float, float]:
-        training = Training.begin(Settings(method=method, seed=1))
+        training = Training.begin(TrainingSettings(method=method, seed=1))
         task, moves = training.task(episodes)
         began = time.thread_time()
         task()
@@ -87,7 +87,7 @@ def two_threads(rounds: int, episodes: int) -> None:
     for _ in range(rounds):
         speeds = []
         for threads in (1, 2):
-            training = Training.begin(Settings(seed=1))
+            training = Training.begin(TrainingSettings(seed=1))
             training.prepare()
             training.run_block(threads * episodes, threads)
             speeds.append(training.moves_per_second)

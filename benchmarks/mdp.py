@@ -133,7 +133,7 @@ def compare(name: str, mdp: MDP, rounds: int, with_mdpsolver: bool) -> None:
 
 
 def enumerate_game(rounds: int) -> None:
-    from mdplay.mdp.game_graph import explore
+    from mdplay.states.graph import explore
     from solving import SortedPiles
 
     game = SortedPiles()

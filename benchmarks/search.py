@@ -17,8 +17,8 @@ from statistics import median
 
 import pyspiel
 
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.tic_tac_toe import TicTacToe
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.searching.mcts import mcts
 
 Run = Callable[[], int]  # runs once and returns the number of simulations
@@ -37,10 +37,12 @@ def open_spiel(name: str, simulations: int) -> Run:
 
 
 def ours(
-    game: ConnectFour | TicTacToe, simulations: int, form: str, solver: bool = False, threads: int = 1
+    game: ConnectFour | TicTacToe, simulations: int, expansion: str, solver: bool = False, threads: int = 1
 ) -> Run:
     """Return a run of our search."""
-    return lambda: mcts(game, simulations=simulations, form=form, solver=solver, threads=threads).simulations
+    return lambda: (
+        mcts(game, simulations=simulations, expansion=expansion, solver=solver, threads=threads).simulations
+    )
 
 
 def rates(runs: dict[str, Run], rounds: int, clock: Callable[[], float]) -> dict[str, list[float]]:
@@ -62,20 +64,20 @@ def compare(simulations: int, rounds: int) -> dict[str, dict[str, float]]:
     speeds = rates(
         {
             "connect four, OpenSpiel C++": open_spiel("connect_four", simulations),
-            "connect four, standard": ours(four, many, "standard"),
-            "connect four, standard, solver": ours(four, many, "standard", solver=True),
-            "connect four, report": ours(four, many, "report"),
+            "connect four, standard": ours(four, many, "one"),
+            "connect four, standard, solver": ours(four, many, "one", solver=True),
+            "connect four, report": ours(four, many, "all"),
             "tic-tac-toe, OpenSpiel C++": open_spiel("tic_tac_toe", simulations),
-            "tic-tac-toe, standard": ours(three, many, "standard"),
-            "tic-tac-toe, standard, solver": ours(three, many, "standard", solver=True),
-            "tic-tac-toe, report": ours(three, many, "report"),
+            "tic-tac-toe, standard": ours(three, many, "one"),
+            "tic-tac-toe, standard, solver": ours(three, many, "one", solver=True),
+            "tic-tac-toe, report": ours(three, many, "all"),
         },
         rounds,
         time.process_time,
     )
     table = {name: row(name, speeds, f"{name.split(',')[0]}, OpenSpiel C++") for name in speeds}
     by_clock = rates(
-        {f"{t} thread(s)": ours(four, 5 * many, "standard", threads=t) for t in (1, 2)}, rounds, time.perf_counter
+        {f"{t} thread(s)": ours(four, 5 * many, "one", threads=t) for t in (1, 2)}, rounds, time.perf_counter
     )
     return table | {name: row(name, by_clock, "1 thread(s)") for name in by_clock}
 

@@ -1,5 +1,6 @@
 """What all tests share: whether the compiler is on, and the command line in this process."""
 
+import os
 import signal
 import sys
 from dataclasses import dataclass
@@ -8,6 +9,9 @@ import pytest
 from hypothesis import settings
 
 from tests.helpers import COMPILED
+
+# Tests are small questions, which plain Python would answer; they are to test what is compiled.
+os.environ.setdefault("MDPLAY_PLAIN_SECONDS", "0")
 
 # A shell that runs the tests in the background lets them ignore Ctrl-C, and with them every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -28,14 +32,13 @@ def mdplay(capsys, monkeypatch):
     """Run the command line in this process: mdplay("show", "2048") -> code, out, err."""
 
     def run(*arguments):
-        from mdplay.cli import main
+        from mdplay.cli import run as run_commands
 
         monkeypatch.setattr(sys, "argv", ["mdplay", *map(str, arguments)])
         capsys.readouterr()
-        with pytest.raises(SystemExit) as left:
-            main()
+        code = run_commands()
         captured = capsys.readouterr()
-        return Answer(left.value.code or 0, captured.out, captured.err)
+        return Answer(code, captured.out, captured.err)
 
     return run
 

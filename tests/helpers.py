@@ -7,6 +7,7 @@ from pathlib import Path
 
 COMPILED = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 ROOT = Path(__file__).parents[1]
+HUNG_SECONDS = 1800  # far beyond what a busy machine needs: only a hang takes so long
 
 NIM = '''"""Take one, two or three; whoever takes the last one wins."""
 
@@ -45,7 +46,7 @@ def python(*arguments, cache=None, cwd=None, code=0, **environment):
     if cache is not None:
         env["MDPLAY_CACHE"] = str(cache)
     done = subprocess.run(
-        [sys.executable, *arguments], env=env, cwd=cwd, capture_output=True, text=True, timeout=300
+        [sys.executable, *arguments], env=env, cwd=cwd, capture_output=True, text=True, timeout=HUNG_SECONDS
     )
     assert done.returncode == code, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -11,12 +11,12 @@ WORDS = st.integers(0, WORD)
 @given(st.sets(st.integers(0, 63)))
 def test_masks_are_sets(elements):
     mask = sum(1 << e for e in elements)
-    assert bits.members(mask) == sorted(elements)
+    assert bits.elements(mask) == sorted(elements)
     assert bits.popcount(mask) == len(elements)
-    assert bits.some(mask) == bool(elements)
+    assert bits.nonempty(mask) == bool(elements)
     if elements:
         assert bits.lowest(mask) == min(elements)
-        assert bits.members(bits.rest(mask)) == sorted(elements)[1:]
+        assert bits.elements(bits.without_lowest(mask)) == sorted(elements)[1:]
         assert [bits.nth(mask, k) for k in range(len(elements))] == sorted(elements)
 
 
@@ -24,16 +24,16 @@ def test_masks_are_sets(elements):
 def test_wide_masks_are_sets_of_up_to_128(elements):
     whole = sum(1 << e for e in elements)
     mask = Wide(whole & WORD, whole >> 64)
-    assert bits.members(mask) == sorted(elements)
+    assert bits.elements(mask) == sorted(elements)
     assert bits.lowest(mask) == min(elements)
-    assert isinstance(bits.rest(mask), Wide)
-    assert bits.members(bits.rest(mask)) == sorted(elements)[1:]
+    assert isinstance(bits.without_lowest(mask), Wide)
+    assert bits.elements(bits.without_lowest(mask)) == sorted(elements)[1:]
     assert all(bits.has(mask, e) == (e in elements) for e in range(128))
 
 
 def test_a_complement_is_a_mask_of_64_bits():
     assert bits.popcount(~0b101) == 62
-    assert bits.members(~0b101)[:3] == [1, 3, 4]
+    assert bits.elements(~0b101)[:3] == [1, 3, 4]
 
 
 @pytest.mark.parametrize("value, word", [(0, 0), (-1, WORD), (1 << 64, 0), (5, 5)])

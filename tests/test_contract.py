@@ -3,8 +3,8 @@ import pytest
 from mdplay.bits import U64, Wide
 from mdplay.contract import check_fits, checked, state_class, where
 from mdplay.errors import GameError
-from mdplay.games.connect_four import ConnectFour, State
-from mdplay.games.twenty48 import Twenty48
+from mdplay.games.connect_four.rules import ConnectFour, State
+from mdplay.games.twenty48.rules import Twenty48
 
 
 def rule():
@@ -59,3 +59,10 @@ def test_a_double_plays_like_the_game_and_keeps_its_flags():
 def test_state_class_and_where():
     assert state_class(ConnectFour) is State
     assert where(rule).startswith("rule (test_contract.py, line ")
+
+
+def test_a_number_that_cannot_be_written_out_is_named():
+    with pytest.raises(GameError, match="returned a number of 16610 bits, which does not fit"):
+        check_fits(10**5000, int, check_fits)
+    with pytest.raises(GameError, match="returned a tuple that cannot be shown"):
+        check_fits((10**5000,), int, check_fits)

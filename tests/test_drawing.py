@@ -1,4 +1,5 @@
 import xml.etree.ElementTree as ET
+from inspect import signature
 
 import pytest
 
@@ -6,6 +7,7 @@ from mdplay import Position, drawing, make, registry
 from mdplay.game import Game
 from mdplay.rng import Random
 
+WITH_ROOM = {"2048", "anti-tic-tac-toe", "connect-four", "dots-and-boxes", "qubic", "tic-tac-toe"}
 SVG = "{http://www.w3.org/2000/svg}"
 GAMES = [*registry.names(), "tic-tac-toe:rows=2,cols=5", "dots-and-boxes:rows=3,cols=1", "2048:rows=2,cols=3"]
 
@@ -30,11 +32,39 @@ def test_pictures_stay_on_the_canvas_and_offer_exactly_the_legal_moves(name):
         for x, y in points(root):
             assert 0 <= x <= width
             assert 0 <= y <= height
-        offered = {int(g.get("data-action")): g.find(f"{SVG}title").text for g in root.iter(f"{SVG}g")}
-        if name.startswith("2048"):
-            assert offered == {}  # its moves are directions, not places
-        else:
-            assert offered == dict(zip(position.actions, position.moves, strict=True))
+        targets = [g for g in root.iter(f"{SVG}g") if g.get("class") == "move"]
+        offered = {int(g.get("data-action")): g.find(f"{SVG}title").text.split()[-1] for g in targets}
+        assert offered == dict(zip(position.actions, position.moves, strict=True))
+        rooms = [room for g in targets if (room := g.get("data-at"))]  # without one a page takes the middle
+        assert len(rooms) == len(targets) or name.partition(":")[0] not in WITH_ROOM
+        for x, y, r in (map(float, room.split()) for room in rooms):
+            assert r <= x <= width - r
+            assert r <= y <= height - r
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_last_move_is_marked_once_and_nothing_is_styled_by_an_attribute(name):
+    for position in random_positions(make(name), games=1):
+        root = ET.fromstring(position.svg)
+        assert not any("style" in shape.attrib for shape in root.iter())
+        marked = [g for g in root.iter(f"{SVG}g") if g.get("class") == "last"]
+        knows = "past" in signature(type(position.game).svg).parameters  # who is not told cannot mark it
+        assert len(marked) == (bool(position.past) and knows)
+
+
+def test_a_ghost_is_the_piece_as_it_will_lie_there():
+    before = Position.parse(make("connect-four"), "moves:4,4,3")
+    target = next(g for g in ET.fromstring(before.svg).iter(f"{SVG}g") if g.get("data-action") == "3")
+    ghost = next(g for g in target if g.get("class") == "ghost")
+    after = ET.fromstring(before.play("4").svg)
+    disc = next(g for g in after.iter(f"{SVG}g") if g.get("class") == "last")
+    assert [shape.attrib for shape in ghost] == [shape.attrib for shape in disc]
+    assert target.get("data-at") == " ".join(ghost[0].get(name) for name in ("cx", "cy", "r"))
+
+
+def test_colour_is_not_all_that_tells_the_players_apart():
+    assert "groove" in drawing.stone(5, 5, 4, "second")
+    assert "groove" not in drawing.stone(5, 5, 4, "first")
 
 
 def points(root: ET.Element):

@@ -1,10 +1,14 @@
+import sys
+
 import pytest
 
+from mdplay import registry, specs
 from mdplay.errors import GameError, UnknownName
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.tic_tac_toe import TicTacToe
-from mdplay.registry import BUILT_IN, make, maker, names, parameters
-from tests.helpers import NIM, write
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.registry import BUILT_IN, from_data, make, maker, names
+from mdplay.specs import parameters
+from tests.helpers import NIM, python, write
 
 
 def test_names_and_parameters():
@@ -83,3 +87,94 @@ def test_every_fault_of_a_file_is_one_sentence(tmp_path, text, name, sentence):
     with pytest.raises((GameError, UnknownName), match=sentence) as caught:
         make(f"{path}:{name}" if name else str(path))
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["numpy", "json", "mdplay", "queue", "click"])
+def test_a_game_file_may_be_called_like_a_module(tmp_path, name):
+    write(tmp_path, f"{name}.py", NIM)
+    program = (
+        f"import sys, mdplay; game = mdplay.make(sys.argv[1]); import {name}; assert not hasattr({name}, 'Nim');"
+        "print(mdplay.registry.name_of(game)[0], mdplay.playouts(game, games=3).games)"
+    )
+    assert python("-c", program, str(tmp_path / f"{name}.py")) == f"{name}.py:Nim 3\n"
+
+
+def test_two_files_of_one_name_are_two_games(tmp_path):
+    for folder, pile in (("a", 5), ("b", 6)):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, "heap.py", NIM.replace("= 21", f"= {pile}"))
+    first, second = (registry.make(str(tmp_path / folder / "heap.py")) for folder in "ab")
+    assert (first.pile, second.pile) == (5, 6)
+    assert type(first).__module__ != type(second).__module__
+    assert sys.modules[type(first).__module__].Nim is type(first)
+
+
+@pytest.mark.parametrize("path", ["~nobody-of-this-name/x.py", "x" * 5000 + ".py", "a\0b.py", "loop.py"])
+def test_odd_paths_are_one_sentence(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    with pytest.raises(GameError, match="no home folder|cannot be read|there is no file"):
+        registry.make(path)
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e400"])
+def test_a_parameter_is_a_finite_number(value):
+    with pytest.raises(GameError, match="out of range"):
+        specs.Parameter("c", float, 1.0, None).parse(value)
+
+
+def test_a_parameter_fits_64_bits():
+    with pytest.raises(GameError, match="out of range"):
+        specs.Parameter("n", int, 1, None).parse("0x" + "f" * 5000)
+
+
+def test_a_game_that_data_name():
+    assert from_data("connect-four", {"rows": 5, "cols": 4}) == ConnectFour(5, 4)
+    assert from_data("tic-tac-toe", {"misere": True}) == TicTacToe(misere=True)
+    assert from_data("anti-tic-tac-toe", {}) == TicTacToe(misere=True)
+
+
+@pytest.mark.parametrize(
+    "name, given, sentence",
+    [
+        ("x" * 1_000_000, {}, "no game 'x{80}'"),
+        ("connect-four:rows=5", {}, "no game 'connect-four:rows=5'"),
+        ("connect-four", {"rows": "5"}, "rows=5 is not a whole number"),
+        ("connect-four", {"rows": True}, "rows=True is not a whole number"),
+        ("connect-four", {"rows": 5.0}, "rows=5.0 is not a whole number"),
+        ("connect-four", {"rows": [5]}, r"rows=\[5\] is not a whole number"),
+        ("connect-four", {"rows": 10**5000}, "rows=a huge number is out of range"),
+        ("connect-four", {"rows": 0}, "rows=0 is out of range"),
+        ("connect-four", {"row": 5}, "no parameter 'row'"),
+        ("tic-tac-toe", {"misere": 1}, "misere=1 is not true or false"),
+    ],
+)
+def test_data_give_registered_names_and_values_of_the_right_kind_only(name, given, sentence):
+    with pytest.raises((GameError, UnknownName), match=sentence):
+        from_data(name, given)
+
+
+@pytest.mark.parametrize("name", ["{}", "{}:Nim", "x:k={}", "../{}", "tic-tac-toe:misere={}"])
+def test_data_open_no_file(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "evil.py", "from pathlib import Path; Path('ran').touch()")
+    for text in (name.format("evil.py"), name.format(tmp_path / "evil.py")):
+        with pytest.raises(UnknownName):
+            from_data(text, {})
+        with pytest.raises((UnknownName, GameError)):
+            from_data("connect-four", {"rows": text})
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_game_may_extend_one_whose_annotations_only_its_own_module_knows(tmp_path):
+    text = """
+from dataclasses import dataclass
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+
+@dataclass(frozen=True)
+class Wide(TicTacToe):
+    cols: int = 4
+"""
+    path = tmp_path / "wide.py"
+    path.write_text(text)
+    assert make(f"{path}:Wide").cols == 4

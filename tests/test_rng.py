@@ -1,4 +1,7 @@
-from mdplay.bits import WORD
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mdplay.bits import WORD, Wide
 from mdplay.rng import Random, advance, pick, scramble, stream
 
 
@@ -38,6 +41,18 @@ def test_pick_is_uniform():
 def test_pick_takes_the_extremes():
     assert pick(0b1010, 0) == 1
     assert pick(0b1010, WORD) == 3
+
+
+@given(st.sets(st.integers(0, 127), min_size=1), st.integers(0, WORD))
+def test_a_stream_draws_from_masks_of_two_words_too(actions, seed):
+    whole = sum(1 << action for action in actions)
+    assert Random(seed).pick(Wide(whole & WORD, whole >> 64)) in actions
+
+
+def test_high_actions_are_drawn_as_often_as_low_ones():
+    rng, mask = Random(1), Wide(1 << 5, 1 << 13 | 1 << 16)
+    drawn = [rng.pick(mask) for _ in range(3000)]
+    assert {action: 900 < drawn.count(action) < 1100 for action in (5, 77, 80)} == {5: True, 77: True, 80: True}
 
 
 def test_unit_and_below_have_the_right_mean():

@@ -2,11 +2,13 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 
 import pytest
 
 from mdplay.errors import GameError, LimitError
-from mdplay.running import Watch, num_threads
+from mdplay.running import Watch, compiling, num_threads
+from mdplay.stopping import StillRunning, Terminated
 
 
 def test_results_come_in_order():
@@ -80,3 +82,83 @@ def test_ctrl_c_stops_the_tasks_and_goes_on_as_an_exception():
 
 def test_ctrl_c_ends_an_interruptible_job_with_what_it_has():
     assert press_ctrl_c(Watch(interruptible=True)) == ["what there is"]
+
+
+def interrupted(watch, ends):
+    """Interrupt a job that stops for nobody but the test."""
+    began = threading.Event()
+
+    def work():
+        began.set()
+        ends.wait()
+        return "too late"
+
+    threading.Thread(target=lambda: began.wait() and os.kill(os.getpid(), signal.SIGINT)).start()
+    return watch.run([work])
+
+
+@pytest.mark.parametrize("interruptible", [False, True])
+def test_ctrl_c_does_not_wait_for_who_never_stops(interruptible):
+    watch, ends = Watch(interruptible=interruptible), threading.Event()
+    stop = watch.stop
+    with pytest.raises(StillRunning):
+        interrupted(watch, ends)
+    assert stop[0] == 1 and watch.stop is not stop, "the next run would wake the one that was left"
+    assert watch.run([lambda: int(watch.stop[0])]) == [0]
+    assert stop[0] == 1
+    ends.set()
+
+
+def test_sigterm_ends_an_interruptible_job_too():
+    watch = Watch(interruptible=True)
+
+    def raise_it(number, frame):
+        raise Terminated
+
+    before = signal.signal(signal.SIGINT, raise_it)
+    try:
+        with pytest.raises(Terminated):
+            press_ctrl_c(watch)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_too_many_threads_are_refused():
+    with pytest.raises(LimitError, match="at most 1024"):
+        num_threads(10**30)
+
+
+def test_ctrl_c_does_not_wait_for_a_compiler():
+    ends, done = threading.Event(), threading.Event()
+
+    def compile_slowly():
+        os.kill(os.getpid(), signal.SIGINT)
+        ends.wait()
+        done.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        compiling.run(compile_slowly)
+    ends.set()
+    assert done.wait(60), "the compiler goes on by itself"
+    assert compiling.run(lambda: threading.current_thread() is threading.main_thread()) is False
+
+
+def test_who_shows_the_progress_may_cancel_the_job_and_its_threads_have_ended_by_then():
+    class Enough(Exception):
+        pass
+
+    ended = []
+
+    def show(_: int) -> None:
+        raise Enough
+
+    def work(watch: Watch) -> None:
+        while not watch.stop[0]:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        ended.append(True)
+
+    watch = Watch(1, show)
+    with pytest.raises(Enough):
+        watch.run([partial(work, watch)])
+    assert ended == [True]

@@ -1,4 +1,4 @@
-"""The signature: equal to the file, compiled and plain."""
+"""The signature: equal to the file, compiled, plain, and plain first."""
 
 import pytest
 
@@ -7,6 +7,13 @@ from tests.helpers import ROOT, python
 PROGRAM = ROOT / "benchmarks" / "signature.py"
 
 
-@pytest.mark.parametrize("disable", ["0", "1"], ids=["compiled", "plain"])
-def test_the_signature_is_unchanged(disable):
-    python(PROGRAM, NUMBA_DISABLE_JIT=disable)  # exit code 1 where a count differs
+WAYS = {
+    "compiled": {"NUMBA_DISABLE_JIT": "0", "MDPLAY_PLAIN_SECONDS": "0"},
+    "plain": {"NUMBA_DISABLE_JIT": "1"},
+    "plain first": {"NUMBA_DISABLE_JIT": "0", "MDPLAY_PLAIN_SECONDS": "1000"},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_signature_is_unchanged(way):
+    python(PROGRAM, **WAYS[way])  # exit code 1 where a count differs

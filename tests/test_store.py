@@ -1,4 +1,4 @@
-import os
+import json
 import subprocess
 import sys
 import time
@@ -11,7 +11,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 from mdplay.errors import FormatError
-from mdplay.store import load, replacing, save
+from mdplay.store import load, save
 
 ARRAYS = {
     "weights": np.linspace(-1, 1, 24, dtype=np.float32).reshape(2, 3, 4),
@@ -105,6 +105,26 @@ def test_a_forged_header_is_refused(tmp_path, header):
         load(tmp_path / "forged", kind="test")
 
 
+@pytest.mark.parametrize("words", ["", "[1]", "{", "7", "[" * 100_000])
+def test_words_that_are_not_a_document_are_refused(tmp_path, monkeypatch, words):
+    monkeypatch.setattr("mdplay.store.json.dumps", _with_words(words))
+    save(tmp_path / "x", {}, kind="test", meta={})  # with a checksum that fits
+    monkeypatch.undo()
+    with pytest.raises(FormatError, match="its words are not JSON"):
+        load(tmp_path / "x", kind="test")
+
+
+def _with_words(words):
+    plain = json.dumps
+    return lambda document, **options: words if document == {} and options else plain(document, **options)
+
+
+@pytest.mark.parametrize("path", ["/dev/null", "/dev/zero"])
+def test_a_device_is_refused(path):
+    with pytest.raises(FormatError, match="it is not a file"):
+        load(path, kind="test")
+
+
 def test_a_file_with_more_at_its_end_is_refused(file):
     file.write_bytes(file.read_bytes() + b"\0")
     with pytest.raises(FormatError, match="too long"):
@@ -139,16 +159,6 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
         save(tmp_path / "no" / "x", ARRAYS, kind="test")
 
 
-def test_a_failure_leaves_the_old_file_and_no_part(tmp_path):
-    path = tmp_path / "x"
-    path.write_text("old")
-    with pytest.raises(RuntimeError), replacing(path) as file:
-        file.write(b"new")
-        raise RuntimeError
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
 WRITER = """
 import sys, numpy as np
 from mdplay.store import save
@@ -170,11 +180,3 @@ def test_killed_writers_leave_a_whole_file(tmp_path):
         assert (stored.arrays["a"] == stored.meta["i"]).all()
     save(path, {}, kind="test")
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_running_writer_keeps_its_part(tmp_path):
-    path = tmp_path / "x"
-    (tmp_path / f"x.{os.getppid()}.part").touch()
-    (tmp_path / "x.notes.part").touch()
-    save(path, {}, kind="test")
-    assert len(list(tmp_path.iterdir())) == 3

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdplay import Position, make, registry
-from mdplay.bits import members
+from mdplay import Position, make, registry, specs
+from mdplay.bits import elements
 from mdplay.cli.games import KNOWLEDGE
 from mdplay.game import Game, num_players
 
@@ -48,12 +48,37 @@ FACTS = {
             "Among random players the first wins 121/420 of the games, 8/63 are drawn.",
         ),
     ),
+    "breakthrough": Facts(
+        "Breakthrough",
+        "moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
+        (
+            "The game is by Dan Troyka (2000).",
+            "A game always ends, and nobody draws: every move brings a pawn nearer to the far side.",
+        ),
+    ),
+    "chess-ending": Facts(
+        "King and rook against king",
+        "Kc3,Rh4,kd1,b",
+        (
+            "With a rook White mates within 16 moves, with a queen within 10.",
+            "Up to symmetry there are 28,056 positions with Black to move; 2,796 of them are drawn (Bain 1992).",
+        ),
+    ),
     "connect-four": Facts(
         "Connect Four",
         "44434455336",
         (
             "The first player wins, by the middle column (Allen 1988, Allis 1988).",
             "On 7 x 6 there are 4,531,985,219,092 positions (Tromp).",
+        ),
+    ),
+    "dodgem": Facts(
+        "Dodgem",
+        ".>.>^..^.,>",
+        (
+            "The game is by Colin Vout (1972).",
+            "On 3 x 3 the first player wins, in 20 plies; 4 x 4 is a draw by endless play (Winning Ways).",
+            "On 3 x 3 there are 2,055 positions; the player to move wins 1,215 of them and loses 840.",
         ),
     ),
     "dots-and-boxes": Facts(
@@ -65,6 +90,50 @@ FACTS = {
             "On 4 x 5 boxes it is a tie (Barker and Korf 2012), the largest board solved.",
         ),
     ),
+    "othello": Facts(
+        "Othello",
+        "moves:d3,c3,c4,e3,f2",
+        (
+            "Perfect play on 4 x 4 gives the second player 11 discs to 3, on 6 x 6 20 to 16 (Feinstein 1993).",
+            "On 8 x 8 perfect play draws (Takizawa 2023).",
+            "There are 4, 12, 56, 244, 1396 and 8200 sequences of one to six moves.",
+        ),
+    ),
+    "mens-morris": Facts(
+        "Men's Morris",
+        "X.OOX...X,5,o",
+        (
+            "With three men each the first player wins, in 9 plies, with or without the diagonals.",
+            "With four, five and six men it is a draw by endless play; there are 4,111,151, 17,844,721 and "
+            "42,372,745 positions where nobody is about to take a man.",
+        ),
+    ),
+    "mu-torere": Facts(
+        "Mu Torere",
+        "XXO.OOXOX,o",
+        (
+            "It is a draw by endless play: nobody can force the other out of moves.",
+            "There are 1,180 positions; the player to move wins 208 and loses 128.",
+        ),
+    ),
+    "pig": Facts(
+        "Pig",
+        "31-40+12x",
+        (
+            "Who begins the game to 100 wins with probability 0.5306 if both play perfectly "
+            "(Neller and Presser 2004).",
+            "Who begins the game to 20 wins with probability 0.61555855.",
+        ),
+    ),
+    "pocket-cube": Facts(
+        "Pocket cube",
+        "6z4z7z3x2y1z5z",
+        (
+            "There are 3,674,160 positions.",
+            "Every one is solved in at most 11 moves if half turns count as one, 14 if only quarter turns are "
+            "moves (OEIS A079761, A079762).",
+        ),
+    ),
     "qubic": Facts(
         "Qubic",
         "111,222,000,121,003,112,030,333,021",
@@ -73,6 +142,15 @@ FACTS = {
             "The 192 symmetries are all there are (Silver 1967).",
             "Up to symmetry there are 2, 35, 757 and 20,851 positions after one, two, three and four moves.",
             "Among random players the first wins 52.7 % of the games; a game takes 35.5 moves.",
+        ),
+    ),
+    "sliding-puzzle": Facts(
+        "Sliding puzzle",
+        "8,7,6,5,4,3,2,1,0",
+        (
+            "The 8-puzzle has 181,440 positions and takes at most 31 moves (OEIS A089473).",
+            "The 15-puzzle takes at most 80 moves (Brungger and others 1999); its positions are too many for a "
+            "table, so they are searched by iterative deepening A* (Korf 1985).",
         ),
     ),
     "tic-tac-toe": Facts(
@@ -139,14 +217,14 @@ def doc(documented: Any) -> str:
 
 def parameters(maker: registry.Maker) -> str:
     """Return the parameters of a game as a table."""
-    found = registry.parameters(maker)
+    found = specs.parameters(maker)
     if not found:
         return "None."
     rows = [f"| `{p.name}` | `{p.default}` | {span(p)} |" for p in found]
     return "\n".join(["| parameter | default | range |", "|---|---|---|", *rows])
 
 
-def span(parameter: registry.Parameter) -> str:
+def span(parameter: specs.Parameter) -> str:
     """Return the values that a parameter may take."""
     between = parameter.between
     return f"{between.low} to {between.high}" if between else "true or false" if parameter.kind is bool else ""
@@ -181,8 +259,8 @@ def symmetries(game: Game[Any]) -> str:
     start, count = game.initial(), game.symmetries()
     if game.has_outcomes:
         return f"The board has {count}: turning or reflecting it changes nothing."
-    classes = {min(game.image(game.step(start, a), k) for k in range(count)) for a in members(game.legal(start))}
-    moves = len(members(game.legal(start)))
+    classes = {min(game.image(game.step(start, a), k) for k in range(count)) for a in elements(game.legal(start))}
+    moves = len(elements(game.legal(start)))
     return f"The board has {count}. Up to them, {len(classes)} of the {moves} first moves differ."
 
 

@@ -1,6 +1,6 @@
 """Write a game once, in plain Python; solve it, search it, learn it, play it, at the speed of C++.
 
-Everything public is listed in ``__all__``; what needs the compiler is imported on first use only.
+Everything public is listed in ``__all__``; each name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -8,41 +8,48 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from mdplay.bits import U64, Wide
-from mdplay.check import check_game
-from mdplay.errors import (
-    AgentError,
-    FormatError,
-    GameError,
-    IllegalMove,
-    LimitError,
-    MdplayError,
-    PositionError,
-    UnknownName,
-)
-from mdplay.game import Between, Compiled, Game, Look, Study, find_action, parse_position
-from mdplay.position import Position
-from mdplay.registry import make
-
 if TYPE_CHECKING:
-    from mdplay.learning.points import PointUtilities, learn
-    from mdplay.mdp.model import MDP
+    from mdplay.bits import U64, Wide
+    from mdplay.checking.check import check_game
+    from mdplay.errors import (
+        AgentError,
+        FormatError,
+        GameError,
+        IllegalMove,
+        LimitError,
+        MdplayError,
+        NotCompiled,
+        PositionError,
+        UnknownName,
+    )
+    from mdplay.game import Between, Bounds, Compiled, Game, ProofView
+    from mdplay.learning.learned import Learned
+    from mdplay.learning.utilities import PointUtilities
     from mdplay.mdp.planning import Plan, plan
+    from mdplay.mdp.process import MDP
+    from mdplay.notation import find_action
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.evaluating import Evaluation, evaluate
     from mdplay.playing.games import play
+    from mdplay.playing.learning import learn
     from mdplay.playing.matches import MatchResult, match
     from mdplay.playing.records import Record, load_records, save_records
+    from mdplay.playing.searches import search
     from mdplay.playing.tournaments import TournamentResult, tournament
+    from mdplay.position import Position
+    from mdplay.registry import make
+    from mdplay.searching.depth_limited import depth_limited
     from mdplay.searching.mcts import mcts
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.searching.result import SearchResult
-    from mdplay.solving.perft import Ply, perft
+    from mdplay.searching.selectors import Selector, make_selector
+    from mdplay.searching.stepwise import Search
     from mdplay.solving.proof import Proof, Prover, prove
-    from mdplay.solving.qubic_proof import prove_qubic
-    from mdplay.solving.solution import Solution, solve
-    from mdplay.solving.threats import Threats
-    from mdplay.solving.worth import Choice
+    from mdplay.solving.responding import Responses, respond
+    from mdplay.solving.solution import Solution
+    from mdplay.solving.solvers import solve
+    from mdplay.solving.values import Choice
+    from mdplay.states.perft import Ply, perft
 
 __version__ = "0.1.0"
 
@@ -52,6 +59,7 @@ __all__ = [
     "Agent",
     "AgentError",
     "Between",
+    "Bounds",
     "Choice",
     "Compiled",
     "Evaluation",
@@ -59,10 +67,11 @@ __all__ = [
     "Game",
     "GameError",
     "IllegalMove",
+    "Learned",
     "LimitError",
-    "Look",
     "MatchResult",
     "MdplayError",
+    "NotCompiled",
     "Plan",
     "Playouts",
     "Ply",
@@ -70,75 +79,105 @@ __all__ = [
     "Position",
     "PositionError",
     "Proof",
+    "ProofView",
     "Prover",
     "Record",
+    "Responses",
+    "Search",
     "SearchResult",
+    "Selector",
     "Solution",
-    "Study",
-    "Threats",
     "TournamentResult",
     "UnknownName",
     "Wide",
     "check_game",
+    "depth_limited",
     "evaluate",
     "find_action",
     "learn",
     "load_records",
     "make",
     "make_agent",
+    "make_selector",
     "match",
     "mcts",
-    "parse_position",
     "perft",
     "plan",
     "play",
     "playouts",
     "prove",
-    "prove_qubic",
+    "respond",
     "save_records",
+    "search",
     "solve",
     "tournament",
 ]
 
-_LAZY = {
-    "MDP": "mdplay.mdp.model",
+_PLACES = {
+    "MDP": "mdplay.mdp.process",
+    "U64": "mdplay.bits",
     "Agent": "mdplay.playing.agents",
-    "Choice": "mdplay.solving.worth",
+    "AgentError": "mdplay.errors",
+    "Between": "mdplay.game",
+    "Choice": "mdplay.solving.values",
+    "Compiled": "mdplay.game",
     "Evaluation": "mdplay.playing.evaluating",
+    "FormatError": "mdplay.errors",
+    "Game": "mdplay.game",
+    "GameError": "mdplay.errors",
+    "IllegalMove": "mdplay.errors",
+    "Learned": "mdplay.learning.learned",
+    "LimitError": "mdplay.errors",
+    "Bounds": "mdplay.game",
     "MatchResult": "mdplay.playing.matches",
+    "MdplayError": "mdplay.errors",
+    "NotCompiled": "mdplay.errors",
     "Plan": "mdplay.mdp.planning",
     "Playouts": "mdplay.searching.playouts",
-    "Ply": "mdplay.solving.perft",
-    "PointUtilities": "mdplay.learning.points",
+    "Ply": "mdplay.states.perft",
+    "PointUtilities": "mdplay.learning.utilities",
+    "Position": "mdplay.position",
+    "PositionError": "mdplay.errors",
     "Proof": "mdplay.solving.proof",
     "Prover": "mdplay.solving.proof",
     "Record": "mdplay.playing.records",
+    "Responses": "mdplay.solving.responding",
+    "Search": "mdplay.searching.stepwise",
     "SearchResult": "mdplay.searching.result",
+    "Selector": "mdplay.searching.selectors",
     "Solution": "mdplay.solving.solution",
-    "Threats": "mdplay.solving.threats",
+    "ProofView": "mdplay.game",
     "TournamentResult": "mdplay.playing.tournaments",
+    "UnknownName": "mdplay.errors",
+    "Wide": "mdplay.bits",
+    "check_game": "mdplay.checking.check",
+    "depth_limited": "mdplay.searching.depth_limited",
     "evaluate": "mdplay.playing.evaluating",
-    "learn": "mdplay.learning.points",
+    "find_action": "mdplay.notation",
+    "learn": "mdplay.playing.learning",
     "load_records": "mdplay.playing.records",
+    "make": "mdplay.registry",
     "make_agent": "mdplay.playing.agents",
+    "make_selector": "mdplay.searching.selectors",
     "match": "mdplay.playing.matches",
     "mcts": "mdplay.searching.mcts",
-    "perft": "mdplay.solving.perft",
+    "perft": "mdplay.states.perft",
     "plan": "mdplay.mdp.planning",
     "play": "mdplay.playing.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof",
-    "prove_qubic": "mdplay.solving.qubic_proof",
+    "respond": "mdplay.solving.responding",
     "save_records": "mdplay.playing.records",
-    "solve": "mdplay.solving.solution",
+    "search": "mdplay.playing.searches",
+    "solve": "mdplay.solving.solvers",
     "tournament": "mdplay.playing.tournaments",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Import what needs the compiler when it is first asked for (PEP 562)."""
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    """Import a name when it is first asked for (PEP 562)."""
+    if name in _PLACES:
+        return getattr(import_module(_PLACES[name]), name)
     raise AttributeError(f"module 'mdplay' has no attribute {name!r}")
 
 

@@ -1,14 +1,16 @@
 """Sets of actions as bit masks, and 64-bit words: plain Python here, single instructions when compiled.
 
-A mask is an ``int``, a ``U64``, or, for more than 64 actions, a ``Wide`` pair of words: bit ``a`` stands for
-action ``a``.  Rules may use these functions freely; the bridge knows a compiled form of each.
+A mask is an ``int``, a ``U64``, or, for more than 64 actions, a tuple of words: a ``Wide`` has two, your own
+NamedTuple of ``U64`` fields as many as it needs.  Bit ``a`` stands for action ``a``; bit a % 64 of word a // 64.
+Rules may use these functions freely; the bridge knows a compiled form of each.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 WORD = 0xFFFF_FFFF_FFFF_FFFF  # all 64 bits
+MOST_WORDS = 32  # of a mask
 
 if TYPE_CHECKING:
     U64 = int
@@ -35,17 +37,26 @@ class Wide(NamedTuple):
     high: U64
 
 
-Mask = int | Wide
+Mask = int | tuple[U64, ...]
+M = TypeVar("M", bound=Mask)
 
 
 def as_int(mask: Mask) -> int:
     """Return the mask as one non-negative Python integer."""
-    if isinstance(mask, tuple):
-        return (int(mask[0]) & WORD) | (int(mask[1]) & WORD) << 64
-    return int(mask) & WORD
+    if not isinstance(mask, tuple):
+        return int(mask) & WORD
+    return sum((int(word) & WORD) << 64 * i for i, word in enumerate(mask))
 
 
-def members(mask: Mask) -> list[int]:
+def _like(mask: Any, value: int) -> Any:
+    """Return a non-negative integer as a mask of the same type; what does not fit is cut."""
+    if not isinstance(mask, tuple):
+        return value & WORD
+    kind: Any = type(mask)
+    return kind(*(value >> 64 * i & WORD for i in range(len(mask))))
+
+
+def elements(mask: Mask) -> list[int]:
     """Return the elements of the set in ascending order.  Not for rules: it makes a list."""
     left, found = as_int(mask), []
     while left:
@@ -54,7 +65,7 @@ def members(mask: Mask) -> list[int]:
     return found
 
 
-def some(mask: Mask) -> bool:
+def nonempty(mask: Mask) -> bool:
     """Tell whether the set has an element."""
     return as_int(mask) != 0
 
@@ -75,23 +86,57 @@ def bit_length(mask: int) -> int:
     return as_int(mask).bit_length()
 
 
-def rest(mask: Any) -> Any:
+def without_lowest(mask: Any) -> Any:
     """Return the set without its smallest element, in its own type."""
     value = as_int(mask)
-    value &= value - 1
-    return Wide(value & WORD, value >> 64) if isinstance(mask, tuple) else value
+    return _like(mask, value & value - 1)
 
 
 def nth(mask: Mask, k: int) -> int:
     """Return the element of rank k, counted from 0, of a set with more than k elements."""
     for _ in range(k):
-        mask = rest(mask)
+        mask = without_lowest(mask)
     return lowest(mask)
 
 
 def has(mask: Mask, action: int) -> bool:
-    """Tell whether the action is in the set."""
-    return bool(as_int(mask) >> int(action) & 1)
+    """Tell whether the action is in the set; a number that is no action is not."""
+    return action >= 0 and bool(as_int(mask) >> int(action) & 1)
+
+
+def covers(mask: Mask, other: int) -> bool:
+    """Tell whether all elements of a one-word mask are in the set."""
+    return not as_int(other) & ~as_int(mask)
+
+
+def add(mask: M, action: int) -> M:
+    """Return the set with an action, in its own type."""
+    added: M = _like(mask, as_int(mask) | 1 << int(action))
+    return added
+
+
+def discard(mask: M, action: int) -> M:
+    """Return the set without an action, in its own type."""
+    left: M = _like(mask, as_int(mask) & ~(1 << int(action)))
+    return left
+
+
+def union(mask: M, other: M) -> M:
+    """Return the actions that are in either of two sets of one type."""
+    found: M = _like(mask, as_int(mask) | as_int(other))
+    return found
+
+
+def intersection(mask: M, other: M) -> M:
+    """Return the actions that are in both of two sets of one type."""
+    found: M = _like(mask, as_int(mask) & as_int(other))
+    return found
+
+
+def difference(mask: M, other: M) -> M:
+    """Return the actions of a set that are not in another one of its type."""
+    found: M = _like(mask, as_int(mask) & ~as_int(other))
+    return found
 
 
 def completing_four(cells: int, height: int) -> int:

@@ -9,19 +9,32 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Iterator
-from functools import wraps
+from enum import Enum
+from functools import cached_property, wraps
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
-from mdplay.bits import U64, WORD, Mask, Wide
-from mdplay.errors import GameError
+from mdplay.bits import MOST_WORDS, U64, WORD, Mask
+from mdplay.digest import code_names
+from mdplay.errors import GameError, short
 from mdplay.game import NEVER_COMPILED, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
 SCALARS = (int, float, bool, U64, Mask)
 MASKS = ("legal", "outcomes")
 NEEDED = ("initial", "legal", "step")
+TOGETHER = {
+    "outcomes": ("outcome",),
+    "outcome": ("outcomes",),
+    "image": ("symmetries",),
+    "size": ("index", "state"),
+}
+CHANCE = "a rule gives the same answer every time, and chance belongs in outcomes, outcome and probability"
+CLOCK = "a rule gives the same answer every time, and knows no clock"
+FICKLE = {"random": CHANCE, "secrets": CHANCE, "numpy.random": CHANCE, "time": CLOCK, "datetime": CLOCK}
+_HINTS: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()  # reading them takes longer than a rule
 
 
 def where(function: Any) -> str:
@@ -33,6 +46,12 @@ def where(function: Any) -> str:
 # ---------------------------------------------------------------- annotations
 def hints_of(thing: Any) -> dict[str, Any]:
     """Return the resolved annotations of a function or NamedTuple, or raise GameError naming the unknown."""
+    if thing not in _HINTS:
+        _HINTS[thing] = _read_hints(thing)
+    return _HINTS[thing]
+
+
+def _read_hints(thing: Any) -> dict[str, Any]:
     try:
         return typing.get_type_hints(thing)
     except (NameError, TypeError) as error:
@@ -63,6 +82,25 @@ def is_named_tuple(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields")
 
 
+def is_mask_class(annotation: Any) -> bool:
+    """Tell whether an annotation is a class of masks of several words, such as Wide."""
+    if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MOST_WORDS:
+        return False
+    return all(hint is U64 for hint in hints_of(annotation).values())
+
+
+def mask_class(cls: type) -> Any:
+    """Return the class of a game's masks of several words, the longest one; None if a word holds them all."""
+    found: list[Any] = [hints_of(getattr(cls, name)).get("return") for name in MASKS]
+    return max(filter(is_mask_class, found), key=lambda mask: len(mask._fields), default=None)
+
+
+def mask_size(game: Any) -> int:
+    """Return how many actions, or outcomes of chance, a mask of the game may hold."""
+    found = mask_class(type(game))
+    return 64 if found is None else 64 * len(found._fields)
+
+
 def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
     """Yield the methods that kernels may call: all of the user's own except those never compiled."""
     for name in dir(cls):
@@ -73,11 +111,22 @@ def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 
 # ---------------------------------------------------------------- the shape of a class
-def check_shape(game: Any) -> None:
-    """Raise GameError unless the game is a frozen dataclass with the needed, annotated methods."""
+def need_game(game: Any) -> None:
+    """Raise GameError unless this is a game: not its class, nor its name, nor something else."""
+    if isinstance(game, type) and issubclass(game, Game):
+        raise GameError(f"{game.__name__} is a class, not a game: write {game.__name__}()")
     cls = type(game)
     if not isinstance(game, Game):
-        raise GameError(f"{cls.__name__} is not a game: derive it from mdplay.Game")
+        what = _shown(game) if cls.__module__ == "builtins" else cls.__name__
+        by_name = f"mdplay.make({game!r:.40}) makes one by its name"
+        instead = by_name if isinstance(game, str) else "derive it from mdplay.Game"
+        raise GameError(f"{what} is not a game: {instead}")
+
+
+def check_shape(game: Any) -> None:
+    """Raise GameError unless the game is a frozen dataclass with the needed, annotated methods."""
+    need_game(game)
+    cls = type(game)
     parameters = getattr(cls, "__dataclass_params__", None)
     if "__dataclass_params__" not in vars(cls) or parameters is None or not parameters.frozen:
         raise GameError(f"{cls.__name__} is not a frozen dataclass: write @dataclass(frozen=True) above the class")
@@ -88,23 +137,74 @@ def check_shape(game: Any) -> None:
         hash(game)
     except TypeError as error:
         raise GameError(f"the parameters of {cls.__name__} must be plain values ({error})") from None
+    for name, others in TOGETHER.items():
+        if _writes(cls, name) and (missing := [other for other in others if not _writes(cls, other)]):
+            raise GameError(f"{cls.__name__} has a method {name} and no {missing[0]}; write both")
     _check_state_class(cls)
+    _check_own(cls)
     for name, function in rules(cls):
         _check_method(cls, name, function)
+
+
+def _writes(cls: type, name: str) -> bool:
+    return getattr(cls, name) is not getattr(Game, name)
 
 
 def _check_state_class(cls: type) -> None:
     state = state_class(cls)
     for name, hint in hints_of(state).items():
         if hint not in (int, bool, U64):
-            raise GameError(
-                f"{state.__name__}.{name} is annotated {_name(hint)}; a state's fields are int, bool or U64"
-            )
+            known = f"a state's fields are int, bool or U64{_instead(hint)}"
+            raise GameError(f"{state.__name__}.{name} is annotated {_name(hint)}; {known}")
     if not state._fields:
         raise GameError(f"{state.__name__} has no fields")
 
 
+def _instead(hint: Any) -> str:
+    """Return what to write instead of an annotation that rules do not know, if that is told easily."""
+    if type(None) in typing.get_args(hint):
+        return "; annotate int, with a number for nothing, such as -1"
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return "; annotate int, which an IntEnum is"
+    if (typing.get_origin(hint) or hint) in (list, set, dict, tuple, frozenset):
+        return "; use the bits of an int, or several fields"
+    return ""
+
+
+def _check_own(cls: type) -> None:
+    """Check that what the contract knows, and what rules call of the class, are plain methods."""
+    contract = {name for name in dir(Game) if isinstance(getattr(Game, name), FunctionType)} - set(NEVER_COMPILED)
+    called: set[str] = set().union(*(function.__code__.co_names for _, function in rules(cls)))
+    for name in dir(cls):
+        found = inspect.getattr_static(cls, name)
+        if name.startswith("__") or found is inspect.getattr_static(Game, name, None):
+            continue
+        if name in contract or (name in called and isinstance(found, staticmethod | classmethod)):
+            _check_plain(cls, name, found)
+
+
+def _check_plain(cls: type, name: str, found: Any) -> None:
+    """Raise GameError if a rule is no plain method: decorated, or without self."""
+    if isinstance(found, staticmethod | classmethod):
+        instead = "write a method with self, or a function above the class"
+        raise GameError(f"{cls.__name__}.{name} is a @{type(found).__name__}; {instead}")
+    own = getattr(cls, "_is_checked", False)  # the double that checks wraps every rule itself
+    if not isinstance(found, FunctionType) or (hasattr(found, "__wrapped__") and not own):
+        what = "a property" if isinstance(found, property | cached_property) else "wrapped by a decorator"
+        raise GameError(f"{cls.__name__}.{name} is {what}; a rule is a plain method")
+
+
+def _check_pure(function: FunctionType) -> None:
+    """Raise GameError if a rule uses a module whose answers differ from call to call."""
+    for name in code_names(function.__code__):
+        thing = function.__globals__.get(name)
+        module = thing.__name__ if isinstance(thing, ModuleType) else getattr(thing, "__module__", None)
+        if module in FICKLE:
+            raise GameError(f"{where(function)} uses {name}: {FICKLE[module]}")
+
+
 def _check_method(cls: type, name: str, function: FunctionType) -> None:
+    _check_pure(function)
     hints = method_hints(cls, function)
     names = list(inspect.signature(function).parameters)[1:]
     if missing := [n for n in (*names, "return") if n not in hints]:
@@ -117,36 +217,60 @@ def _check_method(cls: type, name: str, function: FunctionType) -> None:
             )
     for n in (*names, "return"):
         if hints[n] not in SCALARS and not is_named_tuple(hints[n]):
-            known = "int, float, bool, U64 or a NamedTuple"
+            known = f"int, float, bool, U64 or a NamedTuple{_instead(hints[n])}"
             raise GameError(f"{where(function)}: {n} is annotated {_name(hints[n])}; rules use {known}")
-    if name in MASKS and hints["return"] not in (int, U64, Wide, Mask):
-        raise GameError(f"{where(function)}: a mask is an int, a U64 or a Wide, not {_name(hints['return'])}")
+    if name in MASKS and hints["return"] not in (int, U64, Mask) and not is_mask_class(hints["return"]):
+        known = f"an int, a U64, a Wide or a NamedTuple of up to {MOST_WORDS} U64 words"
+        raise GameError(f"{where(function)}: a mask is {known}, not {_name(hints['return'])}")
 
 
 # ---------------------------------------------------------------- a double that checks
-def checked(instance: C) -> C:
-    """Return a double of a game or selector whose methods check what they return."""
+def checked(instance: C, before: Callable[[], None] | None = None) -> C:
+    """Return a double of a game or selector whose methods call ``before`` first, and check what they return."""
     cls = type(instance)
     if getattr(cls, "_is_checked", False):
         return instance
-    body = {name: _checking(cls, function) for name, function in rules(cls)}
+    body = {name: _checking(cls, name, function, before) for name, function in rules(cls)}
     flags = {name: value for name, value in vars(cls).items() if name.startswith("has_")}
     double: C = object.__new__(type(cls.__name__, (cls,), {**body, **flags, "_is_checked": True}))
     vars(double).update({k: v for k, v in vars(instance).items() if k != "_identity"})
     return double
 
 
-def _checking(cls: type, function: FunctionType) -> Callable[..., Any]:
+def _checking(
+    cls: type, name: str, function: FunctionType, before: Callable[[], None] | None
+) -> Callable[..., Any]:
     annotation = method_hints(cls, function).get("return")
-    is_mask = function.__name__ in MASKS
+    is_mask = name in MASKS
+    obviously_fits = _quick_check(annotation, is_mask)
 
     @wraps(function)
     def call(self: Any, *args: Any) -> Any:
+        if before is not None:
+            before()
         value = function(self, *args)
-        check_fits(value, annotation, function, is_mask)
+        if not obviously_fits(value):
+            check_fits(value, annotation, function, is_mask)
         return value
 
     return call
+
+
+def _quick_check(annotation: Any, is_mask: bool) -> Callable[[Any], bool]:
+    """Return a function that knows most values which fit an annotation, in a fraction of the time."""
+    if is_named_tuple(annotation) and all(hints_of(annotation)[name] is int for name in annotation._fields):
+        low, high = _range(int, False)
+        ints = {int}
+        return lambda value: (
+            type(value) is annotation
+            and set(map(type, value)) == ints
+            and low <= min(value)
+            and max(value) <= high
+        )
+    if annotation in (int, U64):
+        low, high = _range(annotation, is_mask)
+        return lambda value: type(value) is int and low <= value <= high
+    return lambda value: False
 
 
 def check_fits(value: Any, annotation: Any, function: FunctionType, is_mask: bool = False) -> None:
@@ -155,14 +279,14 @@ def check_fits(value: Any, annotation: Any, function: FunctionType, is_mask: boo
         _check_tuple(value, annotation, function, is_mask)
     elif annotation is float:
         if not isinstance(value, (int, float)):
-            raise GameError(f"{where(function)} returned {value!r}, not a number")
+            raise GameError(f"{where(function)} returned {_shown(value)}, not a number")
     elif not isinstance(value, int):
-        raise GameError(f"{where(function)} returned {value!r}, not the annotated {_name(annotation)}")
+        raise GameError(f"{where(function)} returned {_shown(value)}, not the annotated {_name(annotation)}")
     else:
         low, high = _range(annotation, is_mask)
         if not low <= value <= high:
             raise GameError(
-                f"{where(function)} returned {value}, which does not fit the annotated {_name(annotation)}"
+                f"{where(function)} returned {_shown(value)}, which does not fit the annotated {_name(annotation)}"
             )
 
 
@@ -170,7 +294,7 @@ def _check_tuple(value: Any, annotation: Any, function: FunctionType, is_mask: b
     if is_mask and isinstance(value, int):
         return  # a small mask among wide ones
     if type(value) is not annotation:
-        raise GameError(f"{where(function)} returned {value!r}, not the annotated {annotation.__name__}")
+        raise GameError(f"{where(function)} returned {_shown(value)}, not the annotated {annotation.__name__}")
     hints = hints_of(annotation)
     for name in annotation._fields:
         check_fits(getattr(value, name), hints[name], function)
@@ -179,7 +303,15 @@ def _check_tuple(value: Any, annotation: Any, function: FunctionType, is_mask: b
 def _range(annotation: Any, is_mask: bool) -> tuple[int, int]:
     if annotation is U64:  # a complement has its upper bits set: as a mask that is harmless
         return (-WORD - 1 if is_mask else 0), WORD
-    return -(1 << 63), (1 << 63) - 1
+    return (0 if is_mask else -(1 << 63)), (1 << 63) - 1
+
+
+def _shown(value: Any) -> str:
+    """Return a value in a few words; Python refuses to write out numbers of thousands of digits."""
+    try:
+        return short(value) if isinstance(value, int) else short(repr(value))
+    except Exception as error:  # a user's own __repr__ may raise anything
+        return f"a {type(value).__name__} that cannot be shown ({type(error).__name__})"
 
 
 def _name(annotation: Any) -> str:

@@ -9,7 +9,14 @@ the style sheet colours it, in light and in dark surroundings:
 
 Pieces that are strokes are also ``thin`` or ``thick``, areas that shine through ``tint``.
 
-``move`` marks shapes as an action: they carry ``data-action`` and name the move, so a page can listen to clicks.
+A page can play on a picture that marks its *targets*:
+
+    move   shapes as an action: ``data-action`` is its number, its title the name of the move, and ``data-at`` the
+           place where there is room to write what the move is worth: centre and radius
+    ghost  inside a move, the piece as it would lie there; it is seen under the pointer
+    last   what the last move made; ``data-fall`` is the height that it fell
+
+A picture brings no ``style`` attributes: a page may forbid them and colour the kinds by a style sheet of its own.
 """
 
 from __future__ import annotations
@@ -33,12 +40,16 @@ LIGHT = {
     ".tint": "fill-opacity: 0.35",
     ".shine": "fill: #fff; fill-opacity: 0.3",
     ".ring": "fill: none; stroke: #fff; stroke-width: 3",
+    ".groove": "fill: none; stroke: #fff; stroke-opacity: 0.45; stroke-width: 2",
     ".ink": "fill: #3b342b; stroke: #3b342b",
     ".faint": "fill: #9a9082; stroke: #c4bbac",
     "text.ink, .mdplay text.faint": "stroke: none",
     ".open": "fill: #3b342b; fill-opacity: 0",
     ".move": "cursor: pointer",
     ".move:hover .open": "fill-opacity: 0.12",
+    ".ghost": "opacity: 0; pointer-events: none",
+    ".move:hover .ghost": "opacity: 0.45",
+    ".last": "transform-box: fill-box; transform-origin: center",
 }
 DARK = {
     ".panel": "fill: #3a4049; stroke: #3a4049",
@@ -71,12 +82,17 @@ def picture(width: float, height: float, shapes: Iterable[str], description: str
 
 
 def element(tag: str, kind: str, content: str = "", /, **attributes: float | str) -> str:
-    """Return one SVG element; numbers are rounded to what an eye can tell."""
+    """Return one SVG element; in the names of attributes ``_`` stands for ``-``, and ``__`` for ``:``."""
     listed = "".join(
-        f' {name.replace("_", "-")}="{value if isinstance(value, str) else f"{round(value, 2):g}"}"'
+        f' {name.replace("__", ":").replace("_", "-")}="{value if isinstance(value, str) else _rounded(value)}"'
         for name, value in attributes.items()
     )
     return f'<{tag} class="{kind}"{listed}>{content}</{tag}>'
+
+
+def _rounded(number: float) -> str:
+    """Return a number as exact as an eye can tell."""
+    return f"{round(number, 2):g}"
 
 
 def circle(x: float, y: float, r: float, kind: str) -> str:
@@ -110,8 +126,9 @@ def label(x: float, y: float, text: str, kind: str, size: float, **more: float |
 
 
 def stone(x: float, y: float, r: float, kind: str) -> str:
-    """Return a round piece with a glint."""
-    return circle(x, y, r, kind) + ellipse(x - 0.25 * r, y - 0.4 * r, 0.42 * r, 0.26 * r, "shine")
+    """Return a round piece with a glint; the second player's has a groove too: colour is not all that tells."""
+    groove = circle(x, y, 0.62 * r, "groove") if "second" in kind else ""
+    return circle(x, y, r, kind) + groove + ellipse(x - 0.25 * r, y - 0.4 * r, 0.42 * r, 0.26 * r, "shine")
 
 
 def cross(x: float, y: float, r: float, kind: str) -> str:
@@ -119,9 +136,23 @@ def cross(x: float, y: float, r: float, kind: str) -> str:
     return line(x - r, y - r, x + r, y + r, kind) + line(x - r, y + r, x + r, y - r, kind)
 
 
-def move(action: int, name: str, *shapes: str) -> str:
-    """Return the shapes as one action that may be played."""
-    return element("g", "move", f"<title>{escape(name)}</title>{''.join(shapes)}", data_action=action)
+def move(action: int, name: str, *shapes: str, at: tuple[float, float, float] | None = None) -> str:
+    """Return the shapes as one action that may be played; ``name`` is what people call it.
+
+    ``at``: centre and radius of the room for its value; without it a page takes the middle of the shapes.
+    """
+    room = {} if at is None else {"data_at": " ".join(map(_rounded, at))}
+    return element("g", "move", f"<title>{escape(name)}</title>{''.join(shapes)}", data_action=action, **room)
+
+
+def ghost(*shapes: str) -> str:
+    """Return the piece that a move would lay, to be seen under the pointer; it belongs inside the move."""
+    return element("g", "ghost", "".join(shapes))
+
+
+def last(*shapes: str, fall: float = 0) -> str:
+    """Return what the last move made; ``fall`` is the height that it fell."""
+    return element("g", "last", "".join(shapes), data_fall=fall)
 
 
 def typed(text: str) -> str:
@@ -130,7 +161,7 @@ def typed(text: str) -> str:
     width = 9.7 * max(map(len, rows), default=0) + 40
     height = 22.0 * len(rows) + 36
     words = [
-        element("text", "ink code", escape(row), x=20, y=34 + 22 * i, font_size=16, style="white-space: pre")
+        element("text", "ink code", escape(row), x=20, y=34 + 22 * i, font_size=16, xml__space="preserve")
         for i, row in enumerate(rows)
     ]
     return picture(width, height, [rect(0, 0, width, height, "panel", 10), *words], text)

@@ -2,20 +2,26 @@
 
     MdplayError
     ├── GameError          a game breaks the contract or cannot be compiled
+    │   └── CycleError     it comes back to a position where that is not allowed
     ├── UnknownName        no such game, parameter, agent, method ...; near names are suggested
     ├── PositionError      a text that is not a position of the game
     ├── IllegalMove        a move that the position does not allow
     ├── AgentError         an agent that raises or chooses what is not legal
     ├── FormatError        a file or text with a fault; names the file and the line
-    └── LimitError         the work would not fit: memory, size, time
+    ├── LimitError         the work would not fit: memory, size, time
+    │   └── HugeError      a table of all states would fit, but one position is sooner proved by itself
+    └── NotCompiled        a kernel is missing where nothing is to be compiled (``mdplay.running``)
 
 The command line prints the message after ``mdplay:`` and exits with code 2, never with a traceback.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+
+ITEM, PATH, MESSAGE = 80, 240, 500  # characters of a name, a path and a whole message that are repeated
+QUOTED = re.compile(r"'[^'\n]{80,}'|\"[^\"\n]{80,}\"|\S{80,}")
 
 
 class MdplayError(Exception):
@@ -24,6 +30,10 @@ class MdplayError(Exception):
 
 class GameError(MdplayError, TypeError):
     """The game breaks the contract or cannot be compiled; the message says where."""
+
+
+class CycleError(GameError):
+    """A game comes back to a position, and what was asked needs games that cannot."""
 
 
 class UnknownName(MdplayError, LookupError):
@@ -54,9 +64,60 @@ class LimitError(MdplayError, RuntimeError):
     """Work that would not fit into memory, size or time."""
 
 
+class HugeError(LimitError):
+    """A table of all states would be huge: whoever asks about one position had better prove it by itself."""
+
+
+class NotCompiled(MdplayError, RuntimeError):
+    """A kernel that no cache has, in a process that leaves compiling to another one."""
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     """Return the error for a name that is not among the known ones, with the nearest of them."""
+    from difflib import get_close_matches  # late: it is needed only here, and start-up is not free
+
     names = sorted(known)
-    near = get_close_matches(name, names, n=1)
+    near = get_close_matches(name, names, n=1) if len(name) <= ITEM else []
     hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
-    return UnknownName(f"no {kind} {name!r}; {hint}")
+    return UnknownName(f"no {kind} {short(name)!r}; {hint}")
+
+
+# ---------------------------------------------------------------- numbers that callers give
+def check_whole(name: str, value: object, least: int = 1) -> None:
+    """Raise LimitError unless a value is a whole number, at least so large."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise LimitError(f"{name}={short(repr(value))} is not a whole number")
+    if value.__index__() < least:
+        raise LimitError(f"{name}={short(value)} must be at least {least}")
+
+
+def check_seconds(seconds: object) -> None:
+    """Raise LimitError unless a time is None or a number of seconds above 0."""
+    if seconds is None:
+        return
+    if isinstance(seconds, bool) or not hasattr(seconds, "__float__"):
+        raise LimitError(f"seconds={short(repr(seconds))} is not a number")
+    if not seconds.__float__() > 0:
+        raise LimitError(f"seconds={short(seconds)} must be more than 0")
+
+
+# ---------------------------------------------------------------- messages that stay readable
+def short(thing: object, most: int = ITEM) -> str:
+    """Return the text of a thing; the middle of a long one is left out.
+
+    >>> short("1" * 1000, 11)
+    '11111...111'
+    """
+    if isinstance(thing, int) and abs(thing) > 1 << 4096:
+        return f"a number of {thing.bit_length()} bits"  # Python refuses to write it out
+    text = str(thing)
+    if len(text) <= most:
+        return text
+    return f"{text[: most - 6]}...{text[-3:]}"
+
+
+def sentence(message: str) -> str:
+    """Return a message fit for a terminal: long names cut, control characters shown, not too long as a whole."""
+    cut = QUOTED.sub(lambda found: short(found[0], PATH if "/" in found[0] else ITEM), message)
+    shown = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in cut)
+    return short(shown, MESSAGE)

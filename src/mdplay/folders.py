@@ -1,32 +1,59 @@
-"""Where mdplay keeps files of its own: one cache folder of the user's."""
+"""Where mdplay keeps files of its own: one cache folder of the user's.
+
+Kernel files are executed when they are loaded, so nobody else may be able to put one there: ``private_folder``
+hands out a folder only if it is the user's own and closed to others.
+"""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import stat
+import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+PRIVATE = 0o700
 
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder for whatever can be made again; ``MDPLAY_CACHE`` names another one.
-
-    Where the user's cache folder cannot be written, a temporary one is used for this user.
-    """
+    """Return the folder for whatever can be made again; ``MDPLAY_CACHE`` names another one."""
     if given := os.environ.get("MDPLAY_CACHE"):
         return Path(given)
     from platformdirs import user_cache_path
 
-    for folder in (user_cache_path("mdplay"), Path(tempfile.gettempdir()) / f"mdplay-{_user()}"):
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return folder
+    return user_cache_path("mdplay")
+
+
+def private_folder(folder: Path, what: str) -> Path | None:
+    """Return a folder, made if need be, that only the user can write to, with mode 700; else None.
+
+    One that others own or can write to, or whose parent is such, is not used, and a warning says so.  One that
+    cannot be made is not used either: a read-only disk is nobody's fault.
+    """
+    try:
+        for level in (folder.parent, folder):
+            level.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+            if not is_own(level.stat()):
+                _warn(level, what)
+                return None
+        if os.name == "posix" and stat.S_IMODE(folder.stat().st_mode) != PRIVATE:
+            folder.chmod(PRIVATE)
+    except OSError:
+        return None
     return folder
 
 
-def _user() -> str:
-    return str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
+def is_own(status: os.stat_result) -> bool:
+    """Tell whether a file or folder belongs to the user and nobody else can write to it."""
+    if os.name != "posix":
+        return True  # Windows keeps a user's folders to the user by lists of its own
+    return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE
+
+
+def _warn(folder: Path, what: str) -> None:
+    sentence = f"mdplay: {folder} is not used for {what}: others own it or can write to it; give it mode 700"
+    with suppress(OSError, ValueError, AttributeError):
+        print(sentence, file=sys.stderr)

@@ -30,13 +30,12 @@ methods and plain functions, use ``if``, ``for``, ``while`` and integers; no lis
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from mdplay.bits import U64, Mask, lowest, members, rest, some, unit
+from mdplay.bits import U64, Mask, lowest, nonempty, unit, without_lowest
 from mdplay.drawing import typed
-from mdplay.errors import IllegalMove, PositionError
+from mdplay.fields import read_fields, write_fields
 
 S = TypeVar("S", bound=tuple[Any, ...])
 
@@ -51,7 +50,7 @@ class Between(NamedTuple):
     high: float
 
 
-class Look(NamedTuple):
+class Bounds(NamedTuple):
     """What a game knows of a position at once: low <= player 0's value <= high."""
 
     low: int  # low == high: settled, the game is over or as good as
@@ -77,7 +76,8 @@ class Game(Compiled, Generic[S]):
     def legal(self, s: S) -> Mask:
         """Return the legal actions as a bit mask; 0 when the game is over.
 
-        Annotate the result ``int`` (up to 63 actions), ``U64`` (64) or ``Wide`` (128).
+        Annotate the result ``int`` (up to 63 actions), ``U64`` (64), ``Wide`` (128) or, for more, a NamedTuple of
+        as many ``U64`` words as it takes (see mdplay.bits).
         """
         raise NotImplementedError
 
@@ -98,6 +98,8 @@ class Game(Compiled, Generic[S]):
         """Return what the end is worth to player 0, beyond the rewards; asked only when the game is over."""
         return 0
 
+    endless: ClassVar[int] = 0  # what play that never ends is worth to player 0, where positions come back
+
     # ---------------------------------------------------------------- chance
     def outcomes(self, s: S) -> Mask:
         """Return the outcomes of a pending chance event as a bit mask; 0 when the player moves."""
@@ -114,11 +116,11 @@ class Game(Compiled, Generic[S]):
     def draw(self, s: S, word: U64) -> int:
         """Return an outcome drawn by a random word.  Override it where that is quicker than the sum."""
         left, mask = unit(word), self.outcomes(s)
-        while some(rest(mask)):
+        while nonempty(without_lowest(mask)):
             left -= self.probability(s, lowest(mask))
             if left < 0.0:
                 break
-            mask = rest(mask)
+            mask = without_lowest(mask)
         return lowest(mask)
 
     # ---------------------------------------------------------------- knowledge: optional, quicker or stronger
@@ -135,11 +137,11 @@ class Game(Compiled, Generic[S]):
         return 0
 
     @property
-    def targets(self) -> tuple[int, ...]:
+    def scoring_sets(self) -> tuple[int, ...]:
         """The sets of actions of which each completed one earns a point and another turn.
 
-        For games of a growing set only, which are solved much faster: state number i is the set i of actions
-        that were made, all others are legal, and nothing but the targets earns points.
+        For games whose state is the set of the actions made so far, which are solved much faster: state number
+        i is the set i, all other actions are legal, and nothing but the scoring sets earns points.
         """
         return ()
 
@@ -159,18 +161,41 @@ class Game(Compiled, Generic[S]):
         """Return how early a search should try the action; high first."""
         return 0
 
+    # ---------------------------------------------------------------- knowledge for learning: the board as cells
+    @property
+    def num_cells(self) -> int:
+        """The number of cells of the board, 1 to 128; without ``cell`` they are read off the state's fields."""
+        return 0
+
+    @property
+    def cell_values(self) -> int:
+        """The number of values that a cell may have."""
+        return 2
+
+    def cell(self, s: S, i: int) -> int:
+        """Return what cell i holds: 0 .. cell_values - 1, the players' own, not "mine" and "theirs"."""
+        return 0
+
+    def changed(self, s: S, action: int) -> Mask:
+        """Return the cells that an action may change, as a bit mask; without it all of them are compared."""
+        return 0
+
+    def neighbours(self, i: int) -> Mask:
+        """Return the cells beside cell i as a bit mask: those that are worth a look together."""
+        return 0
+
     # ---------------------------------------------------------------- knowledge of what is decided
-    def look(self, s: S) -> Look:
+    def bounds(self, s: S) -> Bounds:
         """Return bounds of what is still to come for player 0, and the actions worth a search.
 
         Tree search and depth-limited search take a settled position as decided, proof search starts from the
         bounds, and only the listed moves are tried; one that is the only move worth trying is played at once.
         It is asked where a player moves, and at the ends to which the moves lead that it lists itself.
         """
-        return Look(0, 0, 0)
+        return Bounds(0, 0, 0)
 
     # ---------------------------------------------------------------- knowledge for proof search
-    def promise(self, s: S) -> int:
+    def ordering_score(self, s: S) -> int:
         """Return a quick guess that only orders moves: larger is better for player 0, at most 2**40."""
         return 0
 
@@ -179,22 +204,23 @@ class Game(Compiled, Generic[S]):
         return 0
 
     key_bits: ClassVar[int] = 64
+    max_moves: ClassVar[
+        int
+    ]  # a game that goes on for longer is called off; needed only where positions come again
 
-    def study(self) -> Game[Any]:
-        """Return the game as proof search should see it: a ``Study``, or this game itself."""
+    def proof_view(self) -> Game[Any]:
+        """Return the game as proof search should see it: a ``ProofView``, or this game itself."""
         return self
-
-    # ---------------------------------------------------------------- a player of its own
-    perfect_player: ClassVar[str] = ""  # "module:Class" of the agent ``perfect``; none: the exact solution plays
 
     # ---------------------------------------------------------------- words for people, never compiled
     def parse(self, text: str) -> S:
-        """Return the state that a text names, or raise PositionError.  The default reads ``moves:...``."""
-        raise PositionError(f"{text!r} is not a position; give the moves played as moves:a,b,c")
+        """Return the state that a text names, or raise PositionError.  The default reads the list of fields."""
+        found: S = read_fields(self, text)
+        return found
 
     def text(self, s: S) -> str:
         """Return a text that ``parse`` reads back; the default lists the fields."""
-        return ",".join(str(int(v)) for v in s)
+        return write_fields(s)
 
     def move_text(self, s: S, action: int) -> str:
         """Return the move in the game's notation; the default is the action's number."""
@@ -205,7 +231,10 @@ class Game(Compiled, Generic[S]):
         return f"*{i}"
 
     def board(self, s: S) -> str:
-        """Return a picture of the state in characters; the default names the fields."""
+        """Return a picture of the state in characters; the default names the fields.
+
+        Write ``board(self, s, past: Past = ())`` if the picture tells of the past; ``svg`` likewise.
+        """
         names = getattr(s, "_fields", range(len(s)))
         return "\n".join(f"{name} = {int(v)}" for name, v in zip(names, s, strict=True))
 
@@ -213,13 +242,7 @@ class Game(Compiled, Generic[S]):
         """Return a picture of the state as SVG; the default shows the characters of ``board``."""
         return typed(self.board(s))
 
-    def board_after(self, s: S, past: Past) -> str:
-        """Return the picture in characters of a state whose past is known; the default needs no past."""
-        return self.board(s)
-
-    def svg_after(self, s: S, past: Past) -> str:
-        """Return the picture as SVG of a state whose past is known; the default needs no past."""
-        return self.svg(s)
+    view: ClassVar[str] = "svg"  # how a page shows the game: by its picture, or by a view of the page's own
 
     # ---------------------------------------------------------------- machinery
     has_outcomes: ClassVar[bool] = False
@@ -227,13 +250,16 @@ class Game(Compiled, Generic[S]):
     has_index: ClassVar[bool] = False
     has_size: ClassVar[bool] = False
     has_symmetries: ClassVar[bool] = False
-    has_targets: ClassVar[bool] = False
+    has_scoring_sets: ClassVar[bool] = False
+    has_cell: ClassVar[bool] = False
+    has_changed: ClassVar[bool] = False
+    has_neighbours: ClassVar[bool] = False
     has_heuristic: ClassVar[bool] = False
     has_order: ClassVar[bool] = False
-    has_look: ClassVar[bool] = False
-    has_promise: ClassVar[bool] = False
+    has_bounds: ClassVar[bool] = False
+    has_ordering_score: ClassVar[bool] = False
     has_key: ClassVar[bool] = False
-    has_study: ClassVar[bool] = False
+    has_proof_view: ClassVar[bool] = False
     has_parse: ClassVar[bool] = False
     has_player: ClassVar[bool] = False
     has_reward: ClassVar[bool] = False
@@ -247,15 +273,15 @@ class Game(Compiled, Generic[S]):
             setattr(cls, flag, getattr(cls, name) is not getattr(Game, name))
 
 
-class Study(Game[S]):
+class ProofView(Game[S]):
     """A game in the form that is quickest to prove: the same positions and moves, with more in each state.
 
     Its result may tell more as well: a *score* that has the sign of the game's result and is larger for a
     quicker win.
     """
 
-    def enter(self, s: Any) -> S:
-        """Return the position of the study that stands for a state of the game."""
+    def convert(self, s: Any) -> S:
+        """Return the position of the view that stands for a state of the game."""
         raise NotImplementedError
 
     def distance(self, s: S, score: int) -> int | None:
@@ -263,73 +289,11 @@ class Study(Game[S]):
         return None
 
 
-WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg", "board_after", "svg_after")
-NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "study", "distance", "perfect_player")
+WORDS_FOR_PEOPLE = ("parse", "text", "move_text", "outcome_text", "board", "svg")
+NEVER_COMPILED = (*WORDS_FOR_PEOPLE, "view", "proof_view", "distance", "neighbours")
+CELLS = ("num_cells", "cell_values", "cell", "changed")  # how a game is seen, not how it is played
 
 
 def num_players(game: Game[Any]) -> int:
     """Return 2 if the states know a player to move, else 1."""
     return 2 if game.has_player or hasattr(game.initial(), "player") else 1
-
-
-def find_action(game: Game[S], s: S, move: str) -> int:
-    """Return the legal action that a move in the game's notation means, or raise IllegalMove."""
-    wanted = move.strip().lower()
-    legal = {game.move_text(s, a).lower(): a for a in members(game.legal(s))}
-    if wanted not in legal:
-        raise IllegalMove(f"{move.strip()!r} is not a legal move in {game.text(s)}; {_choices(list(legal))}")
-    return legal[wanted]
-
-
-def find_outcome(game: Game[S], s: S, text: str) -> int:
-    """Return the outcome of chance that a text means, by the game's word or as ``*i``, or raise IllegalMove."""
-    known = {game.outcome_text(s, i).lower(): i for i in members(game.outcomes(s))}
-    known |= {f"*{i}": i for i in known.values()}
-    wanted = text.strip().lower()
-    if wanted not in known:
-        raise IllegalMove(f"{text.strip()!r} is no outcome of chance in {game.text(s)}; {_choices(list(known))}")
-    return known[wanted]
-
-
-def play_moves(game: Game[S], s: S, moves: str) -> S:
-    """Return the state after moves (and chance outcomes, as ``*i``) separated by commas."""
-    return follow_moves(game, s, moves)[0]
-
-
-def follow_moves(game: Game[S], s: S, moves: str) -> tuple[S, Past]:
-    """Return the state after moves (and chance outcomes) separated by commas, and the moves as its past."""
-    past = []
-    for number, move in enumerate(filter(None, re.split(r"[,\s]+", moves)), start=1):
-        try:
-            event = find_event(game, s, move)
-            if not some(game.outcomes(s)):
-                past.append((s, event))
-            s = follow(game, s, event)
-        except IllegalMove as error:
-            raise PositionError(f"move {number}: {error}") from None
-    return s, tuple(past)
-
-
-def parse_position(game: Game[S], text: str) -> S:
-    """Return the state that a text names: ``moves:a,b,c``, or the game's own notation."""
-    text = text.strip()
-    if text.startswith("moves:"):
-        return play_moves(game, game.initial(), text.removeprefix("moves:"))
-    return game.parse(text)
-
-
-def find_event(game: Game[S], s: S, move: str) -> int:
-    """Return the legal action, or the outcome where chance moves, that a text means; or raise IllegalMove."""
-    return find_outcome(game, s, move) if some(game.outcomes(s)) else find_action(game, s, move)
-
-
-def follow(game: Game[S], s: S, event: int) -> S:
-    """Return the state after an action, or after an outcome where chance moves."""
-    return game.outcome(s, event) if some(game.outcomes(s)) else game.step(s, event)
-
-
-def _choices(names: list[str]) -> str:
-    if not names:
-        return "the game is over"
-    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
-    return f"choose from {shown}"

@@ -38,6 +38,16 @@ def _image(r: int, c: int, rows: int, cols: int, k: int) -> int:
     return c * rows + r if k & 4 else r * cols + c
 
 
+def adjacent_cells(rows: int, cols: int) -> tuple[int, ...]:
+    """Return for each cell, row by row, the mask of the up to eight cells that touch it."""
+    return tuple(_touching(r, c, rows, cols) for r in range(rows) for c in range(cols))
+
+
+def _touching(r: int, c: int, rows: int, cols: int) -> int:
+    near_rows, near_cols = range(max(0, r - 1), min(rows, r + 2)), range(max(0, c - 1), min(cols, c + 2))
+    return sum(1 << y * cols + x for y in near_rows for x in near_cols) & ~(1 << r * cols + c)
+
+
 def render(cells: Sequence[str], cols: int) -> str:
     """Return the cells as a picture in characters, in columns of equal width."""
     width = max(len(cell) for cell in cells)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.errors import LimitError, MdplayError
-from mdplay.store import replacing
+from mdplay.files import write
 
 Paint = Callable[[Any], None]
 Size = tuple[float, float]
@@ -30,8 +30,7 @@ def save_plot(paint: Paint, path: str | Path, size: Size = (8, 5)) -> None:
     if kind not in FORMATS:
         raise MdplayError(f"cannot draw {path}: the name must end in .png, .svg or .pdf")
     picture = _painted(paint, size, kind, dark=False)
-    with replacing(path) as file:
-        file.write(picture)
+    write(path, picture)
 
 
 def png(paint: Paint, size: Size = (8, 5), *, dark: bool = False) -> bytes:

@@ -1,9 +1,11 @@
-"""A position to hold in the hand: a game, a state and the moves that led there.
+"""A position to hold in the hand: a game, a state and all that led there.
 
     >>> from mdplay import Position, make
     >>> p = Position.start(make("connect-four")).play("4").play("4").play("5")
     >>> p.player, p.moves
     (1, ['1', '2', '3', '4', '5', '6', '7'])
+    >>> p.played
+    ['4', '4', '5']
     >>> print(p)
     . . . . . . .
     . . . . . . .
@@ -14,59 +16,86 @@
     1 2 3 4 5 6 7
 
 A state is all that matters for the rest of the game; who earned which points is a matter of the past, which
-only a position knows.  In a notebook a position draws itself.
+only a position knows.  An *event* is an action where a player moves and an outcome where chance does; the state
+tells which.  A position never changes: an event leads to another one, which remembers where it came from, so a
+long game costs no more than its events.  In a notebook a position draws itself.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Generic
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from inspect import signature
+from itertools import pairwise
+from typing import Any, Generic
 
-from mdplay.bits import members, some
-from mdplay.errors import IllegalMove
-from mdplay.game import Game, Past, S, find_action, find_outcome, follow_moves, num_players, parse_position
+from mdplay.bits import elements, has, nonempty
+from mdplay.contract import need_game
+from mdplay.drawing import typed
+from mdplay.errors import GameError, IllegalMove, PositionError, short
+from mdplay.game import Game, Past, S, num_players
+from mdplay.notation import MOVES, event_text, find_event, find_numbered, parse_position, split_moves
+
+MAX_EVENTS = 1_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Position(Generic[S]):
-    """A state of a game, with its past as far as it is known.  Playing a move gives another position."""
+    """A state of a game, with its past as far as it is known.  Playing a move gives another position.
+
+    Positions are equal if their games and states are, whatever led there.
+    """
 
     game: Game[S]
     state: S
-    past: Past = field(default=(), repr=False, compare=False)
+    before: Position[S] | None = field(default=None, repr=False, compare=False)  # None: no past is known
+    event: int = field(default=-1, repr=False, compare=False)  # what led here from ``before``
+    earned: float = field(default=0.0, repr=False, compare=False)  # by player 0, minus what player 1 earned
+    num_events: int = field(default=0, repr=False, compare=False)
 
     @classmethod
-    def start(cls, game: Game[S]) -> Position[S]:
-        """Return the start of a game; chance may have to move first."""
-        return cls(game, game.initial())
+    def start(cls, game: Game[S], state: S | None = None) -> Position[S]:
+        """Return the start of a game, or a state of unknown past; chance may have to move first."""
+        return cls(game, as_state(game, state))
 
     @classmethod
     def parse(cls, game: Game[S], text: str) -> Position[S]:
         """Return the position that a text names: ``moves:a,b,c``, or the game's own notation."""
-        if text.strip().startswith("moves:"):
-            return cls(game, *follow_moves(game, game.initial(), text.strip().removeprefix("moves:")))
-        return cls(game, parse_position(game, text))
+        text = text.strip()
+        if text.startswith(MOVES):
+            return cls.start(game).play_all(split_moves(text.removeprefix(MOVES)))
+        return cls.start(game, parse_position(game, text))
 
     # ---------------------------------------------------------------- what there is
     @property
     def is_chance(self) -> bool:
         """Whether chance moves."""
-        return some(self.game.outcomes(self.state))
+        return self.game.has_outcomes and nonempty(self.game.outcomes(self.state))
 
     @property
     def is_over(self) -> bool:
         """Whether the game is over."""
-        return not self.is_chance and not some(self.game.legal(self.state))
+        return not self.is_chance and not nonempty(self.game.legal(self.state))
 
     @property
     def player(self) -> int | None:
         """Who moves, 0 or 1; None when chance does or nobody."""
-        return None if self.is_chance or self.is_over else self.game.player(self.state)
+        return None if self.is_chance or self.is_over else self.mover
+
+    @property
+    def mover(self) -> int:
+        """Who moves, where a player does; GameError if that is neither 0 nor 1."""
+        player = self.game.player(self.state)
+        if player not in (0, 1):
+            raise GameError(f"player must be 0 or 1, not {player}, in {self.text}")
+        return player
 
     @property
     def actions(self) -> list[int]:
         """The legal actions."""
-        return [] if self.is_chance else members(self.game.legal(self.state))
+        return [] if self.is_chance else elements(self.game.legal(self.state))
 
     @property
     def moves(self) -> list[str]:
@@ -77,44 +106,112 @@ class Position(Generic[S]):
     def outcomes(self) -> dict[str, float]:
         """What chance may do, in the game's notation, with the probabilities."""
         game, s = self.game, self.state
-        return {game.outcome_text(s, i): game.probability(s, i) for i in members(game.outcomes(s))}
+        return {game.outcome_text(s, i): game.probability(s, i) for i in elements(game.outcomes(s))}
 
     @property
     def points(self) -> tuple[float, ...]:
         """What each player has earned in the past that is known."""
         earned = [0.0] * num_players(self.game)
-        for s, action in self.past:
-            earned[self.game.player(s)] += self.game.reward(s, action)
+        for p, action in self._moves_made():
+            earned[p.mover] += self.game.reward(p.state, action)
         return tuple(earned)
+
+    @property
+    def total(self) -> float:
+        """What player 0 has got: own points, minus the opponent's, plus the result once the game is over."""
+        total = self.earned + (float(self.game.result(self.state)) if self.is_over else 0.0)
+        if not math.isfinite(total):
+            raise GameError(f"rewards and result come to {total} in {self.text}")
+        return total
 
     @property
     def result(self) -> float | None:
         """What the end is worth to player 0, points of the known past included; None before the end."""
-        if not self.is_over:
-            return None
-        mine, *theirs = self.points
-        return mine - sum(theirs) + self.game.result(self.state)
+        return self.total if self.is_over else None
+
+    # ---------------------------------------------------------------- what led here
+    def history(self) -> Iterator[Position[S]]:
+        """Yield this position, the one before it and so on, back to the first that is known."""
+        position: Position[S] | None = self
+        while position is not None:
+            yield position
+            position = position.before
+
+    @property
+    def positions(self) -> list[Position[S]]:
+        """All positions from the first that is known to this one."""
+        return list(self.history())[::-1]
+
+    @property
+    def events(self) -> tuple[int, ...]:
+        """The actions and outcomes that led here from the first position that is known."""
+        return tuple(p.event for p in self.positions[1:])
+
+    @property
+    def played(self) -> list[str]:
+        """The events in the game's notation."""
+        return [event_text(self.game, p.state, q.event) for p, q in pairwise(self.positions)]
+
+    @property
+    def past(self) -> Past:
+        """The moves of the players, each with the state in which it was made."""
+        return tuple((p.state, action) for p, action in self._moves_made())
+
+    def _moves_made(self) -> list[tuple[Position[S], int]]:
+        return [(p, q.event) for p, q in pairwise(self.positions) if not p.is_chance]
 
     # ---------------------------------------------------------------- what one can do
     def play(self, move: str | int) -> Position[S]:
         """Return the position after a move in the game's notation, an action, or an outcome of chance."""
-        game, s = self.game, self.state
-        if self.is_chance:
-            i = find_outcome(game, s, f"*{move}" if isinstance(move, int) else move)
-            return replace(self, state=game.outcome(s, i))
-        action = find_action(game, s, move) if isinstance(move, str) else self._legal(move)
-        return replace(self, state=game.step(s, action), past=(*self.past, (s, action)))
+        if isinstance(move, str):
+            return self.after(find_event(self.game, self.state, move))
+        what, events = ("outcome", self.game.outcomes) if self.is_chance else ("action", self.game.legal)
+        if not has(events(self.state), move):
+            choices = elements(events(self.state))
+            raise IllegalMove(f"{what} {move} is not legal in {self.text}; choose from {choices}")
+        return self.after(move)
 
-    def _legal(self, action: int) -> int:
-        if action not in self.actions:
-            raise IllegalMove(f"action {action} is not legal in {self.text}; choose from {self.actions}")
-        return action
+    def play_all(self, moves: Iterable[str]) -> Position[S]:
+        """Return the position after moves in the game's notation; PositionError tells the first bad one."""
+        position = self
+        for number, move in enumerate(moves, start=1):
+            position = position.after(find_numbered(self.game, position.state, number, move))
+        return position
+
+    def replay(self, events: Iterable[int]) -> Position[S]:
+        """Return the position after events that are known to be legal."""
+        position = self
+        for event in events:
+            position = position.after(event)
+        return position
+
+    def after(self, event: int) -> Position[S]:
+        """Return the position after an event that is known to be legal; GameError if the game never ends."""
+        game, s, number = self.game, self.state, self.num_events + 1
+        if number > MAX_EVENTS:
+            raise GameError(f"the game did not end within {MAX_EVENTS} moves; does every game end?")
+        if self.is_chance:
+            return Position(game, game.outcome(s, event), self, event, self.earned, number)
+        earned = self.earned + self._gain(event) if game.has_reward else self.earned
+        return Position(game, game.step(s, event), self, event, earned, number)
+
+    def _gain(self, action: int) -> float:
+        points = float(self.game.reward(self.state, action))
+        return -points if self.game.player(self.state) else points
+
+    def draw(self, word: int) -> int:
+        """Return an outcome of the pending chance event, drawn by a random word; GameError if it is none."""
+        i = self.game.draw(self.state, word)
+        if not has(self.game.outcomes(self.state), i):
+            raise GameError(f"draw gave outcome {i}, which is not among the outcomes of {self.text}")
+        return i
 
     def undo(self) -> Position[S]:
         """Return the position in which the last move was made."""
-        if not self.past:
-            raise IllegalMove(f"there is no move to take back in {self.text}")
-        return replace(self, state=self.past[-1][0], past=self.past[:-1])
+        for position in self.history():
+            if position is not self and not position.is_chance:
+                return position
+        raise IllegalMove(f"there is no move to take back in {self.text}")
 
     # ---------------------------------------------------------------- what it looks like
     @property
@@ -125,15 +222,55 @@ class Position(Generic[S]):
     @property
     def board(self) -> str:
         """The picture in characters."""
-        return self.game.board_after(self.state, self.past)
+        return self._picture("board")
 
     @property
     def svg(self) -> str:
-        """The picture as SVG."""
-        return self.game.svg_after(self.state, self.past)
+        """The picture as SVG; that of the characters, if the game draws no other."""
+        return typed(self.board) if type(self.game).svg is Game.svg else self._picture("svg")
+
+    def _picture(self, name: str) -> str:
+        with_past = {"past": self.past} if _takes_past(getattr(type(self.game), name)) else {}
+        picture: str = getattr(self.game, name)(self.state, **with_past)
+        return picture
 
     def __str__(self) -> str:
         return self.board
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    # ---------------------------------------------------------------- copies
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how a copy is made: by its events, since a chain of positions may be too deep to walk down."""
+        return _replayed, (self.game, self.positions[0].state, self.events)
+
+
+def as_state(game: Game[S], given: Any = None) -> S:
+    """Return the state that somebody gave: a state, a Position, a text, or None for the start.
+
+    Raise GameError if the game is none, and PositionError for anything else.
+    """
+    need_game(game)
+    if given is None:
+        return game.initial()
+    if isinstance(given, Position):
+        if given.game != game:
+            raise PositionError(f"a position of {given.game!r} was given, not of {game!r}")
+        return given.state  # type: ignore[no-any-return]
+    if isinstance(given, str):
+        return parse_position(game, given)
+    if not isinstance(given, tuple):
+        known = "give a state, a Position or a text"
+        raise PositionError(f"{short(repr(given))} is not a position of {type(game).__name__}; {known}")
+    return given  # type: ignore[return-value]
+
+
+def _replayed(game: Game[S], state: S, events: tuple[int, ...]) -> Position[S]:
+    return Position.start(game, state).replay(events)
+
+
+@lru_cache(maxsize=256)
+def _takes_past(method: Callable[..., str]) -> bool:
+    """Tell whether a game's ``board`` or ``svg`` asks for the moves made: whether it has a parameter ``past``."""
+    return "past" in signature(method).parameters

@@ -9,69 +9,38 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import importlib.util
 import inspect
-import re
-import sys
-import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType, UnionType
+from types import ModuleType
 from typing import Any, cast
 
 from mdplay.contract import check_shape
-from mdplay.errors import GameError, MdplayError, UnknownName, unknown
-from mdplay.game import Between, Game
+from mdplay.errors import GameError, MdplayError, unknown
+from mdplay.game import Game
+from mdplay.specs import load_module, parameters, read_parameters, read_spec
 
 Maker = Callable[..., Game[Any]]
 
-COMMA = re.compile(r",(?![^(]*\))")  # not between brackets: selector=ucb1(c=1,d=2) is one parameter
 BUILT_IN = {
     "2048": "mdplay.games.twenty48:Twenty48",
     "anti-tic-tac-toe": "mdplay.games.tic_tac_toe:anti_tic_tac_toe",
+    "breakthrough": "mdplay.games.breakthrough:Breakthrough",
+    "chess-ending": "mdplay.games.chess_ending:ChessEnding",
     "connect-four": "mdplay.games.connect_four:ConnectFour",
+    "dodgem": "mdplay.games.dodgem:Dodgem",
     "dots-and-boxes": "mdplay.games.dots_and_boxes:DotsAndBoxes",
+    "mens-morris": "mdplay.games.mens_morris:MensMorris",
+    "mu-torere": "mdplay.games.mu_torere:MuTorere",
+    "othello": "mdplay.games.othello:Othello",
+    "pig": "mdplay.games.pig:Pig",
+    "pocket-cube": "mdplay.games.pocket_cube:PocketCube",
     "qubic": "mdplay.games.qubic:Qubic",
+    "sliding-puzzle": "mdplay.games.sliding_puzzle:SlidingPuzzle",
     "tic-tac-toe": "mdplay.games.tic_tac_toe:TicTacToe",
 }
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of a game: its type, its default and, if it has one, its range."""
-
-    name: str
-    kind: type
-    default: Any
-    between: Between | None
-
-    def parse(self, text: str) -> Any:
-        """Return the value that a text means, or raise UnknownName or GameError."""
-        try:
-            value = _READERS[self.kind](text)
-        except (KeyError, ValueError):
-            raise GameError(f"{self.name}={text} is not {_KINDS.get(self.kind, 'readable')}") from None
-        if self.between is not None and not self.between.low <= value <= self.between.high:
-            raise GameError(f"{self.name}={text} is out of range; {self.between.low} to {self.between.high}")
-        return value
-
-    def __str__(self) -> str:
-        span = f" ({self.between.low}..{self.between.high})" if self.between else ""
-        return f"{self.name}={self.default}{span}"
-
-
-_READERS: dict[type, Callable[[str], Any]] = {
-    int: lambda text: int(text, 0),
-    float: float,
-    bool: lambda text: {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}[
-        text.lower()
-    ],
-    str: str,
-}
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false"}
 
 
 def names() -> list[str]:
@@ -85,8 +54,29 @@ def make(text: str) -> Game[Any]:
     >>> make("connect-four:rows=5,cols=5")
     ConnectFour(rows=5, cols=5)
     """
-    maker, rest = _maker_of_file(text) if ".py" in text else _maker_of_name(text)
-    given = read_parameters(parameters(maker), rest)
+    spec = read_spec(text)
+    found = maker(spec.name) if spec.file is None else _maker_of_file(spec.file, spec.name)
+    return _made(found, read_parameters(parameters(found), spec.options), text)
+
+
+def from_data(name: str, given: Mapping[str, Any]) -> Game[Any]:
+    """Return the game that data names, with its parameters; raise MdplayError if there is none.
+
+    Data are what a file holds: nobody vouches for them.  Only registered names count, never a path, and no file is
+    opened on their word.
+
+    >>> from_data("connect-four", {"rows": 5, "cols": 5})
+    ConnectFour(rows=5, cols=5)
+    """
+    found = maker(name[:80])  # a text of a megabyte is no name, and is not told whole
+    known = {parameter.name: parameter for parameter in parameters(found)}
+    for word in given:
+        if word not in known:
+            raise unknown("parameter", word[:40], known)
+    return _made(found, {word: known[word].accept(value) for word, value in given.items()}, name)
+
+
+def _made(maker: Maker, given: dict[str, Any], text: str) -> Game[Any]:
     try:
         game = maker(**given)
     except MdplayError as error:
@@ -95,24 +85,6 @@ def make(text: str) -> Game[Any]:
         raise GameError(f"{text}: making the game raised {type(error).__name__}: {error}") from None
     check_shape(game)
     return game
-
-
-def parameters(maker: Callable[..., Any]) -> list[Parameter]:
-    """Return the parameters of a maker of games, agents or selectors, in order."""
-    hints = typing.get_type_hints(maker if inspect.isfunction(maker) else maker.__init__, include_extras=True)
-    found = []
-    for name, parameter in inspect.signature(maker).parameters.items():
-        hint = hints.get(name, str)
-        kind, *notes = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
-        between = next((note for note in notes if isinstance(note, Between)), None)
-        found.append(Parameter(name, _without_none(kind), parameter.default, between))
-    return found
-
-
-def _without_none(kind: Any) -> Any:
-    """Return the X of ``X | None``: nobody writes None in a text."""
-    kinds = [choice for choice in typing.get_args(kind) if choice is not type(None)]
-    return kinds[0] if isinstance(kind, UnionType) and len(kinds) == 1 else kind
 
 
 @cache
@@ -171,49 +143,53 @@ def all_names(kind: str, table: Mapping[str, str]) -> list[str]:
     return sorted({*table, *(point.name for point in entry_points(group=f"mdplay.{kind}s"))})
 
 
-def _maker_of_name(text: str) -> tuple[Maker, str]:
-    name, _, rest = text.partition(":")
-    return maker(name.strip()), rest
+# ---------------------------------------------------------------- what games bring
+_BROUGHT: dict[type, dict[str, dict[str, Any]]] = {}
 
 
-def read_parameters(known: list[Parameter], text: str) -> dict[str, Any]:
-    """Return the values that ``name=value,...`` gives to known parameters, or raise MdplayError.
+def bring(game: type, **extras: Mapping[str, Any]) -> None:
+    """Register what a game brings beside its rules, each thing by a name: itself, or its place as a text.
 
-    A comma inside parentheses is part of a value: ``selector=ucb1(c=1),form=report``.
+    ``agents``      players of this game only; one called "perfect" is the agent ``perfect``
+    ``advisers``    who tells what every move is worth (mdplay.playing.advising); the first that has an answer
+    ``solvers``     ways to solve it (mdplay.solving.solvers)
+    ``objectives``  makers of the game in which something else is played for: ``maker(game, aim)``
+    ``learners``    ways to learn it (mdplay.learning.learners); the first is the one that is taken by itself
+    ``proofs``      a proof of the game's result and its checker
+    ``views``       the game in the form that is quickest to prove
     """
-    by_name = {parameter.name: parameter for parameter in known}
-    given = {}
-    for item in filter(None, (item.strip() for item in COMMA.split(text))):
-        name, equals, value = item.partition("=")
-        if not equals:
-            raise UnknownName(f"{item!r} is not a parameter; write name=value, with {_listed(by_name)}")
-        if name not in by_name:
-            raise (
-                unknown("parameter", name, by_name)
-                if by_name
-                else UnknownName(f"no parameters here, not {name!r}")
-            )
-        given[name] = by_name[name].parse(value)
-    return given
+    for kind, things in extras.items():
+        _BROUGHT.setdefault(game, {}).setdefault(kind, {}).update(things)
 
 
-def _listed(known: dict[str, Parameter]) -> str:
-    return ", ".join(map(str, known.values())) or "no parameters at all"
+def brought(game: Game[Any], kind: str) -> dict[str, Any]:
+    """Return what a game brings of a kind, by name; a class brings what its base classes bring."""
+    found: dict[str, Any] = {}
+    for cls in reversed(type(game).__mro__):
+        found |= _BROUGHT.get(cls, {}).get(kind, {})
+    return {name: load_attribute(thing) if isinstance(thing, str) else thing for name, thing in found.items()}
+
+
+def names_brought(game: Game[Any], kind: str) -> list[str]:
+    """Return the names of what a game brings of a kind, and import none of it."""
+    return [name for cls in reversed(type(game).__mro__) for name in _BROUGHT.get(cls, {}).get(kind, {})]
+
+
+def bringers(kind: str) -> list[str]:
+    """Return the names of the built-in games that bring something of a kind."""
+    makers = {name: maker(name) for name in BUILT_IN}
+    return [name for name, one in makers.items() if isinstance(one, type) and kind in _BROUGHT.get(one, {})]
 
 
 # ---------------------------------------------------------------- a user's file
-def _maker_of_file(text: str) -> tuple[Maker, str]:
-    path_text, dot_py, rest = text.partition(".py")
-    path = Path(path_text + dot_py).expanduser()
-    class_name, _, given = rest.removeprefix(":").partition(":")
-    if "=" in class_name:
-        class_name, given = "", class_name
+def _maker_of_file(path: Path, class_name: str) -> Maker:
     module = load_module(path)
     games = {name: value for name, value in vars(module).items() if _is_game_of(value, module)}
     if not class_name:
-        return _only_game(games, path), given
+        return _only_game(games, path)
     if class_name in games:
-        return games[class_name], given
+        found: Maker = games[class_name]
+        return found
     if hasattr(module, class_name):
         raise GameError(f"{class_name} in {path.name} is not a game: derive it from mdplay.Game")
     raise (
@@ -235,44 +211,3 @@ def _only_game(games: dict[str, Any], path: Path) -> Maker:
 
 def _is_game_of(value: Any, module: ModuleType) -> bool:
     return inspect.isclass(value) and issubclass(value, Game) and value.__module__ == module.__name__
-
-
-def load_module(path: Path) -> ModuleType:
-    """Import a Python file of a user, with its folder on the path; raise GameError in one sentence."""
-    if not path.is_file():
-        raise GameError(f"there is no file {path}")
-    name = path.stem
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    present = sys.modules.get(name)
-    if present is not None and getattr(present, "__file__", None) == str(path.resolve()):
-        return present
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
-        raise GameError(f"{path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException as error:
-        sys.modules.pop(name)
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise GameError(f"{path.name} cannot be imported: {_blame(error, path)}") from None
-    return module
-
-
-def _blame(error: BaseException, path: Path) -> str:
-    """Return the error and the last line of the user's file on the way to it."""
-    line = error.lineno if isinstance(error, SyntaxError) else None
-    trace = error.__traceback__
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == path.resolve():
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    place = f" (line {line})" if line else ""
-    message = error.msg if isinstance(error, SyntaxError) else str(error)
-    if isinstance(error, ImportError) and error.path:
-        message = message.replace(f" ({error.path})", "")
-    return f"{type(error).__name__}: {message}{place}"

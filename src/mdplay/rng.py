@@ -10,7 +10,7 @@ Kernels carry the state in a variable:
 
 from __future__ import annotations
 
-from mdplay.bits import U64, WORD, Mask, as_int, below, nth, popcount, unit
+from mdplay.bits import U64, WORD, Mask, below, nth, popcount, unit
 
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2**64 divided by the golden ratio, made odd
 
@@ -44,6 +44,9 @@ class Random:
     def __init__(self, seed: int, number: int = 0) -> None:
         self._state = stream(seed & WORD, number)
 
+    def __repr__(self) -> str:
+        return f"<Random at {self._state:#x}>"
+
     def word(self) -> int:
         """Draw a word of 64 random bits."""
         self._state = advance(self._state)
@@ -59,4 +62,4 @@ class Random:
 
     def pick(self, mask: Mask) -> int:
         """Draw an element of a set that is not empty."""
-        return pick(as_int(mask), self.word())
+        return pick(mask, self.word())

@@ -6,19 +6,35 @@ what they have.  ``progress``: a count per thread that anybody may read while th
 
 from __future__ import annotations
 
+import atexit
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from typing import Any, TypeVar
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import contextmanager
+from functools import partial
+from threading import Lock, Thread, current_thread, main_thread
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import GameError, MdplayError
+from mdplay.errors import GameError, LimitError, MdplayError, short
+from mdplay.stopping import KERNEL_SECONDS, StillRunning, Terminated, answered
 
 T = TypeVar("T")
 Show = Callable[[int], None]
 POLL_SECONDS = 0.1
+MAX_THREADS = 1024
+
+
+class Worker(NamedTuple):
+    """One thread's share of a job: items first, first + stride, ...; when to stop, and how far all threads are."""
+
+    first: int
+    stride: int
+    stop: NDArray[np.uint8]
+    progress: NDArray[np.int64]
 
 
 class Watch:
@@ -31,26 +47,58 @@ class Watch:
         self._interruptible = interruptible
         self._ended = False  # a run has ended here, and set stop by itself
 
+    def worker(self, first: int = 0, stride: int = 1) -> Worker:
+        """Return the share of thread ``first`` of ``stride`` threads, as kernels take it."""
+        return Worker(first, stride, self.stop, self.progress)
+
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """Run the tasks side by side, each in a thread, and return their results in order.
 
-        Ctrl-C stops the kernels, waits for them and goes on as KeyboardInterrupt; if the job is interruptible it
-        ends there with what the kernels have.  A caller may have set ``stop``
-        before the first run, while kernels were being compiled: then they return at once.
+        Ctrl-C stops the kernels and goes on as KeyboardInterrupt; if the job is interruptible it ends there with
+        what the kernels have.  Whoever has not stopped within ``KERNEL_SECONDS``, such as a compiler or a rule
+        that never ends, is left to itself: then it is StillRunning.  A caller may have set ``stop`` before the
+        first run, while kernels were being compiled: then they return at once.
+
+        ``show`` may raise, to cancel the job: the kernels are stopped, and the exception goes on to the caller
+        when they have returned, so that nobody writes into their arrays any more.
         """
         if self._ended:
             self.stop[0] = 0
-        with ThreadPoolExecutor(len(tasks)) as pool:
-            futures = [pool.submit(task) for task in tasks]
-            try:
-                self._wait(futures)
-            except KeyboardInterrupt:
-                if not self._interruptible:
-                    raise
-            finally:
-                self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
-                self._ended = True
+        futures: list[Future[T]] = []
+        try:
+            self._begin(tasks, futures)
+            self._wait(futures)
+        except KeyboardInterrupt as interrupt:
+            self._halt(futures)
+            if not self._interruptible or isinstance(interrupt, Terminated):
+                raise
+            answered()
+        except Exception:  # what ``show`` raised
+            self.stop[0] = 1
+            wait(futures)
+            raise
+        finally:
+            self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
+            self._ended = True
+        wait(futures)
         return [in_words(future.result) for future in futures]
+
+    def _begin(self, tasks: Sequence[Callable[[], T]], futures: list[Future[T]]) -> None:
+        """Start a thread for each task; they are daemons, which nobody waits for at the end of the program."""
+        for task in tasks:
+            future: Future[T] = Future()
+            futures.append(future)  # first: Ctrl-C may come while the thread starts
+            try:
+                Thread(target=_work, args=(task, future), daemon=True).start()
+            except RuntimeError:
+                raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
+
+    def _halt(self, futures: list[Future[T]]) -> None:
+        """Stop the kernels, or raise StillRunning."""
+        self.stop[0] = 1
+        if wait(futures, timeout=KERNEL_SECONDS).not_done:
+            self.stop, self.progress = np.ones_like(self.stop), np.zeros_like(self.progress)  # theirs stay set
+            raise StillRunning from None
 
     def _wait(self, futures: list[Future[T]]) -> None:
         pending: set[Future[T]] = set(futures)
@@ -60,6 +108,13 @@ class Watch:
                 return
             if self._show is not None:
                 self._show(int(self.progress.sum()))
+
+
+def _work(task: Callable[[], T], future: Future[T]) -> None:
+    try:
+        future.set_result(task())
+    except BaseException as error:  # whatever it is belongs to who asked
+        future.set_exception(error)
 
 
 def in_words(task: Callable[..., T], *arguments: Any) -> T:
@@ -73,7 +128,9 @@ def in_words(task: Callable[..., T], *arguments: Any) -> T:
 
 
 def num_threads(threads: int | None) -> int:
-    """Return the number of threads asked for, or one for each core."""
+    """Return the number of threads asked for, or one for each core; raise LimitError if they are too many."""
+    if threads is not None and threads > MAX_THREADS:
+        raise LimitError(f"{short(threads)} threads are too many; at most {MAX_THREADS}")
     return max(
         1,
         threads if threads is not None else len(os.sched_getaffinity(0)) if _can_ask() else os.cpu_count() or 1,
@@ -84,6 +141,81 @@ def _can_ask() -> bool:
     return hasattr(os, "sched_getaffinity")
 
 
-def in_thread(task: Callable[[], Any]) -> Any:
-    """Run one task beside the main thread, so that Ctrl-C is heard."""
-    return Watch().run([task])[0]
+# ---------------------------------------------------------------- compiling
+class Lost:
+    """The time that went to compilers, and to what was begun in vain before; threads side by side count once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._until = 0.0
+        self._lock = Lock()
+
+    def add(self, began: float, ended: float) -> None:
+        """Note an interval, in seconds of ``time.perf_counter``."""
+        with self._lock:
+            self.seconds += max(0.0, ended - max(began, self._until))
+            self._until = max(self._until, ended)
+
+
+LOST = Lost()
+
+
+class Stopwatch:
+    """Measures work as if all its kernels had been compiled before."""
+
+    def __init__(self) -> None:
+        self._began, self._lost = time.perf_counter(), LOST.seconds
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start, without those of compilers."""
+        return max(1e-9, time.perf_counter() - self._began - (LOST.seconds - self._lost))
+
+
+class Compiling:
+    """Compilers at work: never in the main thread, where an exception of Ctrl-C would tear them to pieces."""
+
+    def __init__(self) -> None:
+        self._working: set[Thread] = set()
+        self._ends = False
+        self.elsewhere = False  # a kernel that no cache has is not compiled here: NotCompiled is raised instead
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Let kernels be compiled in this process after all."""
+        before, self.elsewhere = self.elsewhere, False
+        try:
+            yield
+        finally:
+            self.elsewhere = before
+
+    def run(self, task: Callable[[], T]) -> T:
+        """Run a compiler and return what it gives; Ctrl-C does not wait for it."""
+        if current_thread() is not main_thread():
+            return self._counted(task)
+        future: Future[T] = Future()
+        Thread(target=_work, args=(partial(self._counted, task), future), daemon=True).start()
+        return future.result()
+
+    def _counted(self, task: Callable[[], T]) -> T:
+        if not self._ends:
+            self._ends = True
+            atexit.register(self._wait)
+        thread = current_thread()
+        outer = thread in self._working
+        self._working.add(thread)
+        began = time.perf_counter()
+        try:
+            return task()
+        finally:
+            LOST.add(began, time.perf_counter())
+            if not outer:
+                self._working.discard(thread)
+
+    def _wait(self) -> None:
+        """Wait for abandoned compilers: the end of the process would pull LLVM away under them."""
+        while any(thread.is_alive() for thread in self._working):
+            time.sleep(POLL_SECONDS)
+
+
+compiling = Compiling()

@@ -7,9 +7,6 @@ A file is in the safetensors layout, so that other programs read it too:
 The header's ``__metadata__`` carries ``format`` (mdplay), ``kind`` (what the file is), ``meta`` (JSON of the
 owner) and ``sha256`` over all of these, the layout and the data.  A file that is truncated, changed, foreign or
 too long is refused with a sentence; arrays of a sound one are read-only views of the mapped file.
-
-Writing goes to ``NAME.PID.part`` beside the target, is flushed to the disk and then renamed: whoever is killed
-in between leaves the old file as it was, and the next writer removes what the dead one left.
 """
 
 from __future__ import annotations
@@ -17,18 +14,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import stat
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from glob import escape
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import FormatError
+from mdplay.files import replacing
 
 FORMAT = "mdplay"
 MAX_HEADER = 16 << 20
@@ -66,9 +62,15 @@ def save(path: str | Path, arrays: Arrays, *, kind: str, meta: Mapping[str, Any]
             file.write(_bytes_of(array))
 
 
-def load(path: str | Path, *, kind: str) -> Stored:
-    """Read a file that ``save`` wrote, or raise FormatError saying what is wrong with it."""
-    content = _mapped(Path(path))
+def load(
+    path: str | Path, *, kind: str, types: Mapping[str, str] | None = None, needs: Sequence[str] = ()
+) -> Stored:
+    """Read a file that ``save`` wrote, or raise FormatError saying what is wrong with it.
+
+    ``types`` are the types that each array may have, by their names; ``needs`` names arrays that must be there.
+    They matter because a checksum shows accidents only: whoever forges a file makes its checksum too.
+    """
+    content = mapped(path)
     layout, info, data = _parse(path, content)
     if info.get("format") != FORMAT:
         raise FormatError(f"{path} is a safetensors file, but not one that mdplay wrote")
@@ -77,58 +79,27 @@ def load(path: str | Path, *, kind: str) -> Stored:
     arrays = _views(path, layout, data)
     if _digest(kind, info["meta"], layout, [data]) != info.get("sha256"):
         raise FormatError(f"{path} is damaged: its content does not match its checksum")
-    return Stored(arrays, json.loads(info["meta"]))
+    _check_types(path, arrays, types or {}, needs)
+    return Stored(arrays, _owners_words(path, info["meta"]))
 
 
-@contextmanager
-def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of ``path`` when the block ends well, and leaves it alone otherwise."""
-    path = Path(path)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+def _check_types(path: str | Path, arrays: Arrays, types: Mapping[str, str], needs: Sequence[str]) -> None:
+    for name in needs:
+        if name not in arrays:
+            raise FormatError(f"{path} is damaged: it has no array {name!r}")
+    for name, array in arrays.items():
+        if name in types and array.dtype.name not in types[name].split():
+            raise FormatError(f"{path} is damaged: its array {name!r} is of type {array.dtype}, not {types[name]}")
+
+
+def _owners_words(path: str | Path, text: str) -> dict[str, Any]:
     try:
-        _sweep(path)
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-        _flush_folder(path.parent)
-    except OSError as error:
-        raise FormatError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make a rename last through a power failure, where folders can be opened."""
-    if os.name != "posix":
-        return
-    number = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(number)
-    finally:
-        os.close(number)
-
-
-def _sweep(path: Path) -> None:
-    """Remove the unfinished files of writers that were killed."""
-    for part in path.parent.glob(f"{escape(path.name)}.*.part"):
-        pid = part.name.removeprefix(f"{path.name}.").removesuffix(".part")
-        if pid.isdigit() and not _runs(int(pid)):
-            part.unlink(missing_ok=True)
-
-
-def _runs(pid: int) -> bool:
-    if os.name != "posix":
-        return True  # signal 0 asks on POSIX, and interrupts on Windows
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
+        meta = json.loads(text)
+    except (ValueError, RecursionError):
+        meta = None
+    if not isinstance(meta, dict):
+        raise FormatError(f"{path} is damaged: its words are not JSON")
+    return meta
 
 
 # ---------------------------------------------------------------- the layout
@@ -156,13 +127,19 @@ def _digest(kind: str, words: str, layout: Layout, data: Iterator[Any] | list[An
 
 
 # ---------------------------------------------------------------- reading what anybody may have written
-def _mapped(path: Path) -> NDArray[np.uint8]:
+def mapped(path: str | Path) -> NDArray[np.uint8]:
+    """Return the bytes of a file as a read-only view, or raise FormatError."""
     try:
-        if path.is_file() and path.stat().st_size == 0:
+        size = Path(path).stat()
+        if not stat.S_ISREG(size.st_mode):
+            raise FormatError(f"cannot read {path}: it is not a file")
+        if size.st_size == 0:
             raise FormatError(f"{path} is empty")
         return np.asarray(np.memmap(path, np.uint8, "r"))
-    except OSError as error:
-        raise FormatError(f"cannot read {path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _parse(path: str | Path, content: NDArray[np.uint8]) -> tuple[Layout, dict[str, str], NDArray[np.uint8]]:

@@ -1,7 +1,11 @@
 """Compiled kernels in fresh processes: found again, and never stale."""
 
+from functools import partial
+
 import pytest
 
+from mdplay.bridge.cache import read_checked, write_checked
+from mdplay.specs import load_module
 from tests.helpers import NIM, python, write
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
@@ -9,10 +13,10 @@ pytestmark = pytest.mark.usefixtures("needs_compiler")
 PROGRAM = """
 import sys
 from mdplay import make, perft
-from mdplay.solving.perft import following
+from mdplay.states.enumeration import expand
 game = make(sys.argv[1])
 paths = [ply.paths for ply in perft(game, depth=4)]
-print(paths, sum(following.stats.cache_hits.values()))
+print(paths, sum(expand.dispatcher.stats.cache_hits.values()))
 """
 IN_MAIN = (
     NIM
@@ -20,8 +24,8 @@ IN_MAIN = (
 
 if __name__ == "__main__":
     from mdplay import perft
-    from mdplay.solving.perft import following
-    print([ply.paths for ply in perft(Nim(), depth=4)], sum(following.stats.cache_hits.values()))
+    from mdplay.states.perft import expand
+    print([ply.paths for ply in perft(Nim(), depth=4)], sum(expand.dispatcher.stats.cache_hits.values()))
 """
 )
 
@@ -76,6 +80,62 @@ def test_a_damaged_entry_is_compiled_again(tmp_path):
     assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", True)
 
 
+def entry_of(folder):
+    return next((folder / "cache" / "kernels").glob("*.bin"))
+
+
+@pytest.mark.parametrize("place", [0, 20, 40, 1000, -1])
+def test_one_flipped_bit_is_enough(tmp_path, place):
+    runs = Runs(tmp_path)
+    runs.perft(NIM)
+    entry = entry_of(tmp_path)
+    sound = entry.read_bytes()
+    content = bytearray(sound)
+    content[place] ^= 4
+    entry.write_bytes(content)
+    assert read_checked(entry) is None and not entry.exists()
+    entry.write_bytes(sound)
+    assert read_checked(entry) == sound[32:]
+
+
+def test_an_entry_does_not_stand_for_another(tmp_path):
+    write_checked(tmp_path / "one.bin", b"machine code")
+    (tmp_path / "one.bin").rename(tmp_path / "two.bin")
+    assert read_checked(tmp_path / "two.bin") is None
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_entry_that_others_could_have_written_is_not_loaded(tmp_path):
+    entry = tmp_path / "one.bin"
+    write_checked(entry, b"machine code")
+    entry.chmod(0o666)
+    assert read_checked(entry) is None and not entry.exists()
+
+
+def test_a_folder_open_to_others_is_not_used_and_said_once(tmp_path):
+    runs = Runs(tmp_path)
+    runs.cache.mkdir()
+    runs.cache.chmod(0o777)
+    for _ in range(2):
+        assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", False)
+    assert not any(runs.cache.iterdir())
+
+
+def test_a_word_asked_for_by_a_kernel_is_not_kept(tmp_path):
+    from mdplay.bridge import kernel, native
+    from mdplay.bridge.compiler import KernelCache
+
+    @kernel
+    def ask(game, n):
+        return game.distance(n)
+
+    text = NIM + "\n    def distance(self, n: int) -> int:\n        return n + 1\n"
+    game = load_module(write(tmp_path, "asked.py", text)).Nim()
+    assert ask(native(game), 3) == 4
+    (sig,) = ask.dispatcher.overloads
+    assert not KernelCache(ask.py_func)._covers(sig)
+
+
 def test_a_cache_that_cannot_be_written_costs_only_time(tmp_path):
     runs = Runs(tmp_path)
     runs.cache = write(tmp_path, "a-file-not-a-folder", "")
@@ -105,3 +165,35 @@ def test_old_entries_are_pruned(tmp_path, monkeypatch):
     os.utime(old, (0, 0))
     assert cache.prune() == 1
     assert (old.exists(), new.exists()) == (False, True)
+
+
+ELSEWHERE = """
+import sys
+from mdplay import NotCompiled, make, perft
+from mdplay.running import compiling
+compiling.elsewhere = True
+try:
+    print([ply.paths for ply in perft(make(sys.argv[1]), depth=4)])
+except NotCompiled as error:
+    print(error)
+if len(sys.argv) > 2:
+    with compiling.here():
+        print([ply.paths for ply in perft(make(sys.argv[1]), depth=4)])
+"""
+
+
+def test_a_process_that_leaves_compiling_to_others_finds_what_they_compiled(tmp_path):
+    runs = Runs(tmp_path)
+    write(tmp_path, "nim.py", NIM)
+    program = write(tmp_path, "elsewhere.py", ELSEWHERE)
+    ask = partial(python, program, "nim.py:Nim:pile=21", cache=runs.cache, cwd=tmp_path)
+    assert "is not compiled yet" in ask()
+    assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", False)
+    assert ask().strip() == "[1, 3, 9, 27, 81]"
+
+
+def test_a_process_may_compile_here_after_all(tmp_path):
+    write(tmp_path, "nim.py", NIM)
+    program = write(tmp_path, "elsewhere.py", ELSEWHERE)
+    out = python(program, "nim.py:Nim:pile=21", "here", cache=tmp_path / "cache", cwd=tmp_path)
+    assert out.splitlines()[1] == "[1, 3, 9, 27, 81]"

@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from mdplay.bridge.fingerprint import instance_fingerprint
-from mdplay.registry import load_module
+from mdplay.bridge.fingerprint import UNKNOWN, instance_fingerprint
+from mdplay.specs import load_module
 from tests.helpers import NIM, write
 
 NUMBER = count()
@@ -83,3 +83,106 @@ def test_helpers_in_another_file_count(fingerprint, text):
     assert before != fingerprint(text, HELPER.replace("LIMIT = 3", "LIMIT = 2"))
     assert before != fingerprint(text, HELPER.replace("min", "max"))
     assert before == fingerprint(text, "# a comment\n" + HELPER)
+
+
+HEAD = NIM.replace("from dataclasses", "from functools import cached_property\nfrom dataclasses")
+BY_HELPER = NIM.replace("min(3, s.pile)", "min(self.{name}(3), s.pile)") + (
+    "\n    def {name}(self, n: int) -> int:\n        return n\n"
+)
+BY_TABLE = HEAD.replace("min(3, s.pile)", "min(self.most[0], s.pile)")
+
+
+@pytest.mark.parametrize("name", ["distance", "text", "board", "study", "_most", "most"])
+def test_a_method_that_a_rule_calls_counts_whatever_its_name(fingerprint, name):
+    text = BY_HELPER.format(name=name)
+    assert fingerprint(text) == fingerprint(text)
+    assert fingerprint(text) != fingerprint(text.replace("return n", "return n + 1"))
+
+
+@pytest.mark.parametrize("call", ["word(self)", "getattr(self, 'board')(0)", "(lambda: self.board(0))()"])
+def test_a_word_counts_once_a_rule_hands_the_game_on(fingerprint, call):
+    text = NIM.replace("min(3, s.pile)", f"min({call}, s.pile)").replace(
+        "class State", "def word(game):\n    return game.board(0)\n\n\nclass State"
+    )
+    text += "\n    def board(self, s: int) -> int:\n        return 3\n"
+    assert fingerprint(text) != fingerprint(text.replace("return 3", "return 2"))
+
+
+def test_a_word_that_only_a_state_has_a_field_for_does_not_count(fingerprint):
+    text = NIM.replace("s.pile", "s.board").replace("    pile: int\n    player", "    board: int\n    player")
+    text += "\n    def board(self, s: State) -> str:\n        return 'a'\n"
+    assert fingerprint(text) == fingerprint(text.replace("'a'", "'b'"))
+
+
+TABLES = {
+    "post init": "    def __post_init__(self) -> None:\n        object.__setattr__(self, 'most', (VALUE,))\n",
+    "import inside": "    @cached_property\n    def most(self) -> tuple[int, ...]:\n        import helper\n"
+    "        return (helper.LIMIT,)\n",
+    "class attribute": "    most = (VALUE,)\n",
+    "property": "    @property\n    def most(self) -> tuple[int, ...]:\n        return (VALUE,)\n",
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_counts_by_its_value(fingerprint, kind):
+    def made(value):
+        return fingerprint(BY_TABLE + TABLES[kind].replace("VALUE", value), f"LIMIT = {value}\n")
+
+    assert made("3") == made("2 + 1") != made("2")
+
+
+def test_a_data_file_that_a_table_reads_counts(fingerprint, tmp_path):
+    text = BY_TABLE + "    @cached_property\n    def most(self) -> tuple[int, ...]:\n"
+    text += f"        return (int(open({str(tmp_path / 'most.txt')!r}, 'rb').read()),)\n"
+    text = text.replace("open(", "__import__('pathlib').Path(").replace(", 'rb').read()", ").read_text()")
+    write(tmp_path, "most.txt", "3")
+    three = fingerprint(text)
+    assert three == fingerprint(text)
+    write(tmp_path, "most.txt", "2")
+    assert three != fingerprint(text)
+
+
+def test_what_an_annotation_means_counts(fingerprint):
+    text = NIM.replace("class State", "Count = int\n\n\nclass State").replace(
+        "pile: int\n    player", "pile: Count\n    player"
+    )
+    text = "from mdplay import U64\n" + text
+    assert fingerprint(text) != fingerprint(text.replace("Count = int", "Count = U64"))
+
+
+BOUND = """def bound(limit):
+    def most(n, by=LOW):
+        return min(limit, n) + by
+    return most
+
+
+most = bound(3)
+
+
+class State"""
+
+
+def test_defaults_and_closures_count(fingerprint):
+    text = NIM.replace("class State", BOUND)
+    text = "LOW = 0\n" + text.replace("min(3, s.pile)", "most(s.pile)")
+    assert fingerprint(text) == fingerprint(text)
+    assert fingerprint(text) != fingerprint(text.replace("bound(3)", "bound(2)"))
+    assert fingerprint(text) != fingerprint(text.replace("LOW = 0", "LOW = 1"))
+
+
+def test_a_filled_table_changes_nothing(tmp_path):
+    text = HEAD + "    @cached_property\n    def most(self) -> tuple[int, ...]:\n        return (3,)\n"
+    cls = load_module(write(tmp_path, "filled.py", text)).Nim
+    filled = cls()
+    assert filled.most == (3,)
+    assert instance_fingerprint(filled) == instance_fingerprint(cls())
+
+
+def test_attributes_that_are_made_up_are_not_guessed(fingerprint):
+    text = BY_TABLE + "    def __getattr__(self, name: str) -> tuple[int, ...]:\n        return (3,)\n"
+    assert UNKNOWN in fingerprint(text)
+
+
+def test_what_has_no_hash_is_like_nothing_else(fingerprint):
+    text = BY_TABLE + TABLES["class attribute"].replace("(VALUE,)", "object()")
+    assert UNKNOWN in fingerprint(text) and fingerprint(text) != fingerprint(text)

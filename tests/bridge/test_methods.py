@@ -2,7 +2,7 @@
 
 import pytest
 
-from mdplay.check import check_game
+from mdplay.checking.check import check_game
 from mdplay.errors import GameError
 from mdplay.registry import make
 from mdplay.searching.playouts import playouts
@@ -55,3 +55,41 @@ def test_tables_and_floats(tmp_path):
     game = make(str(write(tmp_path, "tables.py", text)))
     assert check_game(game).compiled
     assert abs(playouts(game, games=300).mean) < 0.2
+
+
+RARE = """from dataclasses import dataclass
+from typing import NamedTuple
+
+from mdplay import Game
+
+
+class State(NamedTuple):
+    ply: int
+    path: int
+
+
+def share(path: int) -> int:
+    return 10 // (path - 12345)
+
+
+@dataclass(frozen=True)
+class Rare(Game[State]):
+    def initial(self) -> State:
+        return State(0, 1)
+
+    def legal(self, s: State) -> int:
+        return 3 if s.ply < 14 else 0
+
+    def step(self, s: State, action: int) -> State:
+        return State(s.ply + 1, 2 * s.path + action)
+
+    def result(self, s: State) -> int:
+        return 10 // (s.path - 23456) + share(s.path)
+"""
+
+
+@pytest.mark.parametrize("zero", ["10 // (s.path - 23456)", "share(s.path)"])
+def test_a_rule_that_divides_by_zero_where_no_sample_came_is_an_error_as_in_python(tmp_path, zero):
+    text = RARE.replace("10 // (s.path - 23456) + share(s.path)", zero).replace("12345", "23456")
+    with pytest.raises(GameError, match="ZeroDivisionError"):
+        playouts(make(str(write(tmp_path, "rare.py", text))), games=400_000, threads=1)

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mdplay.bridge import entered, pack, unpack, width, words
-from mdplay.games.connect_four import ConnectFour, State
+from mdplay.bridge import pack, unpack, viewed, width, words
+from mdplay.games.connect_four.rules import ConnectFour, State
 
 INTS = st.integers(-(1 << 63), (1 << 63) - 1)
 
@@ -20,5 +20,5 @@ def test_width_is_the_number_of_fields():
 
 def test_a_game_that_is_its_own_study_has_its_states_already():
     game, state = ConnectFour(), ConnectFour().parse("4453")
-    assert entered(game, state) == state
-    assert entered(game.study(), state) == game.study().enter(state)
+    assert viewed(game, state) == state
+    assert viewed(game.proof_view(), state) == game.proof_view().convert(state)

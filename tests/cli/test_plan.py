@@ -38,7 +38,7 @@ def test_bounds_policy_and_json(mdplay, mdp, tmp_path):
     "arguments, sentence",
     [
         (["plan"], "name one MDP file"),
-        (["plan", "nowhere.txt"], "nowhere.txt: cannot be read"),
+        (["plan", "nowhere.txt"], "cannot read nowhere.txt"),
         (["plan", "MDP", "--method", "hpj"], "no method 'hpj'; did you mean 'hpi'?"),
         (["plan", "MDP", "--policy", "MDP"], "line 13: 12 actions; the MDP has 4 states"),
         (["encode", "--policy", "MDP", "--states", "MDP"], "line 1: 2 words"),

@@ -37,9 +37,14 @@ def test_recorded_games_are_shown(mdplay, tmp_path):
     (document,) = json.loads(mdplay("show", "--record", path, "--number", 2, "--json").out)
     assert document["number"] == 2
     assert mdplay("show", "--record", path, "--number", 9).code == 2
-    path.write_text(path.read_text()[:-40])
+    first, second, third = path.read_text().splitlines()
+    path.write_text("\n".join([first, second, third[:-40]]))
+    with pytest.warns(UserWarning, match="line 3 is cut off; the 2 before it were read"):
+        answer = mdplay("show", "--record", path)
+    assert (answer.code, len(answer.out.splitlines())) == (0, 2)
+    path.write_text("\n".join([first, second[:-40], third]))
     answer = mdplay("show", "--record", path)
-    assert (answer.code, answer.err) == (2, f"mdplay: {path}, line 3: not a record: the line is not JSON\n")
+    assert (answer.code, answer.err) == (2, f"mdplay: {path}, line 2: not a record: the line is not JSON\n")
 
 
 def test_a_record_of_a_users_game(mdplay, tmp_path):
@@ -83,8 +88,8 @@ def test_evaluate(mdplay):
         (["match", "tic-tac-toe", "random", "random", "--openings", "few"], "no kind of opening"),
         (["match", "tic-tac-toe", "random", "random", "--results", "/nowhere/x.db"], "cannot be used for results"),
         (["match", "tic-tac-toe", "random", "random", "--record", "/nowhere/x.jsonl"], "cannot write"),
-        (["match", "2048", "random", "random"], "use evaluate"),
-        (["evaluate", "tic-tac-toe"], "use match"),
+        (["match", "2048", "random", "random"], "use mdplay evaluate"),
+        (["evaluate", "tic-tac-toe"], "use mdplay match"),
         (["tournament", "tic-tac-toe", "random"], "two agents or more"),
         (["tournament", "tic-tac-toe", "random", "policy:nowhere"], "cannot read the policy"),
         (["show", "--record", "nowhere.jsonl"], "cannot read nowhere.jsonl"),

@@ -1,6 +1,6 @@
 import json
 
-from mdplay.solving.qubic_book import shipped_book
+from mdplay.games.qubic.book import shipped_book
 
 
 def test_verify_says_verified_or_names_the_gap(mdplay, tmp_path, needs_compiler):

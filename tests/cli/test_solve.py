@@ -19,7 +19,7 @@ def test_the_json_document(mdplay, needs_compiler):
     assert facts["position"] == "120000000"
     assert (facts["player"], facts["value"], facts["exact"], facts["distance"]) == (0, 1.0, True, 5)
     assert facts["best"] == ["3", "4", "6"]
-    assert facts["moves"][0] == {"move": "2", "action": 2, "value": 0.0, "distance": 7}
+    assert facts["moves"][0] == {"move": "2", "action": 2, "value": 0.0, "low": 0.0, "high": 0.0, "distance": 7}
     assert facts["states"] > 0 and facts["seconds"] > 0
 
 

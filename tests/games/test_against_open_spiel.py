@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from mdplay.bits import members, some
+from mdplay.bits import elements, nonempty
 from mdplay.game import Game, num_players
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.dots_and_boxes import DotsAndBoxes
-from mdplay.games.tic_tac_toe import TicTacToe
-from mdplay.games.twenty48 import Twenty48
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.games.twenty48.rules import Twenty48
 from mdplay.rng import Random
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -71,11 +71,11 @@ def replay(pair: Pair, rng: Random) -> None:
     """Play one random game in both; compare legal moves, player, probabilities, rewards and returns."""
     game, s, theirs = pair.game, pair.game.initial(), pyspiel.load_game(pair.theirs).new_initial_state()
     points = [0.0, 0.0]
-    while not (over := theirs.is_terminal()) or some(game.legal(s)):
-        if some(game.outcomes(s)):
+    while not (over := theirs.is_terminal()) or nonempty(game.legal(s)):
+        if nonempty(game.outcomes(s)):
             s = compare_chance(pair, s, theirs, rng)
             continue
-        legal = {pair.action(a) for a in members(game.legal(s))}
+        legal = {pair.action(a) for a in elements(game.legal(s))}
         assert not over
         assert legal == set(theirs.legal_actions()) | forgotten(theirs), f"{game.text(s)}\n{theirs}"
         mover = game.player(s)
@@ -116,7 +116,7 @@ def compare_chance(pair: Pair, s: Any, theirs: Any, rng: Random) -> Any:
     """Compare the outcomes of chance and their probabilities, then draw one for both."""
     game = pair.game
     assert theirs.is_chance_node()
-    ours = {pair.outcome(i): game.probability(s, i) for i in members(game.outcomes(s))}
+    ours = {pair.outcome(i): game.probability(s, i) for i in elements(game.outcomes(s))}
     assert ours == pytest.approx(dict(theirs.chance_outcomes()))
     i = game.draw(s, rng.word())
     theirs.apply_action(pair.outcome(i))

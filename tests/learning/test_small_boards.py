@@ -5,10 +5,11 @@ from functools import cache
 
 import pytest
 
-from mdplay.bits import members
-from mdplay.games.twenty48 import State, Twenty48
-from mdplay.learning.player import Player
-from mdplay.learning.training import Settings, Training, learn
+from mdplay import evaluate
+from mdplay.bits import elements
+from mdplay.games.twenty48.player import Player
+from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
 
 OPTIMAL_2X2 = 66.9641494571  # expected score of perfect play, by exact solution of all states
 OPTIMAL_2X3 = 480.2582717760  # the same; tests/solving holds both against the solver
@@ -27,7 +28,7 @@ def expected_score(game, choose):
     @cache
     def before_chance(s):
         total = 0.0
-        for i in members(game.outcomes(s)):
+        for i in elements(game.outcomes(s)):
             following = game.outcome(s, i)
             value = before_chance(following) if following.popups else from_here(following.board)
             total += game.probability(s, i) * value
@@ -38,22 +39,22 @@ def expected_score(game, choose):
 
 def test_perfect_play_on_2x2_is_worth_what_is_known():
     game = Twenty48(2, 2)
-    best = expected_score(game, lambda s, value: max(map(value, members(game.legal(s)))))
+    best = expected_score(game, lambda s, value: max(map(value, elements(game.legal(s)))))
     assert best == pytest.approx(OPTIMAL_2X2, abs=1e-9)
 
 
 @pytest.mark.parametrize(
     "settings",
     [
-        Settings(method="tc"),
-        pytest.param(Settings(alpha=0.5, optimistic=100.0), marks=pytest.mark.slow),
-        pytest.param(Settings(method="td-before", optimistic=100.0), marks=pytest.mark.slow),
+        TrainingSettings(method="tc"),
+        pytest.param(TrainingSettings(alpha=0.5, optimistic=100.0), marks=pytest.mark.slow),
+        pytest.param(TrainingSettings(method="td-before", optimistic=100.0), marks=pytest.mark.slow),
     ],
     ids=lambda settings: settings.method,
 )
 def test_learned_play_on_2x2_is_nearly_perfect(settings):
-    training = Training.begin(Settings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
-    player = Player(learn(training, 30_000).network)
+    training = Training.begin(TrainingSettings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
+    player = Player(run_training(training, 30_000).network)
     score = expected_score(player.game, lambda s, value: value(player.act(s)))
     assert score <= OPTIMAL_2X2 + 1e-9
     assert score >= 0.99 * OPTIMAL_2X2
@@ -62,10 +63,12 @@ def test_learned_play_on_2x2_is_nearly_perfect(settings):
 @pytest.mark.slow
 def test_learned_play_on_2x3_is_nearly_perfect():
     """Optimism makes the learner try everything; lower and lower rates average the chance out."""
-    training = Training.begin(Settings(method="td-before", rows=2, cols=3, seed=1, alpha=0.1, optimistic=1000.0))
+    training = Training.begin(
+        TrainingSettings(method="td-before", rows=2, cols=3, seed=1, alpha=0.1, optimistic=1000.0)
+    )
     for alpha in (0.1, 0.03, 0.01):
         training.settings = replace(training.settings, alpha=alpha)
-        learn(training, training.episodes + 1_000_000)
-    found = Player(training.network).evaluate(games=400_000, seed=2)
-    assert found.mean - 4 * found.standard_error >= 0.99 * OPTIMAL_2X3
-    assert found.mean - 4 * found.standard_error <= OPTIMAL_2X3
+        run_training(training, training.episodes + 1_000_000)
+    mean, error = evaluate(Twenty48(2, 3), training.agent(), games=400_000, seed=2).mean
+    assert mean - 4 * error >= 0.99 * OPTIMAL_2X3
+    assert mean - 4 * error <= OPTIMAL_2X3

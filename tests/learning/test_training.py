@@ -1,208 +1,308 @@
-import hashlib
-import json
+"""Networks learned by self-play: perfect play on small games, the same bits twice, files that are refused.
+
+Here are tested besides: ``mdplay.learning.checkpoints``, ``mdplay.learning.curves``,
+``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.look_ups``.
+"""
+
 import os
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from mdplay.bits import members
-from mdplay.errors import FormatError, UnknownName
-from mdplay.games.twenty48 import Twenty48
-from mdplay.learning.curves import BLOCK
-from mdplay.learning.training import METHODS, Settings, Training, learn, resume
-from mdplay.rng import advance, scramble, stream
+from mdplay import FormatError, Game, GameError, Learned, LimitError, learn, make, match, solve
+from mdplay.bits import elements
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.learning.network import Network, NetworkAgent
+from mdplay.learning.training import Settings, Training
+from mdplay.store import load, save
+from tests.helpers import COMPILED, NIM, ROOT, write
 
-NETWORK = ("--network", "0123,0145,12")
-SMALL = Settings(network=NETWORK[1], seed=3)
-
-
-def bits(training):
-    arrays = (training.network.weights, training.coherence, training.scores, training.tiles, training.moves)
-    return [hashlib.sha256(np.ascontiguousarray(array)).hexdigest() for array in arrays]
+TINY = {"tuples": "0-1-2,0-4-8", "seed": 3}
 
 
-def training(episodes, settings=SMALL, **options):
-    return learn(Training.begin(settings), episodes, **options)
+def is_never_wrong(game, values):
+    """Walk through all that the network and any opponent may play; tell whether it never gives value away."""
+    solution, todo, seen = solve(game), [game.initial()], set()
+    while todo:
+        s = todo.pop()
+        if s in seen or not elements(game.legal(s)):
+            continue
+        seen.add(s)
+        found = values(s)
+        best = max(found, key=found.get)
+        if best not in solution.best(s):
+            return False
+        todo += [game.step(s, a) for a in elements(game.legal(s))]
+    return True
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_one_seed_repeats_everything(method):
-    settings = replace(SMALL, method=method)
-    first = training(40, settings)
-    assert bits(first) == bits(training(40, settings))
-    assert bits(first) != bits(training(40, replace(settings, seed=4)))
-    assert first.curve()[-1].episodes == 40
+def same(a, b):
+    return (a.network.weights == b.network.weights).all() and (a.coherence == b.coherence).all()
 
 
-@pytest.mark.parametrize("settings", [SMALL, replace(SMALL, method="tc"), replace(SMALL, method="td-before")])
-def test_a_course_in_pieces_ends_with_the_same_bits(tmp_path, settings):
-    file = tmp_path / "x"
-    for episodes in (1, 17, 60):
-        learn(Training.load(file) if file.exists() else Training.begin(settings), episodes, out=file)
-    assert bits(Training.load(file)) == bits(training(60, settings))
+@pytest.mark.skipif(not COMPILED, reason="thousands of episodes")
+@pytest.mark.parametrize(
+    "name, episodes, epsilon",
+    [("tic-tac-toe", 100_000, 0.3), ("dots-and-boxes", 60_000, 0.5)],
+    ids=["ttt", "boxes"],
+)
+def test_small_games_are_learned_to_perfect_play_in_every_position(name, episodes, epsilon):
+    game = make(name)
+    learned = learn(game, episodes=episodes, epsilon=epsilon, seed=1)
+    assert isinstance(learned, Learned) and learned.episodes == episodes
+    assert is_never_wrong(game, learned.network.values)
+    assert learned.value(game.initial()) == pytest.approx(solve(game).value(), abs=0.05)
 
 
-class ByHand:
-    """TD(0) as the text books have it, through the game's own rules and plain arithmetic."""
-
-    def __init__(self, settings):
-        self.settings, self.game = settings, Twenty48(settings.rows, settings.cols)
-        self.network = Training.begin(settings).network
-
-    def episode(self, number, choose):
-        """Play: yield (board, points, board after the move, its value when it was chosen), then the last board."""
-        game, x, s = self.game, stream(self.settings.seed, number), self.game.initial()
-        while True:
-            while s.popups:
-                x = advance(x)
-                s = game.outcome(s, game.draw(s, scramble(x)))
-            moves = members(game.legal(s))
-            if not moves:
-                return
-            values = {action: choose(game.step(s, action)) for action in moves}
-            action = max(moves, key=lambda a: (np.float32(game.reward(s, a)) + np.float32(values[a]), -a))
-            yield s.board, game.reward(s, action), game.step(s, action).board, values[action]
-            s = game.step(s, action)
-
-    def correct(self, board, error):
-        self.network.update(board, self.settings.rate * error)
-
-    def online(self, number):
-        """After-states, corrected on the way by the values known from the choice."""
-        score, last, value = 0, None, 0.0
-        for _, points, after, after_value in self.episode(number, lambda s: self.network.estimate(s.board)):
-            if last is not None:
-                self.correct(last, points + after_value - value)
-            score, last, value = score + points, after, after_value
-        self.correct(last, 0.0 - value)
-        return score
-
-    def backward(self, number):
-        """Before-states, replayed from the end: V(next) after its own update, the last board worth 0."""
-        history, following = list(self.episode(number, self.expected)), 0.0
-        for board, points, _, _ in reversed(history):
-            self.correct(board, points + following - self.network.estimate(board))
-            following = self.network.estimate(board)
-        return sum(points for _, points, _, _ in history)
-
-    def expected(self, after):
-        game = self.game
-        chances = [(game.probability(after, i), game.outcome(after, i)) for i in members(game.outcomes(after))]
-        return sum(p * self.network.estimate(s.board) if game.legal(s) else 0.0 for p, s in chances)
+def test_one_thread_repeats_and_goes_on_to_the_last_bit(tmp_path):
+    game, file = TicTacToe(), tmp_path / "n"
+    whole = learn(game, episodes=60, **TINY)
+    part = learn(game, episodes=60, file=file, **TINY)
+    assert same(whole, part) and same(whole, Training.load(file, game))
+    file.unlink()
+    learner = Training.begin(game, whole.settings)
+    learner.run(5, 1, 60)
+    learner.save(file)
+    resumed = learn(game, episodes=60, file=file, resume=True)
+    assert same(whole, resumed) and resumed.episodes == 60
+    assert [point.mean for point in resumed.curve] == [point.mean for point in whole.curve]
+    assert not same(whole, learn(game, episodes=60, **{**TINY, "seed": 4}))
 
 
-@pytest.mark.parametrize(("method", "way"), [("td", ByHand.online), ("td-before", ByHand.backward)])
-def test_td_is_what_the_text_books_say(method, way):
-    settings = Settings(method=method, rows=2, cols=3, network="0123,14", seed=5, alpha=0.3)
-    hand = ByHand(settings)
-    scores = [way(hand, number) for number in range(5)]
-    learned = training(5, settings)
-    assert learned.scores.tolist() == scores
-    assert learned.network.weights == pytest.approx(hand.network.weights, abs=1e-4)
+def test_a_player_by_its_file_plays_as_the_one_in_memory(tmp_path):
+    game, file = TicTacToe(), tmp_path / "n"
+    learned = learn(game, episodes=40, file=file, **TINY)
+    by_file = match(game, f"network:{file}", "random", games=6, seed=1)
+    assert by_file.tally == match(game, learned.agent(), "random", games=6, seed=1).tally
+    s = game.parse("110220000")
+    assert NetworkAgent(game, str(file)).values(s) == learned.network.values(s)
+    assert learned.value(s) == 1.0 and learned.agent().act(s) == 2  # a win at once is seen, not looked up
+    assert learned.value(game.parse("111220000")) == -1.0
 
 
-def test_several_threads_learn_the_same_game():
-    learned = training(2 * BLOCK, threads=2)
-    assert learned.episodes == 2 * BLOCK
-    assert learned.curve()[1].mean > 1.2 * training(100).curve()[0].mean
+def test_chance_and_one_player():
+    """Expected score of perfect play on 2 x 2: 66.96, by exact solution."""
+    episodes = 6000 if COMPILED else 20
+    learned = learn(Twenty48(2, 2), method="network", tuples="all", episodes=episodes, epsilon=0.0, seed=1)
+    assert learned.network.board.points and learned.network.board.sides == 1
+    if COMPILED:
+        assert 55 < learned.curve[-1].mean < 70
+        assert learned.value(learned.game.initial()) == pytest.approx(learned.curve[-1].mean, rel=0.15)
 
 
-def test_bad_settings_are_refused():
-    with pytest.raises(UnknownName, match="td-before"):
-        Settings(method="td-befor")
-    for bad in ({"alpha": 0.0}, {"alpha": float("nan")}, {"decay": 1.5}, {"optimistic": float("inf")}):
-        with pytest.raises(FormatError):
-            Settings(**bad)
+class State(NamedTuple):
+    """Where the players stand."""
+
+    first: int
+    second: int
+    thrown: int
+    player: int
 
 
-def test_another_course_is_not_gone_on_with(tmp_path):
-    training(5, out=tmp_path / "x")
-    assert resume(tmp_path / "x", {"seed": 3}).episodes == 5
-    with pytest.raises(FormatError, match="seed 3, not 4"):
-        resume(tmp_path / "x", {"seed": 4})
+@dataclass(frozen=True)
+class Race(Game[State]):
+    """To ten: two steps, or a throw of 0, 1, 3 or 6; a throw of 6 moves again."""
+
+    def initial(self) -> State:
+        return State(0, 0, 0, 0)
+
+    def legal(self, s: State) -> int:
+        return 0 if s.thrown or s.first >= 10 or s.second >= 10 else 3
+
+    def step(self, s: State, action: int) -> State:
+        return State(s.first, s.second, 1, s.player) if action else self.moved(s, 2)
+
+    def outcomes(self, s: State) -> int:
+        return 15 if s.thrown else 0
+
+    def probability(self, s: State, i: int) -> float:
+        return 0.25
+
+    def outcome(self, s: State, i: int) -> State:
+        return self.moved(s, i * (i + 1) // 2)
+
+    def moved(self, s: State, steps: int) -> State:
+        mover = s.player if steps == 6 else 1 - s.player
+        if s.player:
+            return State(s.first, s.second + steps, 0, mover)
+        return State(s.first + steps, s.second, 0, mover)
+
+    def result(self, s: State) -> int:
+        return 1 if s.first >= 10 else -1
 
 
-# ---------------------------------------------------------------- the command, killed
-def command(file, episodes, *more):
-    arguments = ["learn", "2048", *NETWORK, "--seed", "3", "--episodes", str(episodes)]
-    return [sys.executable, "-m", "mdplay", *arguments, "--out", str(file), "--save-every", "0", *more]
+def expected(game, choose):
+    """Return what player 0 gets if both players choose so, computed exactly; throws of 0 may follow each other."""
+    values = {}
+    for _ in range(200):  # sweeps: two throws of 0 lead back, with probability 1/16
+        for s in product(range(16), range(16), (0, 1), (0, 1)):
+            s = State(*s)
+            if s.thrown:
+                values[s] = sum(values.get(game.outcome(s, i), 0.0) for i in range(4)) / 4
+            elif game.legal(s):
+                values[s] = choose(s, {a: values.get(game.step(s, a), 0.0) for a in (0, 1)})
+            else:
+                values[s] = game.result(s)
+    return values
 
 
-def start(file, episodes, *more):
-    pipe = subprocess.PIPE
-    process = subprocess.Popen(command(file, episodes, "--resume", *more), stdout=pipe, stderr=pipe, text=True)
-    process.stdout.readline()  # the first block is done
-    return process
+def test_chance_two_players_and_extra_turns(needs_compiler):
+    """Whoever plays as was learned loses little against perfect play, on either side."""
+    game = Race()
+    learned = learn(game, episodes=60_000, seed=1).network
+    best = expected(game, lambda s, values: (min if s.player else max)(values.values()))
+    policy = {}
+
+    def by_network(s):
+        if s not in policy:
+            policy[s] = NetworkAgent(game, learned).act(s)
+        return policy[s]
+
+    for side in (0, 1):
+        mixed = expected(
+            game,
+            lambda s, values, side=side: (
+                values[by_network(s)] if s.player == side else (min if s.player else max)(values.values())
+            ),
+        )
+        assert abs(mixed[game.initial()] - best[game.initial()]) < 0.05
 
 
-def killed_and_resumed(file, episodes, kills):
-    """Kill a training at odd moments; after every kill the file is whole and no work before it is lost."""
-    done = 0
-    for number in range(kills):
-        process = start(file, episodes)
-        time.sleep(0.013 * (number % 7))
-        process.kill()
-        process.communicate()
-        found = Training.load(file).episodes
-        assert found >= done
-        done = found
-    subprocess.run(command(file, episodes, "--resume"), check=True, stdout=subprocess.DEVNULL)
+def test_threads_share_the_weights():
+    learned = learn(TicTacToe(), episodes=40, threads=2, **TINY)
+    assert learned.episodes == 40 and learned.moves >= 40 * 5 and learned.network.weights.any()
 
 
-def test_a_killed_course_ends_with_the_same_bits(tmp_path, needs_compiler):
-    killed_and_resumed(tmp_path / "x", 6000, kills=3)
-    assert bits(Training.load(tmp_path / "x")) == bits(training(6000))
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+def test_curves_with_games_against_an_opponent(tmp_path):
+    game = TicTacToe()
+    learned = learn(game, episodes=20, against="random", games=4, report=None, **TINY)
+    assert len(learned.curve) == 10 and learned.curve[-1].episodes == 20
+    last = learned.curve[-1].examined
+    assert (last.opponent, last.games) == ("random", 4) and last.low <= last.score <= last.high
+    learned.write_curve(tmp_path / "c.csv")
+    assert (tmp_path / "c.csv").read_text().count("\n") == 11
+    learned.plot(tmp_path / "c.png")
+    assert learned.document()["curve"][0]["episodes"] == 2
 
 
-@pytest.mark.slow
-def test_fifty_kills(tmp_path):
-    killed_and_resumed(tmp_path / "x", 60_000, kills=50)
-    assert bits(Training.load(tmp_path / "x")) == bits(training(60_000))
+@pytest.mark.parametrize(
+    "options, error, sentence",
+    [
+        ({"episodes": (1, 2)}, LimitError, "give one number of episodes"),
+        ({"episodes": 5, "minutes": 1}, LimitError, "not both"),
+        ({"episodes": 5, "alpha": -1}, FormatError, "alpha=-1 is not a rate"),
+        ({"episodes": 5, "tuples": "0-x"}, FormatError, "are not cells as 0-1-2"),
+        ({"episodes": 5, "tuples": "0-9"}, FormatError, "not of different cells 0 to 8"),
+        ({"episodes": 5, "resume": True}, FormatError, "resume needs a file"),
+    ],
+)
+def test_refusals_are_one_sentence(options, error, sentence):
+    with pytest.raises(error, match=sentence):
+        learn(TicTacToe(), **options)
 
 
-def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
-    process = start(tmp_path / "x", 1_000_000)
-    os.kill(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert errors.strip() == "mdplay: stopped"
-    stopped = Training.load(tmp_path / "x")
-    assert stopped.episodes >= BLOCK
-    assert bits(stopped) == bits(training(stopped.episodes))
+def test_files_that_are_refused(tmp_path):
+    game, file = TicTacToe(), tmp_path / "n"
+    learned = learn(game, episodes=10, file=file, **TINY)
+    with pytest.raises(FormatError, match="already there"):
+        learn(game, episodes=10, file=file)
+    with pytest.raises(FormatError, match="learned with alpha 3.0, not 2"):
+        learn(game, episodes=10, file=file, resume=True, alpha=2)
+    with pytest.raises(FormatError, match="rules of TicTacToe have changed"):
+        Network.load(file, TicTacToe(4, 4, 4))
+    content = bytearray(file.read_bytes())
+    content[-5] ^= 1
+    broken = tmp_path / "broken"
+    broken.write_bytes(content)
+    with pytest.raises(FormatError, match="damaged: its content does not match"):
+        Network.load(broken, game)
+    learn(Twenty48(2, 2), network="01,23", episodes=3, file=tmp_path / "tiles")
+    with pytest.raises(FormatError, match="holds a network; a tuple-network is needed"):
+        Network.load(tmp_path / "tiles", game)
+    learned.network.save(tmp_path / "bare")
+    with pytest.raises(FormatError, match="without its training"):
+        learn(game, file=tmp_path / "bare", resume=True)
 
 
-def test_the_json_document(tmp_path, mdplay):
-    found = mdplay(
-        "learn", "2048", "--network", "0123", "--episodes", 1500, "--json", "--curve", tmp_path / "c.csv"
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"tuples": "9x9"}, "its tuples cannot be read"),
+        ({"tuples": "0-1-2"}, "its weights are not those of its tuples"),
+        ({"settings": {"tuples": 1}}, "its training cannot be read"),
+        ({"settings": {"tuples": "0-1-2", "alpha": 3.0}}, "its settings are not those of its network"),
+        ({"course": {"episodes": "many"}}, "its training cannot be read"),
+        ({"layout": 2}, "has layout 2; this version of mdplay reads 1"),
+        ({"rules": None}, "does not say with which rules"),
+        ({"stamp": "0"}, "the cells of TicTacToe have changed"),
+    ],
+    ids=str,
+)
+def test_forged_files_are_refused(tmp_path, change, sentence):
+    """Whoever forges a file makes its checksum too."""
+    file = tmp_path / "n"
+    Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)).save(file)
+    stored = load(file, kind="tuple-network")
+    arrays = {name: array.copy() for name, array in stored.arrays.items()}
+    save(file, arrays, kind="tuple-network", meta={**stored.meta, **change})
+    with pytest.raises(FormatError, match=sentence):
+        Training.load(file, TicTacToe())
+
+
+def test_a_game_from_outside_that_names_no_cells(tmp_path, needs_compiler):
+    """Nim: whoever faces a multiple of four has lost (Bouton 1901)."""
+    game = make(str(write(tmp_path, "nim.py", NIM)))
+    learned = learn(game, episodes=20_000, epsilon=0.3, seed=1)
+    for pile in range(1, 18):
+        s = type(game.initial())(pile, 1)
+        values = learned.network.values(s)
+        if pile % 4:
+            assert max(values, key=values.get) == pile % 4 - 1
+        assert (learned.value(s) > 0) == (pile % 4 > 0)
+
+
+def test_a_users_file_on_the_command_line(tmp_path, mdplay, needs_compiler):
+    file = write(tmp_path, "nim.py", NIM)
+    answer = mdplay(
+        "learn", file, "--episodes", 50, "--seed", 1, "--out", tmp_path / "n", "--against", "random", "--games", 4
     )
-    document = json.loads(found.out)
-    assert [point["episodes"] for point in document["curve"]] == [1000, 1500]
-    assert set(document["curve"][0]) == {"episodes", "mean", "max", "tiles"}
-    scores = training(1500, Settings(network="0123")).scores
-    assert document["mean"] == pytest.approx(scores[-1000:].mean())
-    assert document["max"] == scores[-1000:].max()
-    assert document["moves_per_second"] > 0
-    assert len((tmp_path / "c.csv").read_text().splitlines()) == 3
+    assert answer.code == 0 and "in 4 games against random" in answer.out and "50 episodes" in answer.out
+    played = mdplay("match", file, f"network:{tmp_path / 'n'}", "random", "--games", 2, "--json")
+    assert played.code == 0
+    refused = mdplay("match", "tic-tac-toe", f"network:{tmp_path / 'n'}", "random", "--games", 2)
+    assert refused.code == 2 and "have changed since" in refused.err
 
 
-def test_faults_are_told_in_a_sentence(tmp_path, mdplay):
-    (tmp_path / "there").write_text("something")
-    for arguments, sentence in [
-        (("--method", "sarsa"), "no method 'sarsa'; choose from tc, td, td-before"),
-        (("--network", "9x9"), "no network '9x9'"),
-        (("--resume",), "--resume needs --out"),
-        (("--out", tmp_path / "there"), "add --resume"),
-        (("--out", tmp_path / "there", "--resume"), "not a file of mdplay"),
-        (("--out", tmp_path / "no" / "where"), "cannot write"),
-        (("--alpha", "-1"), "alpha=-1.0"),
-    ]:
-        found = mdplay("learn", "2048", "--episodes", 1, *arguments)
-        assert found.code == 2
-        assert sentence in found.err
-        assert found.err.startswith("mdplay: ")
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, needs_compiler):
+    """Kill the program at some time while it learns and writes; what resumes ends as if nothing had happened."""
+    file = tmp_path / "n"
+    command = [sys.executable, "-m", "mdplay", "learn", "tic-tac-toe", "--episodes", "150000", "--seed", "3"]
+    command += ["--tuples", "0-1-2,0-4-8", "--out", str(file), "--resume", "--save-every", "0"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    for _ in range(2):
+        child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
+        while not file.exists() and child.poll() is None:
+            time.sleep(0.02)
+        time.sleep(0.4)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    game = TicTacToe()
+    resumed = learn(game, episodes=150_000, file=file, resume=True)
+    whole = learn(game, episodes=150_000, **TINY)
+    assert same(whole, resumed) and np.isfinite(whole.network.weights).all()
+
+
+def test_results_beyond_single_precision_end_the_training(tmp_path, needs_compiler):
+    text = NIM.replace(
+        "-> int:\n        return 2 * s.player - 1", "-> float:\n        return 1e40 if s.player else -1.0"
+    )
+    with pytest.raises(GameError, match=r"Nim: a result or reward is no number from -1e\+30 to 1e\+30"):
+        learn(make(str(write(tmp_path, "infinite.py", text))), method="network", episodes=200, seed=1)

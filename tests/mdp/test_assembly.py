@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mdplay.errors import FormatError
 from mdplay.mdp import MDP
-from mdplay.mdp.assembly import Columns, merged
+from mdplay.mdp.assembly import Columns, grouped, merged
 
 LINE = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(-4, 4), st.integers(0, 4))
 
@@ -22,7 +22,7 @@ def test_merging_is_adding_up(lines):
     for row, target, reward, weight in lines:
         total[row, target] = total.get((row, target), 0.0) + weight / 4
         income[row, target] = income.get((row, target), 0.0) + reward * weight / 4
-    found = merged(columns_of(lines))
+    found = merged(grouped(columns_of(lines)))
     keys = list(zip(found.row.tolist(), found.target.tolist(), strict=True))
     assert sorted(keys) == sorted(key for key, weight in total.items() if weight)
     assert found.row.tolist() == sorted(found.row.tolist())

@@ -1,3 +1,5 @@
+import errno
+import os
 import re
 
 import numpy as np
@@ -170,3 +172,63 @@ def test_policies_are_read_and_checked(tmp_path):
     for text, line in (("1\n0\n0\n0\n", 3), ("1\n0\n", 2), ("1\n0\n1 1\n0\n", 3), ("1\nx\n1\n0\n", 2)):
         with pytest.raises(FormatError, match=f"bad.txt, line {line}: "):
             cs747.read_policy(write(tmp_path, "bad.txt", text), mdp)
+
+
+def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path, what in (
+        ("/dev/zero", "not a regular file"),
+        (tmp_path / "pipe", "not a regular"),
+        (tmp_path, "folder"),
+    ):
+        with pytest.raises(FormatError, match=what):
+            MDP.from_cs747(path)
+        with pytest.raises(FormatError, match=what):
+            cs747.read_policy(path, read(tmp_path, GOOD))
+
+
+@pytest.mark.parametrize("path", ["", "missing.txt", "a" * 5000, "nul\0byte"])
+def test_what_cannot_be_read_is_a_sentence(path):
+    with pytest.raises(FormatError, match="cannot read|folder"):
+        MDP.from_cs747(path)
+
+
+def test_a_file_without_line_breaks_is_refused_before_it_is_all_read(tmp_path, needs_compiler):
+    with (tmp_path / "zeros").open("wb") as out:
+        out.truncate(1 << 40)
+    with pytest.raises(FormatError, match="zeros, line 1: a line of more than"):
+        MDP.from_cs747(tmp_path / "zeros")
+    with pytest.raises(FormatError, match="zeros is longer than 64,256 bytes"):
+        cs747.read_policy(tmp_path / "zeros", read(tmp_path, GOOD))
+
+
+def test_a_message_does_not_repeat_a_long_word(tmp_path):
+    for text in (GOOD.replace("0.25", "9" * 5000), GOOD.replace("mdptype", "x" * 5000), "y" * 100_000):
+        with pytest.raises(FormatError) as caught:
+            read(tmp_path, text)
+        assert len(str(caught.value)) < 400
+
+
+def test_an_mdp_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "mdp.txt"
+    path.write_text(GOOD)
+
+    def full(number):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    mdp = MDP.from_cs747(path)
+    path.write_text("old")
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(FormatError, match="No space left"):
+        mdp.to_cs747(path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_text_is_read_as_its_file_and_its_size_may_be_limited(tmp_path):
+    text = b"numStates 2\nnumActions 1\nend 1\ntransition 0 0 1 1 1\nmdptype episodic\ndiscount 0.5\n"
+    (tmp_path / "mdp.txt").write_bytes(text)
+    ours, theirs = cs747.parse_mdp(text), cs747.read_mdp(tmp_path / "mdp.txt")
+    assert list(cs747.lines(ours)) == list(cs747.lines(theirs))
+    with pytest.raises(FormatError, match="the text, line 1: at most 1 states"):
+        cs747.parse_mdp(text, max_states=1)

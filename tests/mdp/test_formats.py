@@ -1,3 +1,8 @@
+"""Tests of ``mdplay.mdp.formats``.
+
+Here are tested besides: ``mdplay.mdp.reader`` and ``mdplay.mdp.model``.
+"""
+
 import numpy as np
 import pytest
 

@@ -1,15 +1,24 @@
+"""Tests of ``mdplay.mdp.planning``.
+
+Here are tested besides: ``mdplay.mdp.undiscounted``.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
 from math import inf
 
 import numpy as np
 import pytest
 
 from mdplay.errors import FormatError, LimitError, UnknownName
-from mdplay.mdp import MDP, evaluate, loops, methods, plan, rows, verify
+from mdplay.mdp import MDP, backends, evaluate_policy, methods, plan, verify
 from mdplay.mdp.methods import METHODS
-from tests.mdp.exact import as_floats, encloses, optimum, random_mdp
+from mdplay.states import walks
+from tests.mdp.exact import as_floats, encloses, mixture, model_of, optimum, random_mdp
 
 ALL = ["auto", *METHODS]
 EPISODIC = [0.0, -1.0]
+MOST = 0.99  # of the plans of random MDPs: whose averages are too near to zero is refused
 
 
 def random_mdps(seed, count):
@@ -22,13 +31,19 @@ def random_mdps(seed, count):
         yield mdp, optimum(mdp)
 
 
+def check_all(mdps):
+    """Check every method on every MDP that has an optimum, and that hardly any plan is refused."""
+    plans = [check(mdp, exact, method) for mdp, exact in mdps if exact is not None for method in ALL]
+    assert sum(plans) >= MOST * len(plans) > 0
+
+
 def check(mdp, exact, method):
-    """Assert that a plan is right: enclosed, close, and its actions worth what it says."""
+    """Assert that a plan is right: enclosed, close, and its actions worth what it says; False if refused."""
     try:
         found = plan(mdp, method)
     except LimitError as error:  # an average of 1e-17 is zero for doubles, not for fractions
         assert "average to zero" in str(error)
-        return
+        return False
     wanted = as_floats(exact)
     finite = np.isfinite(wanted)
     assert encloses(found.lower, exact, found.upper)
@@ -36,35 +51,30 @@ def check(mdp, exact, method):
     assert (np.isinf(found.value) == ~finite).all()
     assert found.value[finite] == pytest.approx(wanted[finite], abs=1e-6)
     if finite.all():
-        assert evaluate(mdp, found.action.clip(min=0)).value == pytest.approx(wanted, abs=1e-5, rel=1e-5)
+        assert evaluate_policy(mdp, found.action.clip(min=0)).value == pytest.approx(wanted, abs=1e-5, rel=1e-5)
+    return True
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_all_methods_agree_with_rational_arithmetic_on_random_mdps(seed):
-    for mdp, exact in random_mdps(seed, 60):
-        for method in ALL if exact is not None else ():
-            check(mdp, exact, method)
+    check_all(random_mdps(seed, 60))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_all_methods_agree_on_a_thousand_random_mdps(seed):
-    for mdp, exact in random_mdps(seed, 110):
-        for method in ALL if exact is not None else ():
-            check(mdp, exact, method)
+    check_all(random_mdps(seed, 110))
 
 
 @pytest.fixture
 def compiled(monkeypatch):
     """Let even the smallest model take the way of the large ones."""
-    monkeypatch.setattr(rows, "PLAIN_TRANSITIONS", 0)
-    monkeypatch.setattr(loops, "PLAIN_WORK", -1)
+    monkeypatch.setattr(backends, "PLAIN_TRANSITIONS", 0)
+    monkeypatch.setattr(walks, "PLAIN_WORK", -1)
 
 
-def test_the_compiled_machine_gives_the_same_proofs(compiled):
-    for mdp, exact in random_mdps(7, 40):
-        for method in ALL if exact is not None else ():
-            check(mdp, exact, method)
+def test_the_compiled_backend_gives_the_same_proofs(compiled):
+    check_all(random_mdps(7, 40))
 
 
 def test_a_recycling_robot():
@@ -92,7 +102,7 @@ def test_the_gridworld_of_sutton_and_barto():
             to = (min(max(r + dr, 0), 3)) * 4 + min(max(c + dc, 0), 3)
             nested[cell][action] = [[to, -1, 1.0]]
     mdp = MDP.from_nested(nested, discount=1.0)
-    random = evaluate(mdp, np.full((16, 4), 0.25))
+    random = evaluate_policy(mdp, np.full((16, 4), 0.25))
     wanted = [0, -14, -20, -22, -14, -18, -20, -20, -20, -20, -18, -14, -22, -20, -14, 0]
     assert random.value == pytest.approx(wanted, abs=1e-6)
     assert plan(mdp).value == pytest.approx([-min(r + c, 6 - r - c) for r in range(4) for c in range(4)])
@@ -145,6 +155,26 @@ def test_infinite_values_are_reported():
     assert found.closed
 
 
+def test_a_state_worth_infinity_is_not_left_by_an_action_that_ends():
+    """States 0 and 1 may rest in each other; state 1 also earns, and state 0 must go there, not to the end."""
+    nested = [[[[2, 0.0, 1.0]], [[1, 0.0, 1.0]]], [[[0, 0.0, 1.0]], [[0, 1.0, 1.0]]], [[]]]
+    found = plan(MDP.from_nested(nested, discount=1.0))
+    assert found.value.tolist() == [inf, inf, 0.0]
+    assert found.action.tolist() == [1, 1, -1]
+
+
+def test_a_tie_that_would_never_end_is_left_by_an_action_as_good():
+    """In turns 0 and 1 send each other round for almost nothing; both ways out are tied with that."""
+    nested = [
+        [[[1, -1e-12, 1.0]], [[2, -1.0, 1.0]]],
+        [[[0, -1e-12, 1.0]], [[2, -1.0, 1.0]]],
+        [[]],
+    ]
+    found = plan(MDP.from_nested(nested, discount=1.0))
+    assert 1 in found.action.tolist()
+    assert evaluate_policy(mdp=MDP.from_nested(nested, discount=1.0), policy=found.action.clip(min=0)).closed
+
+
 def test_a_cycle_of_average_zero_is_refused():
     with pytest.raises(LimitError, match="state 0 .* not defined"):
         plan(MDP.from_nested([[[[1, 1.0, 1.0]]], [[[0, -1.0, 1.0]]]], discount=1.0))
@@ -183,7 +213,7 @@ def test_verify_at_discount_1_proves_good_values_and_nothing_from_bad_ones():
 @pytest.mark.parametrize("method", ["vi", "jacobi", "topological", "mpi", "mixed", "ipi", "hpi"])
 def test_large_models_agree(method):
     mdp = garnet(3000, 4, 6, discount=0.95)
-    assert mdp.num_transitions > rows.PLAIN_TRANSITIONS
+    assert mdp.num_transitions > backends.PLAIN_TRANSITIONS
     found, reference = plan(mdp, method), plan(mdp, "jacobi", tolerance=1e-9)
     assert found.closed
     assert found.value == pytest.approx(reference.value, abs=1e-6)
@@ -207,8 +237,8 @@ def test_a_slowly_mixing_chain_goes_over_to_krylov():
 def test_a_policy_that_mixes_slowly_is_solved_not_swept():
     mdp = grid(160, discount=0.999)
     best = plan(mdp)
-    found = evaluate(mdp, best.action)
-    assert mdp.num_states * 3 > rows.PLAIN_TRANSITIONS
+    found = evaluate_policy(mdp, best.action)
+    assert mdp.num_states * 3 > backends.PLAIN_TRANSITIONS
     assert found.closed
     assert found.iterations < 200  # sweeps alone take thousands
     assert found.value == pytest.approx(best.value, abs=2e-6)
@@ -232,9 +262,101 @@ def test_unfit_methods_and_bad_questions_are_refused_in_a_sentence():
     with pytest.raises(FormatError, match="2 states"):
         verify(tiny, [1.0])
     with pytest.raises(FormatError, match="state 0"):
-        evaluate(tiny, [1, 0])
+        evaluate_policy(tiny, [1, 0])
     with pytest.raises(FormatError, match="not available"):
-        evaluate(tiny, [[0.5, 0.5], [1, 0]])
+        evaluate_policy(tiny, [[0.5, 0.5], [1, 0]])
+
+
+def test_rows_that_miss_1_are_divided_by_their_sum_rewards_too():
+    lines = [(0, 0, t, 1.0, 0.333333) for t in range(3)] + [(1, 0, 0, 1.0, 1.0), (2, 0, 0, 1.0, 1.0)]
+    found = plan(MDP.from_transitions(*zip(*lines, strict=True), num_states=3, discount=0.999))
+    exact = optimum(model_of(3, lines, 0.999))
+    assert float(exact[0]) == pytest.approx(1000.0, abs=1e-9)
+    assert encloses(found.lower, exact, found.upper)
+    assert found.closed
+
+
+CANCELLING = [(0, 0, 0, 1e15, 0.3), (0, 0, 1, -1e15, 0.2), (0, 0, 1, -1e15, 0.1), (0, 0, 2, 1.0, 0.4)]
+
+
+def test_bounds_enclose_rewards_that_cancel():
+    mdp = MDP.from_transitions(*zip(*CANCELLING, strict=True), num_states=3, discount=0.9)
+    found, exact = plan(mdp), optimum(model_of(3, CANCELLING, 0.9))
+    assert float(exact[0]) == pytest.approx(0.509924, abs=1e-6)
+    assert encloses(found.lower, exact, found.upper)
+    assert found.closed
+
+
+def test_bounds_enclose_a_policy_whose_rewards_cancel():
+    """Both actions' rewards are rounded; half of each leaves nothing but what rounding took."""
+    big = 1e15 / 7
+    lines = [(0, 0, 1, big, 0.3), (0, 0, 1, big / 3, 0.7), (0, 1, 1, -big, 0.3), (0, 1, 1, -big / 3 + 0.01, 0.7)]
+    mdp = MDP.from_transitions(*zip(*lines, strict=True), num_states=2, discount=0.9)
+    found = evaluate_policy(mdp, [[0.5, 0.5], [0, 0]])
+    exact = optimum(mixture(model_of(2, lines, 0.9), [[0.5, 0.5], [0, 0]]))
+    assert encloses(found.lower, exact, found.upper)
+    assert found.gap < 10.0
+
+
+def test_a_thousand_summands_of_a_probability_are_as_good_as_two():
+    """Sweeps of one transition allow for one rounding; here each of a thousand takes all that is added."""
+    lines = [(0, 0, 0, 1.0, 0.5), *[(0, 0, 0, 1.0, 2.0**-55)] * 1000, (0, 0, 1, 1.0, 0.5)]
+    mdp = MDP.from_transitions(*zip(*lines, strict=True), num_states=2, discount=0.999)
+    stay, go = sum(Fraction(p) for *_, p in lines[:-1]), Fraction(0.5)
+    assert abs(Fraction(mdp.probability[0]) - stay / (stay + go)) <= 4 * Fraction(2) ** -53
+    found = plan(mdp)
+    assert encloses(found.lower, optimum(model_of(2, lines, 0.999)), found.upper)
+
+
+@pytest.mark.parametrize("discount, reward", [(0.9, 1e308), (0.999999, 1e300), (1.0, 1e305)])
+def test_values_beyond_doubles_are_refused_in_a_sentence(discount, reward):
+    mdp = MDP.from_nested([[[[0, reward, 0.9], [1, reward, 0.1]]], [[]]], discount=discount)
+    with pytest.raises(LimitError, match="divide all rewards"):
+        plan(mdp)
+    with pytest.raises(LimitError, match="divide all rewards"):
+        verify(mdp, [0.0, 0.0])
+
+
+def test_values_that_grow_beyond_doubles_are_refused_in_a_sentence():
+    mdp = MDP.from_nested([[[[0, 1e10, 1.0], [1, 0.0, 1e-300]]], [[]]], discount=1.0)
+    with pytest.raises(LimitError, match="divide all rewards"):
+        plan(mdp, "vi")
+    with pytest.raises(FormatError, match="must not be larger"):
+        verify(mdp, [1e308, 0.0])
+
+
+@pytest.mark.parametrize("method", ["hpi", "ipi", "mixed", "mpi"])
+@pytest.mark.parametrize("reward", [1e-200, 1e160])
+def test_the_size_of_rewards_changes_nothing_but_the_size(method, reward, compiled):
+    """Krylov methods square numbers: those of 1e-200 vanish, those of 1e160 overflow."""
+    mdp = MDP.from_nested(CYCLE, discount=0.9)
+    scaled = replace(mdp, reward=mdp.reward * reward)
+    found = plan(scaled, method, tolerance=1e-9 * reward)
+    assert found.value / reward == pytest.approx(plan(mdp, "hpi").value, rel=1e-8)
+    if reward > 1.0:  # smaller ones are tied
+        assert found.action.tolist() == plan(mdp, "hpi").action.tolist()
+
+
+CYCLE = [
+    [[[1, 1.0, 0.5], [2, 2.0, 0.5]], [[0, 1.0, 1.0]]],
+    [[[2, -1.0, 1.0]], [[0, 0.5, 0.25], [1, 0.25, 0.75]]],
+    [[[0, 3.0, 0.5], [1, 0.0, 0.5]]],
+]
+
+
+@pytest.mark.parametrize("method", ["hpi", "ipi", "mpi", "jacobi"])
+def test_a_discount_of_almost_1_is_enclosed(method):
+    mdp = MDP.from_nested(CYCLE, discount=1 - 2.0**-53)
+    found = plan(mdp, method)
+    assert encloses(found.lower, optimum(mdp), found.upper)
+
+
+def test_the_rule_for_ties_looks_at_the_values_found_not_at_those_swept():
+    """Sweeps stop when all values grow alike, long before they are as large as they will be: 1e9 here, where
+    the rule ties what differs by 1, and the second action earns 0.5 more."""
+    mdp = MDP.from_nested([[[[0, 1e6, 1.0]], [[0, 1e6 + 0.5, 1.0]]]], discount=0.999)
+    for method in ("jacobi", "hpi", "vi"):
+        assert plan(mdp, method).action.tolist() == [0]
 
 
 def garnet(num_states, num_actions, branches, *, discount):

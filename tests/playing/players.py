@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from mdplay.bits import lowest, members
+from mdplay.bits import elements, lowest
 
 FILE = Path(__file__)
 
@@ -13,7 +13,7 @@ class Leftmost:
         self.game, self.skip = game, skip
 
     def act(self, state, rng):
-        moves = members(self.game.legal(state))
+        moves = elements(self.game.legal(state))
         return moves[min(self.skip, len(moves) - 1)]
 
 
@@ -24,7 +24,7 @@ class Counting(Leftmost):
 
     def act(self, state, rng):
         self.calls += 1
-        moves = members(self.game.legal(state))
+        moves = elements(self.game.legal(state))
         return moves[self.calls % len(moves)]
 
 
@@ -55,7 +55,7 @@ class Wordy(Leftmost):
 
 class Guessing(Leftmost):
     def values(self, state):
-        return {action: action / 10 for action in members(self.game.legal(state))}
+        return {action: action / 10 for action in elements(self.game.legal(state))}
 
 
 class NoAgent:

@@ -9,8 +9,8 @@ from mdplay.playing.agents import (
     agent_maker,
     agent_names,
     choose,
-    entrant,
     make_agent,
+    named_agent,
     options_of,
 )
 from mdplay.rng import Random
@@ -29,17 +29,17 @@ def test_agents_by_name_by_file_and_with_options():
 
 
 def test_every_registered_agent_can_be_imported():
-    options = {name: [option.name for option in options_of(agent_maker(name))] for name in AGENTS}
+    options = {name: [option.name for option in options_of(agent_maker(name, GAME))] for name in AGENTS}
     assert options["random"] == options["perfect"] == options["human"] == []
     assert options["policy"] == ["file"] and "simulations" in options["mcts"]
 
 
 def test_a_text_makes_a_fresh_agent_and_an_object_stays_itself():
-    one = entrant(GAME, named("Leftmost"))
+    one = named_agent(GAME, named("Leftmost"))
     assert one.fresh() is not one.fresh()
     agent = Leftmost(GAME)
-    assert entrant(GAME, agent).fresh() is agent
-    assert entrant(GAME, agent).name == "Leftmost"
+    assert named_agent(GAME, agent).fresh() is agent
+    assert named_agent(GAME, agent).name == "Leftmost"
 
 
 @pytest.mark.parametrize(

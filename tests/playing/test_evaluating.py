@@ -31,5 +31,24 @@ def test_threads_and_results_change_nothing(tmp_path):
 
 
 def test_a_game_for_two_is_refused():
-    with pytest.raises(GameError, match="use match"):
+    with pytest.raises(GameError, match="use mdplay match"):
         evaluate(make("tic-tac-toe"), "random")
+
+
+def test_compiled_games_have_the_result_and_the_json_of_any_other(needs_compiler):
+    from mdplay import learn
+
+    game = make("2048:rows=2,cols=2")
+    player = learn(game, network="01,23", episodes=30, seed=3).agent()
+    fast, slow = (evaluate(game, player, games=30, seed=1, record=record) for record in (False, True))
+    assert fast.records == () and fast.distinct is None and len(slow.records) == 30
+    assert fast.as_dict().keys() == slow.as_dict().keys()
+    assert fast.shares["tiles"][4] > 0 and fast.moves > 30 < slow.moves
+    events = sum(len(record.events) for record in slow.records)
+    assert events == 2 * slow.moves + 2 * 30  # a tile pops up after every move, and two at first
+
+
+def test_another_name_for_the_value_of_a_policy():
+    from mdplay import mdp
+
+    assert not hasattr(mdp, "evaluate") and mdp.evaluate_policy

@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay import GameError, make, play
-from mdplay.playing.agents import entrant
+from mdplay.playing.agents import named_agent
 from mdplay.playing.games import Stopped, play_game
 from mdplay.rng import Random
 from tests.playing.players import Leftmost, named
@@ -16,7 +16,7 @@ def test_two_who_play_leftmost():
 def test_a_seed_repeats_a_game_and_numbers_differ():
     game = make("2048:rows=3,cols=3")
     assert play(game, "random", seed=5) == play(game, "random", seed=5)
-    one = [entrant(game, "random")]
+    one = [named_agent(game, "random")]
     games = {play_game(game, one, seed=5, number=number).events for number in range(20)}
     assert len(games) == 20
 
@@ -34,7 +34,7 @@ def test_an_agents_thirst_for_random_words_changes_nobody_elses_luck():
 def test_a_game_from_a_position():
     game = make("connect-four")
     record = play(game, "random", "random", start=game.parse("444444"))
-    assert record.replay().states[0] == game.parse("444444")
+    assert record.replay().positions[0].state == game.parse("444444")
 
 
 def test_the_number_of_agents_must_fit_and_a_game_can_be_stopped():
@@ -42,4 +42,4 @@ def test_the_number_of_agents_must_fit_and_a_game_can_be_stopped():
     with pytest.raises(GameError, match="the game has 2 players; 1 agents were given"):
         play(game, "random")
     with pytest.raises(Stopped):
-        play_game(game, [entrant(game, "random")] * 2, seed=0, stopped=lambda: True)
+        play_game(game, [named_agent(game, "random")] * 2, seed=0, stopped=lambda: True)

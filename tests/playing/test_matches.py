@@ -2,7 +2,11 @@ import re
 
 import pytest
 
-from mdplay import AgentError, GameError, make, match
+from mdplay import AgentError, FormatError, GameError, LimitError, Record, make, match, play
+from mdplay.bits import elements
+from mdplay.checking.limits import move_limit
+from tests.checking.test_limits import Pacing
+from tests.helpers import ROOT, write
 from tests.playing.players import named
 
 
@@ -39,7 +43,7 @@ def test_forty_identical_games_are_two():
     )
 
 
-def test_figures_of_a_known_match():
+def test_statistics_of_a_known_match():
     found = match(make("tic-tac-toe"), named("Leftmost"), named("Leftmost"), games=2, openings="none")
     assert found.results == [1, -1]  # whoever begins wins
     assert [side.as_dict()["score"] for side in found.sides] == [1, 0]
@@ -67,7 +71,56 @@ def test_a_faulty_agent_ends_the_match(cls, sentence, threads):
 
 
 def test_games_that_cannot_be_matches():
-    with pytest.raises(GameError, match="use evaluate"):
+    with pytest.raises(GameError, match="use mdplay evaluate"):
         match(make("2048"), "random", "random")
-    with pytest.raises(ValueError, match="games=0 must be at least 1"):
+    with pytest.raises(LimitError, match="games=0 must be at least 1"):
         match(make("tic-tac-toe"), "random", "random", games=0)
+
+
+# ---------------------------------------------------------------- games that come back to positions
+class Back:
+    """Step back wherever that is possible: the game never ends."""
+
+    def __init__(self, game):
+        self.game = game
+
+    def act(self, state, rng):
+        return max(elements(self.game.legal(state)))
+
+
+def test_a_match_of_a_game_that_repeats_ends_with_draws_by_the_limit():
+    game = Pacing()
+    found = match(game, Back(game), Back(game), games=4, openings="none")
+    assert (found.by_limit, found.tally.draws, found.as_dict()["by_limit"]) == (4, 4, 4)
+    assert {len(record.events) for record in found.records} == {move_limit(game)}
+    assert match(game, "random", "random", games=20).by_limit == 0
+    short = match(game, Back(game), Back(game), games=2, openings="none", max_moves=6)
+    assert {len(record.events) for record in short.records} == {6}
+
+
+def test_a_game_called_off_is_recorded_as_such():
+    game = Pacing()
+    record = play(game, Back(game), Back(game), max_moves=5)
+    assert (record.result, record.by_limit) == (0.0, True)
+    assert Record.from_json(record.to_json(), game) == record
+    with pytest.raises(FormatError, match="lead to an unfinished game, it says 0"):
+        Record.from_json(record.to_json().replace('"by_limit": true', '"by_limit": false'), game)
+    over = play(make("tic-tac-toe"), "random", "random").to_json()
+    with pytest.raises(FormatError, match="lead to the end of the game, it says that it was called off"):
+        Record.from_json(over.replace('"by_limit": false', '"by_limit": true'))
+
+
+def test_games_kept_of_another_limit_are_other_games(tmp_path):
+    game = Pacing()
+    for moves in (6, 8):
+        found = match(
+            game, "random", "random", games=2, max_moves=moves, openings="none", results=tmp_path / "r.db"
+        )
+        assert {len(record.events) for record in found.records} == {moves}
+
+
+def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_path):
+    source = (ROOT / "tests" / "checking" / "test_limits.py").read_text()
+    path = write(tmp_path, "pacing.py", source)
+    answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
+    assert "4 games were drawn by the limit of moves (--max-moves)" in answer.out.splitlines()

@@ -2,21 +2,13 @@ import re
 
 import pytest
 
-from mdplay import MdplayError, make
+from mdplay import MdplayError, Position, make
 from mdplay.playing.openings import Opening, make_openings, openings_label
 from tests.helpers import write
 
 
 def states(game, openings):
-    from mdplay.playing.course import Course
-
-    found = []
-    for opening in openings:
-        course = Course(game, opening.start)
-        for event in opening.events:
-            course.add(event)
-        found.append(course.state)
-    return found
+    return [Position.start(game, opening.start).replay(opening.events).state for opening in openings]
 
 
 def test_random_openings_differ_until_all_have_come():

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from mdplay import MdplayError, make, match
-from mdplay.bits import members, some
+from mdplay.bits import elements, nonempty
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from tests.helpers import NIM, write
@@ -23,24 +23,24 @@ def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):
     @cache
     def worst(s, player):
         """The worst that can happen to ``player`` who follows the agent, for that player."""
-        if not some(game.legal(s)):
+        if not nonempty(game.legal(s)):
             return game.result(s) * (1 - 2 * player)
         if game.player(s) == player:
             return worst(game.step(s, agent.act(s, Random(0))), player)
-        return min(worst(game.step(s, a), player) for a in members(game.legal(s)))
+        return min(worst(game.step(s, a), player) for a in elements(game.legal(s)))
 
     @cache
     def minimax(s):
         """The value to player 0 by the plainest recursion."""
-        if not some(game.legal(s)):
+        if not nonempty(game.legal(s)):
             return game.result(s)
-        values = [minimax(game.step(s, a)) for a in members(game.legal(s))]
+        values = [minimax(game.step(s, a)) for a in elements(game.legal(s))]
         return min(values) if game.player(s) else max(values)
 
     def reachable(s, seen):
         if s not in seen:
             seen.add(s)
-            for a in members(game.legal(s)):
+            for a in elements(game.legal(s)):
                 reachable(game.step(s, a), seen)
         return seen
 
@@ -54,15 +54,18 @@ def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):
 def test_a_game_may_bring_its_own_perfect_player(tmp_path):
     player = """
 
+from mdplay.registry import bring
+
 class Best:
     def __init__(self, game):
         self.game = game
 
     def act(self, state, rng):
         return max(state.pile % 4, 1) - 1
+
+bring(Nim, agents={"perfect": Best})
 """
-    text = NIM.replace("    pile: int = 21", '    pile: int = 21\n    perfect_player = "nim_of_mine:Best"')
-    game = make(str(write(tmp_path, "nim_of_mine.py", text + player)))
+    game = make(str(write(tmp_path, "nim_of_mine.py", NIM + player)))
     agent = make_agent(game, "perfect")
     assert type(agent).__name__ == "Best" and agent.game == game
     as_first, _ = match(game, agent, "random", games=20, openings="none").sides
@@ -77,7 +80,7 @@ def test_its_mean_against_random_is_the_exact_expectation():
     @cache
     def moments(s, player):
         """Mean and mean square of what is still to come for player 0, with the agent as ``player``."""
-        actions = members(game.legal(s))
+        actions = elements(game.legal(s))
         if not actions:
             return 0.0, 0.0
         if game.player(s) == player:
@@ -112,8 +115,7 @@ def test_a_game_that_is_proved_position_by_position_and_by_threads():
     assert one == two
     agent = make_agent(game, "perfect")
     for record in one.records:
-        course = record.replay()
-        start = course.states[record.opening]
+        start = record.replay().positions[record.opening].state
         value = max(agent.values(start).values()) * (1 - 2 * game.player(start))
         side = 1 - 2 * (record.number % 2)
         assert side * record.result >= side * value

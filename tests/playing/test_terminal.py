@@ -3,8 +3,11 @@ import sqlite3
 
 import pytest
 
-from mdplay import load_records, make
-from mdplay.bits import members
+from mdplay import Position, load_records, make
+from mdplay.bits import elements, lowest
+from mdplay.playing.agents import NamedAgent
+from mdplay.playing.terminal import DEFAULT_AGENT, Session
+from tests.checking.test_limits import Pacing
 from tests.playing.players import named
 from tests.playing.pseudo_terminal import Terminal
 
@@ -51,7 +54,7 @@ def test_a_whole_game_with_every_command(tmp_path):
         screen.read_until("player 1> ")
         screen.send("8")
         assert screen.exit_code() == 0
-        assert "The game is over: you win (1)." in screen.rest
+        assert "The game is over: you win." in screen.rest
     (saved,) = load_records(tmp_path / "game.json")
     assert (saved.moves, saved.result) == (("2", "0"), None)
 
@@ -77,6 +80,68 @@ def test_hints_and_values_tell_what_they_are():
         assert [line.split() for line in lines[1:4]] == [[str(a), "estimate", f"+0.{a}"] for a in (8, 7, 6)]
 
 
+def exact_agent(told):
+    class Knows:
+        exact = told
+
+        def __init__(self, game):
+            self.game = game
+
+        def act(self, state, rng):
+            return lowest(self.game.legal(state))
+
+        def values(self, state):
+            return dict.fromkeys(elements(self.game.legal(state)), 0.5)
+
+    return Knows
+
+
+def session(opponent, *typed, helper=None):
+    game, lines, words = make("tic-tac-toe"), [], iter(typed)
+    named_opponent = NamedAgent("opponent", lambda: opponent(game), lambda: "")
+    Session(Position.start(game), named_opponent, helper, ask=lambda prompt: next(words), say=lines.append).run()
+    return lines
+
+
+def test_values_are_those_of_the_opponent_where_it_knows_exactly():
+    told = session(exact_agent(True), "values", "hint", "quit")
+    assert told.count("       0  exact +0.5") == 1 and "Hint by opponent: 0, exact +0.5" in told
+    helper = NamedAgent("friend", lambda: exact_agent(False)(make("tic-tac-toe")), lambda: "")
+    told = session(exact_agent(True), "hint", "quit", helper=helper)
+    assert "Hint by friend: 0, estimate +0.5" in told
+
+
+def test_values_of_an_opponent_who_guesses_are_left_to_the_search():
+    game = make("tic-tac-toe")
+    guess = NamedAgent("guess", lambda: exact_agent(False)(game), lambda: "")
+    one = Session(Position.start(game), guess, ask=input, say=print)
+    assert one.helper.name == DEFAULT_AGENT
+
+
+def test_a_game_that_goes_on_for_too_long_is_called_off():
+    class Short(Pacing):
+        max_moves = 6
+
+    lines, game = [], Short()
+    one = Session(
+        Position.start(game),
+        None,
+        ask=lambda prompt: "1" if one.position.num_events % 2 else "0",
+        say=lines.append,
+    )
+    one.run()
+    assert lines[-1] == "The game is called off after 6 moves: 0 for player 1."
+    assert (one.record().result, one.record().by_limit) == (0.0, True)
+
+
+def test_chance_is_told_as_it_moves():
+    lines, words = [], iter(["quit"])
+    game = make("2048:rows=2,cols=2")
+    Session(Position.start(game), None, ask=lambda prompt: next(words), say=lines.append, seed=1).run()
+    luck = [line for line in lines if line.startswith("chance: ")]
+    assert len(luck) == 2 and all(re.fullmatch(r"chance: [24]@[0-3]", line) for line in luck)
+
+
 def test_a_helper_that_fails_does_not_end_the_game():
     for helper, sentence in (("Illegal", "returned 99"), ("Unmade", "no weights")):
         with Terminal("play", "tic-tac-toe", "--agent", "random", "--hints", "--helper", named(helper)) as screen:
@@ -98,7 +163,8 @@ def test_a_game_for_one_with_chance(tmp_path):
         assert "players.py:Leftmost: left" in screen.read_until("your move> ")
         screen.send("down")
         after = plain(screen.read_until("your move> "))
-        assert sum(cell.isdecimal() for line in after.splitlines()[1:6] for cell in line.split()) >= 2
+        assert re.search(r"chance: [24]@\d+\n", after)
+        assert sum(cell.isdecimal() for line in after.splitlines()[1:7] for cell in line.split()) >= 2
         screen.send("undo")
         screen.read_until("score 0")
         screen.read_until("your move> ")
@@ -112,14 +178,14 @@ def test_extra_turns_are_the_players_own(tmp_path):
     game = make("dots-and-boxes:rows=1,cols=2")
     with Terminal("play", "dots-and-boxes:rows=1,cols=2", "--agent", named("Leftmost")) as screen:
         state, total = game.initial(), 0.0
-        while members(game.legal(state)):
+        while elements(game.legal(state)):
             if game.player(state) == 0:
                 drawn = screen.read_until("player 1> ")
                 assert f"player 1 {total:+g}" in plain(drawn)
-                screen.send(game.move_text(state, max(members(game.legal(state)))))
-                action = max(members(game.legal(state)))
+                screen.send(game.move_text(state, max(elements(game.legal(state)))))
+                action = max(elements(game.legal(state)))
             else:
-                action = min(members(game.legal(state)))
+                action = min(elements(game.legal(state)))
                 screen.read_until(f"plays {game.move_text(state, action)}")
             total += (1 - 2 * game.player(state)) * game.reward(state, action)
             state = game.step(state, action)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from mdplay.reproducing.page import Chapter, page
-from mdplay.reproducing.steps import Figure, Made, Table, both
+from mdplay.reproducing.steps import Figure, Made, ResultTable, both
 from tests.reproducing.test_steps import paint
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -14,7 +14,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 
 def chapters():
-    table = Table(["name", "value"], [["first <b>", "1,234.5"], ["2", "+1"]])
+    table = ResultTable(["name", "value"], [["first <b>", "1,234.5"], ["2", "+1"]])
     plot = Figure("A plot", "mdplay bandits --steps 10", "Words & more.", {}, table, both(paint, (6, 4)))
     board = Figure("A drawing", "mdplay show tic-tac-toe", "", {}, drawing='<svg class="mdplay" width="50"></svg>')
     made = [Made("plot", plot, 1.0), Made("board", board, 2.0)]

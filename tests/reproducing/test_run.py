@@ -1,5 +1,12 @@
+"""Tests of ``mdplay.reproducing.run``.
+
+Here are tested besides: ``mdplay.reproducing.connect_four``, ``mdplay.reproducing.dots_and_boxes``,
+``mdplay.reproducing.qubic`` and ``mdplay.reproducing.twenty48``.
+"""
+
 import json
 from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +28,17 @@ def test_a_system_is_reproduced_with_equal_figures(tmp_path, needs_compiler):
             assert made["command"].startswith("mdplay ")
     assert once == again
     assert once["systems"]["1"]["figures"]["perfect-play"]["facts"]["value"]["2x3"] == -2
+
+
+def test_the_command_names_the_page_and_refuses_a_system_that_is_not(mdplay, monkeypatch, tmp_path):
+    chapter = SimpleNamespace(number=1, title="Dots and Boxes", headline="2756/693")
+    monkeypatch.setattr(
+        "mdplay.reproducing.run.reproduce", lambda systems, *_, **options: [chapter] * len(systems)
+    )
+    answer = mdplay("reproduce", 1, "--out", tmp_path)
+    assert (answer.code, answer.out.count("Dots and Boxes")) == (0, 1)
+    assert str(tmp_path / "index.html") in answer.out
+    assert mdplay("reproduce", 6).code == 2
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from mdplay.reproducing.steps import Figure, Step, Table, both, run_step
+from mdplay.reproducing.steps import Figure, ResultTable, Step, both, run_step
 
 
 def paint(figure):
@@ -12,7 +12,7 @@ def paint(figure):
 def figure_of(calls):
     def make(show):
         calls.append(1)
-        table = Table(["n", "value"], [["1", "2.5"]])
+        table = ResultTable(["n", "value"], [["1", "2.5"]])
         return Figure(
             "A title", "mdplay games", "Some words.", {"answer": 42}, table, both(paint, (3, 2)), "<svg/>"
         )

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from mdplay.bits import members
-from mdplay.game import Game
+from mdplay.bits import U64, below, elements
+from mdplay.game import Bounds, Game
 
 
 class Place(NamedTuple):
@@ -42,12 +42,191 @@ class Traced(Game[Place]):
         return (s.node == 6) - (s.node == 7)
 
 
+class Track(NamedTuple):
+    mine: int
+    theirs: int
+    rolls: int  # coins still to be thrown
+    sum: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Race(Game[Track]):
+    """Throw a row of coins, one after the other; go on by as many steps as fell heads, one at least, or by one."""
+
+    goal: int = 60
+    row: int = 2
+
+    def initial(self) -> Track:
+        return Track(0, 0, 0, 2, 0)
+
+    def over(self, s: Track) -> bool:
+        return s.mine >= self.goal or s.theirs >= self.goal
+
+    def legal(self, s: Track) -> int:
+        return 3 if s.rolls == 0 and not self.over(s) else 0
+
+    def step(self, s: Track, action: int) -> Track:
+        steps = max(1, s.sum) if action == 0 else 1
+        if s.player == 0:
+            return Track(s.mine + steps, s.theirs, self.row, 0, 1)
+        return Track(s.mine, s.theirs + steps, self.row, 0, 0)
+
+    def outcomes(self, s: Track) -> int:
+        return 3 if s.rolls > 0 and not self.over(s) else 0
+
+    def outcome(self, s: Track, i: int) -> Track:
+        return Track(s.mine, s.theirs, s.rolls - 1, s.sum + i, s.player)
+
+    def probability(self, s: Track, i: int) -> float:
+        return 0.25 + 0.5 * i
+
+    def result(self, s: Track) -> int:
+        return 1 if s.mine >= self.goal else -1
+
+    def heuristic(self, s: Track) -> float:
+        return float(s.mine - s.theirs)
+
+
+@dataclass(frozen=True)
+class Chain(Race):
+    """Each move is followed by a long row of chance events that change nothing else."""
+
+    row: int = 100
+
+    def outcomes(self, s: Track) -> int:
+        return 1 if s.rolls > 0 and not self.over(s) else 0
+
+    def probability(self, s: Track, i: int) -> float:
+        return 1.0
+
+
+@dataclass(frozen=True)
+class EndlessChance(Race):
+    """Coins are thrown for ever."""
+
+    def outcome(self, s: Track, i: int) -> Track:
+        return Track(s.mine, s.theirs, s.rolls, s.sum + 1, s.player)
+
+
+class Hand(NamedTuple):
+    dealt: int
+    count: int
+    bet: int
+    last: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Deal(Game[Hand]):
+    """Bet on low or high; then cards are dealt, one after the other, and the last one counts."""
+
+    cards: int = 10
+
+    def initial(self) -> Hand:
+        return Hand(0, 0, 0, 0, 0)
+
+    def legal(self, s: Hand) -> int:
+        return 3 if s.count == 0 else 0
+
+    def step(self, s: Hand, action: int) -> Hand:
+        return Hand(0, 1, action, 0, 1 - s.player)
+
+    def outcomes(self, s: Hand) -> int:
+        return ((1 << 52) - 1) & ~s.dealt if 0 < s.count <= self.cards else 0
+
+    def outcome(self, s: Hand, i: int) -> Hand:
+        return Hand(s.dealt | 1 << i, s.count + 1, s.bet, i, s.player)
+
+    def probability(self, s: Hand, i: int) -> float:
+        return 1.0 / (53 - s.count)
+
+    def result(self, s: Hand) -> int:
+        return 1 if (s.last > 30) == (s.bet == 1) else -1
+
+
+NOTHING, RESULT, REWARD, PROBABILITY, DRAW, BOUNDS_LISTED, PLAYER = range(7)  # what Faulty breaks
+
+
+class Count(NamedTuple):
+    n: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Faulty(Game[Count]):
+    """Count down by one or two, a coin between the moves; later on one promise is broken."""
+
+    broken: int = NOTHING
+    length: int = 8
+
+    def initial(self) -> Count:
+        return Count(self.length, 0)
+
+    def late(self, s: Count) -> bool:
+        return s.n <= self.length - 3
+
+    def legal(self, s: Count) -> int:
+        return 3 if s.n > 0 and s.n % 2 == 0 else 0
+
+    def step(self, s: Count, action: int) -> Count:
+        return Count(s.n - 1 - 2 * action, 1 - s.player)
+
+    def player(self, s: Count) -> int:
+        return 2 if self.broken == PLAYER and self.late(s) else s.player
+
+    def reward(self, s: Count, action: int) -> float:
+        return float("nan") if self.broken == REWARD and self.late(s) else 0.0
+
+    def outcomes(self, s: Count) -> int:
+        return 3 if s.n > 0 and s.n % 2 else 0
+
+    def outcome(self, s: Count, i: int) -> Count:
+        return Count(s.n - 1, s.player)
+
+    def probability(self, s: Count, i: int) -> float:
+        return 0.25 if self.broken == PROBABILITY and self.late(s) else 0.5
+
+    def draw(self, s: Count, word: U64) -> int:
+        return -1 if self.broken == DRAW and self.late(s) else below(word, 2)
+
+    def bounds(self, s: Count) -> Bounds:
+        if s.n <= 0:
+            return Bounds(1, 1, U64(0))
+        return Bounds(-1, 1, U64(1 << 40) if self.broken == BOUNDS_LISTED and self.late(s) else U64(3))
+
+    def result(self, s: Count) -> float:
+        return float("nan") if self.broken == RESULT else 1.0
+
+    def heuristic(self, s: Count) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Endless(Game[Count]):
+    """A game that comes back to where it was; with a large ``around`` it goes on and on instead."""
+
+    around: int = 10
+
+    def initial(self) -> Count:
+        return Count(0, 0)
+
+    def legal(self, s: Count) -> int:
+        return 3
+
+    def step(self, s: Count, action: int) -> Count:
+        return Count((s.n + action + 1) % self.around, 1 - s.player)
+
+    def heuristic(self, s: Count) -> float:
+        return float(s.n % 3)
+
+
 @cache
 def exact_value(game, s):
     """Return what a state is worth to player 0, by looking at everything."""
-    if outcomes := members(game.outcomes(s)):
+    if outcomes := elements(game.outcomes(s)):
         return sum(game.probability(s, i) * exact_value(game, game.outcome(s, i)) for i in outcomes)
-    if not members(game.legal(s)):
+    if not elements(game.legal(s)):
         return game.result(s)
     sign = -1 if game.player(s) else 1
     return sign * max(exact_values(game, s).values())
@@ -56,7 +235,7 @@ def exact_value(game, s):
 def exact_values(game, s):
     """Return what each move is worth to the player who makes it."""
     sign = -1 if game.player(s) else 1
-    return {a: game.reward(s, a) + sign * exact_value(game, game.step(s, a)) for a in members(game.legal(s))}
+    return {a: game.reward(s, a) + sign * exact_value(game, game.step(s, a)) for a in elements(game.legal(s))}
 
 
 class BruteForce:

@@ -1,6 +1,6 @@
-from mdplay.game import parse_position
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.tic_tac_toe import TicTacToe
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.notation import parse_position
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from mdplay.searching.agents import HeuristicAgent, MCTSAgent, SearchAgent

@@ -1,23 +1,36 @@
 import pytest
 
-from mdplay.bits import members
+from mdplay.bits import elements
 from mdplay.errors import GameError, LimitError, PositionError
-from mdplay.game import parse_position
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.dots_and_boxes import DotsAndBoxes
-from mdplay.games.tic_tac_toe import TicTacToe
-from mdplay.games.twenty48 import Twenty48
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.notation import parse_position
+from mdplay.searching import depth_limited as module
 from mdplay.searching.alpha_beta import WIN
 from mdplay.searching.depth_limited import depth_limited
 from tests.helpers import COMPILED
-from tests.searching.games import exact_values
+from tests.searching.games import (
+    BOUNDS_LISTED,
+    PLAYER,
+    PROBABILITY,
+    RESULT,
+    REWARD,
+    Chain,
+    Endless,
+    EndlessChance,
+    Faulty,
+    Race,
+    exact_values,
+)
 
 
 def minimax(game, s, depth):
     """Return the value for player 0 at a depth, without pruning, table or stack."""
-    if outcomes := members(game.outcomes(s)):
+    if outcomes := elements(game.outcomes(s)):
         return sum(game.probability(s, i) * minimax(game, game.outcome(s, i), depth) for i in outcomes)
-    actions = members(game.legal(s))
+    actions = elements(game.legal(s))
     if not actions:
         return game.result(s) * (1 if game.has_reward else WIN + depth)
     if depth == 0:
@@ -63,6 +76,73 @@ def test_chance_is_averaged():
         assert deep.depth < 60  # it stops when it has seen every game to its end
 
 
+@pytest.mark.parametrize(
+    ("game", "depth"), [(Race(), 4), (Race(row=6), 3), (Chain(), 3)], ids=["two coins", "six coins", "chain"]
+)
+def test_chance_events_that_follow_each_other_have_room(game, depth):
+    depth = depth if COMPILED else 2
+    state = game.initial()
+    result = depth_limited(game, state, depth=depth)
+    expected = [minimax(game, game.step(state, action), depth - 1) for action in (0, 1)]
+    assert [move.value for move in result.moves] == expected
+
+
+def test_a_search_that_needs_more_room_goes_on_where_it_was(monkeypatch):
+    # The same nodes are counted whether the stack was long enough from the start or grew on the way.
+    grown = depth_limited(Race(row=5), depth=2)
+    monkeypatch.setattr(module, "new_stack", lambda plies, *sizes, new=module.new_stack: new(1000, *sizes))
+    ample = depth_limited(Race(row=5), depth=2)
+    assert (grown.nodes, grown.moves, grown.line) == (ample.nodes, ample.moves, ample.line)
+
+
+def test_rows_of_chance_that_meet_again_are_searched_once():
+    # 2**40 sequences of coins, but 820 numbers of heads among those thrown so far
+    result = depth_limited(Race(goal=100, row=40), depth=1)
+    assert result.nodes < 10_000
+    assert [move.value for move in result.moves] == [2.0, 1.0]
+
+
+def test_what_chance_mixes_is_proven_only_when_nothing_is_guessed():
+    game = Race(goal=3)
+    guessed, seen = (depth_limited(game, depth=depth) for depth in (1, 12))
+    assert not any(move.proven for move in guessed.moves)
+    exact = exact_values(game, game.initial())
+    assert seen.proven and 0 < seen.moves[1].value < 1
+    assert {move.action: move.value for move in seen.moves} == exact
+    assert seen.action == max(exact, key=exact.get)
+
+
+def test_endless_chance_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MAX_PLIES", 1000)
+    with pytest.raises(LimitError, match="more than 1,000 moves and chance events"):
+        depth_limited(EndlessChance(), depth=3)
+
+
+def test_a_game_without_end_is_searched_to_its_depth():
+    assert depth_limited(Endless(), depth=5).depth == 5
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (RESULT, "a result, reward"),
+        (REWARD, "a result, reward"),
+        (PROBABILITY, "probabilities"),
+        (BOUNDS_LISTED, "bounds list"),
+        (PLAYER, "neither 0 nor 1"),
+    ],
+)
+def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
+    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    with pytest.raises(GameError, match=words):
+        depth_limited(Faulty(broken), depth=8)
+
+
+def test_promises_are_held_before_a_search():
+    with pytest.raises(GameError, match="result is nan in"):
+        depth_limited(Faulty(RESULT), depth=1)
+
+
 def test_wins_are_taken_and_losses_put_off():
     game = ConnectFour()
     win = depth_limited(game, parse_position(game, "414141"), depth=4)  # three on column 4
@@ -78,9 +158,16 @@ def test_time_ends_the_search():
     assert result.line[0] == result.move
 
 
+def test_without_a_heuristic_what_is_decided_within_the_depth_counts():
+    game = TicTacToe()
+    assert not game.has_heuristic
+    win = depth_limited(game, game.parse("110220000"), depth=1)
+    assert (win.move, win.value, win.proven) == ("2", 1.0, True)
+    defence = depth_limited(game, game.parse("110200000"), depth=2)
+    assert (defence.move, defence.value, defence.proven) == ("2", 0.0, False)
+
+
 def test_what_cannot_be_searched_is_refused():
-    with pytest.raises(GameError, match="heuristic"):
-        depth_limited(TicTacToe())
     with pytest.raises(LimitError, match="depth=0"):
         depth_limited(ConnectFour(), depth=0)
     with pytest.raises(PositionError, match="over"):

@@ -1,3 +1,9 @@
+"""Tests of ``mdplay.searching.mcts``.
+
+Here are tested besides: ``mdplay.searching.simulating``, ``mdplay.searching.selecting``,
+``mdplay.searching.tree``, ``mdplay.searching.inspecting`` and ``mdplay.searching.result``.
+"""
+
 import json
 import os
 import signal
@@ -6,22 +12,35 @@ import threading
 import pytest
 
 from mdplay.errors import GameError, LimitError, PositionError, UnknownName
-from mdplay.game import parse_position
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.dots_and_boxes import DotsAndBoxes
-from mdplay.games.tic_tac_toe import TicTacToe
-from mdplay.games.twenty48 import Twenty48
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.notation import parse_position
 from mdplay.running import Watch
+from mdplay.searching import mcts as module
 from mdplay.searching.mcts import mcts
 from mdplay.searching.selectors import UCB1, Greedy
 from tests.helpers import COMPILED, python
-from tests.searching.games import Traced, exact_values
+from tests.searching.games import (
+    BOUNDS_LISTED,
+    DRAW,
+    PLAYER,
+    RESULT,
+    REWARD,
+    Chain,
+    Deal,
+    Endless,
+    Faulty,
+    Traced,
+    exact_values,
+)
 
 SOME = 2000 if COMPILED else 200
 
 
 def tree_of(result):
-    """Return the nodes of a tree as {path of actions: (visits, sum of values)}: wins, in the report's form."""
+    """Return the nodes of a tree as {path of actions: (visits, sum of values)}: wins, with expansion=all."""
     found = {}
 
     def walk(node, path):
@@ -33,7 +52,7 @@ def tree_of(result):
     return found
 
 
-# The report's form on the game drawn in games.py, on paper.
+# expansion=all on the game drawn in games.py, on paper.
 # score = wins / visits + sqrt(2 ln(visits of the parent) / visits)
 #
 # 1  The root is the leaf: A, B, C are made and played out once: won, lost, drawn.  A draw adds nothing.
@@ -59,7 +78,7 @@ TRACE = {
 
 @pytest.mark.parametrize("simulations", TRACE)
 def test_the_report_form_as_traced_by_hand(simulations):
-    result = mcts(Traced(), simulations=simulations, form="report")
+    result = mcts(Traced(), simulations=simulations, expansion="all")
     found = tree_of(result)
     assert result.simulations == simulations
     for path, expected in TRACE[simulations].items():
@@ -92,10 +111,11 @@ def test_draws_are_half_a_win():
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("form", ["standard", "report"])
-def test_equal_seeds_give_equal_results(form, threads):
+@pytest.mark.parametrize("expansion", ["one", "all"])
+def test_equal_seeds_give_equal_results(expansion, threads):
     first, second, other = (
-        mcts(ConnectFour(), simulations=SOME, form=form, threads=threads, seed=seed) for seed in (5, 5, 6)
+        mcts(ConnectFour(), simulations=SOME, expansion=expansion, threads=threads, seed=seed)
+        for seed in (5, 5, 6)
     )
     assert (first.moves, first.line, first.nodes) == (second.moves, second.line, second.nodes)
     assert first.moves != other.moves
@@ -104,8 +124,8 @@ def test_equal_seeds_give_equal_results(form, threads):
 def test_compiled_and_plain_search_alike(needs_compiler):
     code = (
         "from mdplay.registry import make; from mdplay.searching.mcts import mcts\n"
-        "for form in ('standard', 'report'):\n"
-        "    r = mcts(make('tic-tac-toe'), simulations=300, form=form, seed=3)\n"
+        "for expansion in ('one', 'all'):\n"
+        "    r = mcts(make('tic-tac-toe'), simulations=300, expansion=expansion, seed=3)\n"
         "    print([(m.visits, round(m.value, 12)) for m in r.moves], r.line, r.nodes)\n"
         "r = mcts(make('2048:rows=2,cols=2'), make('2048:rows=2,cols=2').parse('1112'), simulations=100, seed=3)\n"
         "print([(m.visits, round(m.value, 9)) for m in r.moves], r.line, r.nodes)"
@@ -157,6 +177,61 @@ def test_the_line_names_outcomes_of_chance():
     assert "@" in result.line[1]
 
 
+@pytest.mark.parametrize("expansion", ["one", "all"])
+def test_chance_events_that_follow_each_other_have_room(expansion):
+    # A simulation adds a block of children for each card that is dealt: ten blocks, and the room is for less.
+    for seed in range(6 if COMPILED else 2):
+        result = mcts(Deal(), simulations=SOME, seed=seed, expansion=expansion, max_bytes=1 << 20)
+        tree = result.tree.places[0][0]
+        assert tree.size <= len(tree.nodes)
+        assert sum(move.visits for move in result.moves) >= SOME
+        assert all(abs(move.value) < 1 for move in result.moves)
+
+
+def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
+    result = mcts(Chain(goal=4, row=700), simulations=20)
+    assert max(move.visits for move in result.moves) < 20
+    assert result.tree.find(result.tree.state, 0).visits == 20
+
+
+# ---------------------------------------------------------------- broken promises
+@pytest.mark.parametrize(
+    ("broken", "words"),
+    [
+        (RESULT, "a result, reward"),
+        (REWARD, "a result, reward"),
+        (DRAW, "draw gave"),
+        (BOUNDS_LISTED, "bounds list"),
+        (PLAYER, "neither 0 nor 1"),
+    ],
+)
+def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
+    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    with pytest.raises(GameError, match=words):
+        mcts(Faulty(broken), simulations=500)
+
+
+@pytest.mark.parametrize("expansion", ["one", "all"])
+def test_a_random_game_that_goes_on_and_on_is_told(expansion, needs_compiler):
+    with pytest.raises(GameError, match="did not end within 1000000 moves"):
+        mcts(Endless(around=1 << 40), simulations=10, expansion=expansion)
+
+
+@pytest.mark.parametrize("expansion", ["one", "all"])
+def test_random_games_that_come_back_to_positions_are_drawn_by_the_limit(expansion):
+    found = mcts(Endless(), simulations=10, expansion=expansion, max_moves=30)
+    assert (found.by_limit, found.value, found.proven) == (10, 0.0, False)
+    assert found.as_dict()["by_limit"] == 10
+
+
+@pytest.mark.parametrize("expansion", ["one", "all"])
+def test_endless_random_games_can_be_stopped(expansion):
+    watch = Watch()
+    watch.stop[0] = 1
+    with pytest.raises(LimitError, match="before its first random game"):
+        mcts(Endless(), simulations=10, expansion=expansion, watch=watch)
+
+
 # ---------------------------------------------------------------- budgets and limits
 def test_a_tree_is_kept_from_move_to_move():
     game = ConnectFour()
@@ -170,8 +245,8 @@ def test_a_tree_is_kept_from_move_to_move():
 
 
 def test_a_tree_stays_below_its_limit(needs_compiler):
-    for form in ("standard", "report"):
-        result = mcts(ConnectFour(), simulations=200_000, form=form, max_bytes=2 << 20)
+    for expansion in ("one", "all"):
+        result = mcts(ConnectFour(), simulations=200_000, expansion=expansion, max_bytes=2 << 20)
         tree = result.tree.places[0][0]
         assert tree.nodes.nbytes <= 2 << 20
         assert result.nodes > 0.9 * len(tree.nodes)
@@ -182,8 +257,8 @@ def test_a_tree_stays_below_its_limit(needs_compiler):
 def test_a_stopped_search_tells_its_best_so_far():
     watch = Watch(2)
     threading.Timer(0.05, watch.stop.fill, [1]).start()
-    result = mcts(ConnectFour(), simulations=10**12, watch=watch)
-    assert 0 < result.simulations < 10**12
+    result = mcts(ConnectFour(), simulations=10**9, watch=watch)
+    assert 0 < result.simulations < 10**9
     assert result.simulations == watch.progress.sum()
     assert result.move in "1234567"
 
@@ -218,17 +293,18 @@ def test_the_tree_is_saved_as_json(tmp_path):
 
 
 def test_a_greedy_tree_is_narrow():
-    greedy = mcts(Traced(), simulations=200, selector=Greedy(), form="report")
-    careful = mcts(Traced(), simulations=200, selector=UCB1(c=10.0), form="report")
+    greedy = mcts(Traced(), simulations=200, selector=Greedy(), expansion="all")
+    careful = mcts(Traced(), simulations=200, selector=UCB1(c=10.0), expansion="all")
     assert max(m.visits for m in greedy.moves) > 2 * max(m.visits for m in careful.moves)
 
 
 @pytest.mark.parametrize(
     ("options", "error"),
     [
-        ({"form": "fast"}, UnknownName),
+        ({"expansion": "fast"}, UnknownName),
         ({"simulations": 0}, LimitError),
         ({"seconds": -1.0}, LimitError),
+        ({"simulations": 1 << 40}, LimitError),
         ({"max_bytes": 10}, LimitError),
     ],
 )
@@ -243,4 +319,4 @@ def test_positions_without_a_choice_are_refused():
     with pytest.raises(PositionError, match="chance moves"):
         mcts(Twenty48())
     with pytest.raises(GameError, match="counts points"):
-        mcts(Twenty48(), parse_position(Twenty48(), "1123000000000000"), form="report")
+        mcts(Twenty48(), parse_position(Twenty48(), "1123000000000000"), expansion="all")

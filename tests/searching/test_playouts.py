@@ -1,13 +1,17 @@
+import numpy as np
 import pytest
 
-from mdplay.errors import GameError
-from mdplay.game import parse_position
-from mdplay.games.connect_four import ConnectFour
-from mdplay.games.tic_tac_toe import TicTacToe, anti_tic_tac_toe
-from mdplay.games.twenty48 import Twenty48
+from mdplay.bridge import native, word, words
+from mdplay.errors import GameError, LimitError
+from mdplay.games.connect_four.rules import ConnectFour
+from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.notation import parse_position
 from mdplay.registry import make
-from mdplay.searching.playouts import playouts
+from mdplay.searching import playouts as module
+from mdplay.searching.playouts import play_chunks, playouts
 from tests.helpers import COMPILED, NIM, write
+from tests.searching.games import DRAW, RESULT, REWARD, Endless, EndlessChance, Faulty
 
 
 def test_random_connect_four_favours_the_first_player(needs_compiler):
@@ -48,13 +52,37 @@ def test_progress_counts_the_games():
     assert seen == sorted(seen)
 
 
-def test_an_endless_game_is_an_error(tmp_path):
+def test_games_that_come_back_to_positions_are_drawn_by_the_limit(tmp_path):
     endless = NIM.replace("s.pile - action - 1", "s.pile")
     game = make(str(write(tmp_path, "endless.py", endless)))
-    with pytest.raises(GameError, match="did not end within 1000 moves"):
-        playouts(game, games=1, max_moves=1000)
+    found = playouts(game, games=3, max_moves=1000)
+    assert (found.draws, found.by_limit, found.longest, found.max_moves) == (3, 3, 1000, 1000)
+    assert playouts(game, games=2).max_moves == 5000  # ten times the 500 moves at which a sample is cut
+
+
+def test_a_game_that_goes_on_and_on_is_an_error(needs_compiler):
+    with pytest.raises(GameError, match="did not end within 1000000 moves"):
+        playouts(Endless(around=1 << 40), games=1)
+
+
+@pytest.mark.parametrize(
+    ("broken", "words"), [(RESULT, "a result"), (REWARD, "reward"), (DRAW, "draw gave an outcome")]
+)
+def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
+    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    assert playouts(Faulty(), games=20).mean == 1.0
+    with pytest.raises(GameError, match=words):
+        playouts(Faulty(broken), games=20)
+
+
+@pytest.mark.parametrize("game", [Endless(), EndlessChance()], ids=["moves", "chance"])
+def test_an_endless_game_can_be_stopped(game):
+    stop, progress, rows = np.ones(1, np.uint8), np.zeros(1, np.int64), np.zeros((1, module.COLUMNS))
+    start = words(game.step(game.initial(), 0))
+    play_chunks(native(game), start, word(0), 1, 0, 1, 10**15, stop, progress, rows)
+    assert (rows[0, module.BROKEN], progress[0]) == (module.STOPPED, 0)
 
 
 def test_no_games_is_an_error():
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(LimitError, match="games=0 must be at least 1"):
         playouts(TicTacToe(), games=0)

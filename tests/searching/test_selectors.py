@@ -6,7 +6,7 @@ from scipy import stats
 
 from mdplay.bits import mix
 from mdplay.errors import GameError, UnknownName
-from mdplay.games.tic_tac_toe import TicTacToe
+from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.searching.mcts import mcts
 from mdplay.searching.selectors import (
     EXP3,
@@ -142,15 +142,15 @@ def test_a_selector_may_come_from_a_file(tmp_path):
 FEW = ["gradient"]  # it learns weights
 
 
-@pytest.mark.parametrize("form", ["standard", "report"])
+@pytest.mark.parametrize("expansion", ["one", "all"])
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[] if n in FEW or not COMPILED else pytest.mark.slow) for n in SELECTORS]
 )
-def test_every_selector_drives_the_tree(name, form):
-    # X completes the top row.  In the report's form a finished leaf gives only visits, so it may be passed over.
+def test_every_selector_drives_the_tree(name, expansion):
+    # X completes the top row.  With expansion=all a finished leaf gives only visits, so it may be passed over.
     game = TicTacToe()
     state, rule = game.parse("110220000"), make_selector(name)
-    result = mcts(game, state, simulations=600, selector=rule, form=form, seed=1, solver=False)
-    assert result.move == "2" or form == "report" or name == "uniform"
+    result = mcts(game, state, simulations=600, selector=rule, expansion=expansion, seed=1, solver=False)
+    assert result.move == "2" or expansion == "all" or name == "uniform"
     assert all(move.visits for move in result.moves)
-    assert all(0.0 <= move.value <= 1.0 for move in result.moves) or form == "standard"
+    assert all(0.0 <= move.value <= 1.0 for move in result.moves) or expansion == "one"

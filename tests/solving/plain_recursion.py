@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from mdplay.bits import members
+from mdplay.bits import elements
 from mdplay.game import Game
 
 
@@ -16,13 +16,13 @@ def exact_values(game: Game[Any]) -> Any:
 
     @cache
     def value(s: Any) -> Fraction:
-        if outcomes := members(game.outcomes(s)):
+        if outcomes := elements(game.outcomes(s)):
             shares = [Fraction(game.probability(s, i)).limit_denominator(10**6) for i in outcomes]
             assert sum(shares) == 1
             return sum(
                 (p * seen_from(s, game.outcome(s, i)) for p, i in zip(shares, outcomes, strict=True)), Fraction(0)
             )
-        if actions := members(game.legal(s)):
+        if actions := elements(game.legal(s)):
             return max(Fraction(game.reward(s, a)) + seen_from(s, game.step(s, a)) for a in actions)
         return Fraction(game.result(s)) * (-1 if game.player(s) else 1)
 
@@ -38,7 +38,7 @@ def exact_distances(game: Game[Any], value: Any) -> Any:
     @cache
     def distance(s: Any) -> int:
         best = []
-        for a in members(game.legal(s)):
+        for a in elements(game.legal(s)):
             t = game.step(s, a)
             seen = value(t) if game.player(s) == game.player(t) else -value(t)
             if game.reward(s, a) + seen == value(s):

@@ -1,5 +1,8 @@
 """Opening books: made, resumed, checked when read, and true."""
 
+import inspect
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,8 @@ from mdplay import FormatError, make
 from mdplay.solving import book as books
 from mdplay.solving.book import UNKNOWN, find_book, load_book, make_book, positions, prover_for
 from mdplay.solving.proof import Prover
+from mdplay.specs import load_module
+from tests.helpers import write
 from tests.known.plain_connect_four import after
 
 GAME = make("connect-four:rows=4,cols=4")
@@ -46,7 +51,7 @@ def test_making_goes_on_where_it_stopped(needs_compiler, path, tmp_path):
     scores = whole.scores.copy()
     scores[5:] = UNKNOWN
     scores[0] = 7  # wrong on purpose: what is there is not proved again
-    begun = books.Book(GAME, whole.plies, whole.rows, scores)
+    begun = books.OpeningBook(GAME, whole.plies, whole.rows, scores)
     begun.save(tmp_path / "begun.book")
     assert not load_book(tmp_path / "begun.book", GAME).complete
     book = make_book(GAME, 3, tmp_path / "begun.book", memory=1 << 20, threads=1)
@@ -90,3 +95,43 @@ def test_the_users_book_is_found(needs_compiler, path, tmp_path, monkeypatch):
     found = find_book(GAME)
     assert found is not None and found.plies == 3
     assert prover_for(GAME, memory=1 << 20).prove(GAME.initial()).nodes < 500
+
+
+SHIPPED = "the rules of Connect Four have changed since the shipped book was made: run python tools/stamp_book.py"
+
+
+def test_the_shipped_book_is_found_and_is_of_the_present_rules(monkeypatch, tmp_path, needs_compiler):
+    monkeypatch.setattr(books, "cache_folder", lambda: tmp_path)
+    found = find_book(make("connect-four"))
+    assert found is not None and found.plies == 4, SHIPPED
+
+
+def test_a_users_game_of_the_same_name_gets_no_book_of_ours(tmp_path):
+    game = make("connect-four")
+    text = Path(inspect.getfile(type(game))).read_text().replace("pairs >> 2 * shift != 0", "pairs >> shift != 0")
+    other = load_module(write(tmp_path, "three_in_a_row.py", text)).ConnectFour()
+    assert repr(other) == repr(game)
+    assert find_book(other) is None
+    assert books.user_path(other, 4) != books.user_path(game, 4)
+
+
+@pytest.mark.parametrize(
+    "meta, scores",
+    [
+        ({"plies": 10**9}, np.zeros(1, np.int8)),
+        ({"plies": "3"}, np.zeros(1, np.int8)),
+        ({"plies": -1}, np.zeros(1, np.int8)),
+        ({}, np.zeros(1, np.int8)),
+        ({"plies": 1}, np.zeros(1, np.int8)),
+        ({"plies": 0}, np.zeros(1, np.float64)),
+        ({"plies": 0}, None),
+    ],
+)
+def test_a_forged_book_is_refused(tmp_path, path, meta, scores):
+    from mdplay import store
+
+    words = {name: value for name, value in store.load(path, kind=books.KIND).meta.items() if name != "plies"}
+    arrays = {} if scores is None else {"scores": scores}
+    store.save(tmp_path / "forged", arrays, kind=books.KIND, meta={**words, **meta})
+    with pytest.raises(FormatError):
+        load_book(tmp_path / "forged", GAME)

@@ -12,6 +12,8 @@ import pytest
 
 from mdplay import FormatError, Solution, make, solve
 from mdplay.solving.files import load_table, save_table
+from mdplay.specs import load_module
+from tests.helpers import NIM, write
 from tests.solving.plain_recursion import Nim
 
 SOLVE = """
@@ -73,7 +75,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path):
 def test_an_unfinished_file_is_no_solution_but_goes_on(tmp_path):
     path, game = tmp_path / "solution", Nim()
     part = solve(game, game.initial()._replace(left=5))
-    save_table(path, part.table, game, complete=False)
+    save_table(path, part.table, game=game, complete=False)
     with pytest.raises(FormatError, match="unfinished"):
         Solution.load(path, game)
     assert solve(game, file=path).value() == 1
@@ -108,3 +110,17 @@ def test_kills_corrupt_nothing_and_the_end_is_the_same(tmp_path: Path, needs_com
 @pytest.mark.slow
 def test_fifty_kills(tmp_path: Path, needs_compiler):
     kill_at_random_moments(tmp_path / "solution", 50)
+
+
+def test_a_solution_of_edited_rules_is_refused(tmp_path, needs_compiler):
+    (tmp_path / "other").mkdir()
+    game = load_module(write(tmp_path, "nim.py", NIM)).Nim(5)
+    solve(game, file=tmp_path / "solution")
+    other = load_module(write(tmp_path / "other", "nim.py", NIM.replace("min(3,", "min(2,"))).Nim(5)
+    assert repr(other) == repr(game)
+    with pytest.raises(
+        FormatError, match="the rules of Nim have changed since .*solution was made; name a new file"
+    ):
+        Solution.load(tmp_path / "solution", other)
+    with pytest.raises(FormatError, match="the rules of Nim have changed"):
+        solve(other, file=tmp_path / "solution")

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from mdplay import UnknownName, make
-from mdplay.mdp.model import MDP
 from mdplay.mdp.planning import plan
+from mdplay.mdp.process import MDP
 from mdplay.solving.policies import policy_iteration
+from mdplay.solving.solvers import solve
 
 FULL = 4095
 BOXES = (325, 1290, 660, 2600)  # the masks of the four boxes
@@ -63,15 +64,16 @@ CASES = [
 
 @pytest.mark.parametrize("opponent, objective, value", CASES)
 def test_every_value_and_action_equals_the_exact_recursion(opponent, objective, value, needs_compiler):
-    solution = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    solution = solve(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    assert solution.method == "policy-iteration"
     mine, action = exact(opponent == "uniform-once", objective == "own")
     assert mine(0) == value
     assert solution.value() == pytest.approx(float(value), abs=1e-9)
     assert solution.best() == BORDER
     assert solution.action() == 0
     for s in range(FULL + 1):
-        assert solution.values[s] == pytest.approx(float(mine(s)), abs=1e-9)
-        assert solution.actions[s] == action(s)
+        assert solution.table.mine[s] == pytest.approx(float(mine(s)), abs=1e-9)
+        assert solution.table.actions[s] == action(s)
 
 
 def test_the_rounds_end_with_one_that_changes_nothing(needs_compiler):
@@ -82,7 +84,7 @@ def test_the_rounds_end_with_one_that_changes_nothing(needs_compiler):
 
 
 def test_plain_python_gives_the_same_on_one_box():
-    solution = policy_iteration(make("dots-and-boxes:rows=1,cols=1"), objective="own")
+    solution = solve(make("dots-and-boxes:rows=1,cols=1"), opponent="uniform", objective="own")
     assert solution.value() == 0  # the fourth line is the opponent's
     assert solution.value(solution.game.parse("7")) == 1
 
@@ -128,8 +130,8 @@ def planning_model(once, own):
 @pytest.mark.parametrize("opponent, objective, value", CASES)
 @pytest.mark.parametrize("method", ["vi", "hpi", pytest.param("lp", marks=pytest.mark.slow)])
 def test_the_planner_agrees_in_every_value_and_action(opponent, objective, value, method, needs_compiler):
-    solution = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    table = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
     found = plan(planning_model(opponent == "uniform-once", objective == "own"), method, tolerance=1e-10)
     assert found.value[0] == pytest.approx(float(value), abs=1e-9)
-    assert np.abs(found.value - solution.values).max() < 1e-9
-    assert np.array_equal(found.action[:FULL], solution.actions[:FULL])
+    assert np.abs(found.value - table.mine).max() < 1e-9
+    assert np.array_equal(found.action[:FULL], table.actions[:FULL])

@@ -1,4 +1,8 @@
-"""Proof search against plain negamax, plain recursion, tables of whole games, and published facts."""
+"""Proof search against plain negamax, plain recursion, tables of whole games, and published facts.
+
+Here are tested besides: ``mdplay.solving.proof_kernel``, ``mdplay.solving.proof_stack``,
+``mdplay.solving.proof_table``, ``mdplay.solving.proof_values`` and ``mdplay.solving.proof_solution``.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +12,7 @@ import numpy as np
 import pytest
 
 from mdplay import Game, GameError, make, solve
-from mdplay.bits import members
+from mdplay.bits import elements
 from mdplay.rng import Random
 from mdplay.solving.proof import Prover, prove
 from tests.helpers import COMPILED
@@ -66,20 +70,20 @@ def test_choices_are_the_scores_of_the_positions_after(connect_four):
 def test_the_best_line_ends_as_the_score_says(connect_four, moves, score):
     game = connect_four.game
     state, mover = game.parse(moves), game.parse(moves).player
-    worth = connect_four.worth(state, mover)
+    lookup = connect_four.lookup(state, mover)
     line = connect_four.line(state)
     for action in line:
         state = game.step(state, action)
-    assert worth.value == np.sign(score) and len(line) == worth.distance
-    assert game.legal(state) == 0 and game.result(state) == (-worth.value if mover else worth.value)
+    assert lookup.value == np.sign(score) and len(line) == lookup.distance
+    assert game.legal(state) == 0 and game.result(state) == (-lookup.value if mover else lookup.value)
 
 
 def test_a_win_is_22_minus_the_discs_of_the_winner(connect_four):
     game = connect_four.game
     assert connect_four.score(game.parse("121212")) == 22 - 4
     for moves, player in (("121212", 0), ("1212123", 1)):  # player 2 completes column 2
-        worth = connect_four.worth(game.parse(moves), player)
-        assert (worth.value, worth.distance) == (1, 1)
+        lookup = connect_four.lookup(game.parse(moves), player)
+        assert (lookup.value, lookup.distance) == (1, 1)
     assert connect_four.score(game.parse("1212121")) == -18  # over: the player to move has lost
 
 
@@ -92,7 +96,9 @@ def test_small_boards_equal_the_table_of_all_positions(needs_compiler, rows, col
     for s, score in zip(states, scores, strict=True):
         assert np.sign(score) == table.value(s)
         if game.legal(s):
-            assert prover.study.distance(prover.study.enter(s), -score if s.player else score) == table.distance(s)
+            assert prover.proof_view.distance(
+                prover.proof_view.convert(s), -score if s.player else score
+            ) == table.distance(s)
 
 
 def test_a_4_x_4_position_equals_plain_negamax():
@@ -149,10 +155,10 @@ def test_rewards_and_extra_turns_equal_plain_recursion():
     states = walks(game, 300 if COMPILED else 60)
     assert prover.scores(states).tolist() == [int(value(s)) for s in states]
     choices = {c.action: c.value for c in prover.choices(game.initial())}
-    for action, worth in choices.items():
+    for action, lookup in choices.items():
         after = game.step(game.initial(), action)
         turn = 1 if game.player(after) == 0 else -1
-        assert worth == game.reward(game.initial(), action) + turn * value(after)
+        assert lookup == game.reward(game.initial(), action) + turn * value(after)
 
 
 def test_one_by_one_equals_all_at_once():
@@ -232,4 +238,30 @@ def test_solve_answers_by_proof(connect_four):
     assert solution.method == "proof"
     assert solution.value(state) == np.sign(score)
     best = max(c.score for c in solution.choices(state))
-    assert best == score and solution.action(state) in members(connect_four.game.legal(state))
+    assert best == score and solution.action(state) in elements(connect_four.game.legal(state))
+
+
+def test_single_choices_and_quick_scores_are_those_of_all_choices():
+    game = make("connect-four:rows=4,cols=4")
+    prover = Prover(game)
+    state = game.parse("3322")
+    assert [prover.choice(state, action) for action in range(4)] == Prover(game).choices(state)
+    assert prover.quick(state) == Prover(game).score(state)
+
+
+def test_a_choice_that_is_not_proved_in_time_has_bounds_and_one_that_is_cancelled_none():
+    class Enough(Exception):
+        pass
+
+    def show(_: int) -> None:
+        raise Enough
+
+    game = make("connect-four")
+    prover = Prover(game, memory=1 << 22)
+    start = game.initial()
+    assert prover.quick(start) is None
+    with pytest.raises(Enough):
+        prover.choice(start, 3, show=show)
+    found = prover.choice(start, 3, seconds=0.01)
+    assert (found.exact, found.low, found.high) == (False, -1, 1)
+    assert prover.choice(game.parse("4141414"[:6]), 3).value == 1  # still in good order: a four in column 4

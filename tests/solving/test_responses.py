@@ -6,8 +6,9 @@ from functools import cache
 import pytest
 
 from mdplay import GameError, UnknownName, make
-from mdplay.bits import members
-from mdplay.solving.responses import Responses, respond_to
+from mdplay.bits import elements
+from mdplay.solving.responses import PolicyValues
+from mdplay.solving.solvers import solve
 from tests.solving.plain_recursion import Round
 
 
@@ -16,7 +17,7 @@ def against_uniform(game, player, own):
 
     @cache
     def value(s):
-        actions = members(game.legal(s))
+        actions = elements(game.legal(s))
         if not actions:
             result = Fraction(game.result(s)) * (-1 if player else 1)
             return max(result, Fraction(0)) if own else result
@@ -28,7 +29,7 @@ def against_uniform(game, player, own):
 
 @pytest.fixture(scope="module")
 def anti():
-    return Responses(make("anti-tic-tac-toe"))
+    return PolicyValues(make("anti-tic-tac-toe"))
 
 
 # Win 1, else 0 is the objective "own"; +1, 0, -1 the objective "difference".
@@ -69,27 +70,27 @@ def test_exploitability_of_random_and_of_perfect_play(anti, needs_compiler):
     values = anti.values(0, (None, None))
 
     def perfect(state):
-        follow = {a: values[anti.graph.index(anti.game.step(state, a))] for a in members(anti.game.legal(state))}
+        follow = {a: values[anti.graph.index(anti.game.step(state, a))] for a in elements(anti.game.legal(state))}
         return max(follow, key=lambda a: (follow[a], -a))
 
     assert anti.exploitability(0, perfect) == 0
 
 
 def test_the_solution_of_a_random_opponent_names_its_moves(needs_compiler):
-    solution = respond_to(make("anti-tic-tac-toe"), "uniform", objective="own")
+    solution = solve(make("anti-tic-tac-toe"), opponent="uniform", objective="own")
     assert solution.value() == pytest.approx(173 / 192)
     assert solution.action() == 1
     with pytest.raises(UnknownName, match="objective"):
-        respond_to(solution.game, objective="score")
+        solve(solution.game, opponent="uniform", objective="score")
 
 
 def test_points_count_for_whom_they_are_earned(needs_compiler):
     for objective, value in (("own", Fraction(41341, 10395)), ("difference", Fraction(41102, 10395))):
-        solution = respond_to(make("dots-and-boxes"), objective=objective)
+        solution = solve(make("dots-and-boxes"), opponent="uniform", objective=objective, method="best-response")
         assert solution.value() == pytest.approx(float(value), abs=1e-9)
     assert solution.value(player=1) == pytest.approx(31777 / 10800, abs=1e-9)
 
 
 def test_a_game_that_comes_back_is_refused(needs_compiler):
     with pytest.raises(GameError, match="come back"):
-        Responses(Round())
+        PolicyValues(Round())

@@ -1,9 +1,12 @@
-"""Solutions against plain recursion with fractions, and against published facts."""
+"""Solutions against plain recursion with fractions, and against published facts.
+
+Here are tested besides: ``mdplay.solving.values`` and ``mdplay.solving.question``.
+"""
 
 import pytest
 
 from mdplay import LimitError, UnknownName, make, solve
-from mdplay.bits import members
+from mdplay.bits import elements
 from mdplay.errors import GameError
 from tests.solving.plain_recursion import Grow, Nim, Round, exact_distances, exact_values
 
@@ -15,8 +18,8 @@ def states_of(game, limit=500):
         if s in found:
             continue
         found[s] = True
-        todo += [game.outcome(s, i) for i in members(game.outcomes(s))] or [
-            game.step(s, a) for a in members(game.legal(s))
+        todo += [game.outcome(s, i) for i in elements(game.outcomes(s))] or [
+            game.step(s, a) for a in elements(game.legal(s))
         ]
     return list(found)
 
@@ -80,9 +83,9 @@ def test_fields_wider_than_random_games_showed_start_the_walk_again():
     assert solve(Grow()).states == 37 + 2  # piles of 5 to 41 bits, and two empty ones
 
 
-def test_a_game_that_comes_back_is_refused(needs_compiler):
+def test_a_game_that_comes_back_is_refused_by_backward_induction(needs_compiler):
     with pytest.raises(GameError, match="come back"):
-        solve(Round())
+        solve(Round(), method="hashed")
 
 
 def test_a_game_too_large_is_refused_before_it_starts(needs_compiler):
@@ -98,5 +101,5 @@ def test_a_table_that_outgrows_its_memory_is_refused(needs_compiler):
 def test_an_unknown_method_is_refused():
     with pytest.raises(UnknownName, match="did you mean 'hashed'"):
         solve(Nim(), method="hash")
-    with pytest.raises(UnknownName, match="does not number"):
-        solve(Nim(), method="dense")
+    with pytest.raises(GameError, match="numbers its states"):
+        solve(Nim(), method="indexed")

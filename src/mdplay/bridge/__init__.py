@@ -5,32 +5,46 @@
 direct(kernel, ..) a kernel for arguments of known types: quick to call
 native(game)       what a kernel gets as its game
 words, word        a state, an integer as a kernel's arguments
-pack, unpack, load states as words, inside kernels; entered: as a study has them
-borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek
+pack, unpack, load states as words, inside kernels; viewed: as a view for proofs has them
+borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek; MDPLAY_BOUNDS=1 checks them
 
-fingerprint.py  what compiled code depends on, as a hash      words.py    U64, a word that cannot go wrong
-cache.py        compiled kernels on disk                      masks.py    bit masks and random words
-native.py       games as types, annotations as types          methods.py  game.legal(s) in compiled code
-states.py       states as words                               memory.py   arrays without book-keeping
-vectors.py      eight boards in one vector
+Without numba, which is imported when the first kernel is compiled or loaded:
+
+kernels.py      kernels and parts, plain first                plain.py       what kernels call, in plain Python
+fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
+
+With numba:
+
+compiler.py     kernels compiled, saved and loaded            word_type.py   U64, a word that cannot go wrong
+instances.py    games as types, annotations as types          masks.py       bit masks and random words
+methods.py      game.legal(s) in compiled code                states.py      states as words
+memory.py       arrays without book-keeping                   vectors.py     eight boards in one vector
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
-
-from numba import config, njit, typeof
-
-from mdplay.bridge.cache import KernelCache
-from mdplay.bridge.memory import borrow, get, peek, prefetch, put
-from mdplay.bridge.native import native
-from mdplay.bridge.states import entered, load, pack, unpack, width, word, words
+from mdplay.bridge.kernels import direct, kernel, part
+from mdplay.bridge.plain import (
+    as_mask,
+    borrow,
+    first_word,
+    get,
+    load,
+    native,
+    pack,
+    peek,
+    prefetch,
+    put,
+    unpack,
+    viewed,
+    width,
+    word,
+    words,
+)
 
 __all__ = [
+    "as_mask",
     "borrow",
     "direct",
-    "entered",
+    "first_word",
     "get",
     "kernel",
     "load",
@@ -41,35 +55,8 @@ __all__ = [
     "prefetch",
     "put",
     "unpack",
+    "viewed",
     "width",
     "word",
     "words",
 ]
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function a compiled entry point: without the GIL, cached on disk for each type of arguments."""
-    compiled: Callable[P, R] = njit(nogil=True, error_model="numpy")(function)
-    if not config.DISABLE_JIT:
-        compiled._cache = KernelCache(function)  # type: ignore[attr-defined, arg-type]
-    return compiled
-
-
-def part(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function a piece of kernels; it is compiled into them and never cached on its own."""
-    compiled: Callable[P, R] = njit(nogil=True, error_model="numpy", forceinline=True)(function)
-    return compiled
-
-
-def direct(compiled: Callable[..., R], *examples: Any) -> Callable[..., R]:
-    """Return a kernel compiled for arguments like the examples; it must get no arrays of another layout.
-
-    A call takes half a microsecond, not 16: numba looks at the type of each argument, a game's among them.
-    """
-    if config.DISABLE_JIT:
-        return compiled
-    entry: Callable[..., R] = compiled.compile(tuple(map(typeof, examples)))  # type: ignore[attr-defined]
-    return entry

@@ -5,39 +5,50 @@ One file an entry, named by all that its machine code depends on: the kernel's f
 So there is no index to race for, no entry is ever stale, and two processes may write at once.  numba's own
 cache stamps a function's file only, not the helpers it calls (numba #8396), and shares one index.
 
-    <cache>/kernels/playouts-2f9c....bin
+    <cache>/kernels/sample-81c5..-2f9c....bin        sha256 of its name and of the rest | a pickled CompileResult
 
-An entry that nobody used for ``KEEP_DAYS`` days is removed when a new one is written.
+A kernel file is executed when it is loaded.  So the folder must be the user's own and closed to others
+(``mdplay.folders``), and nothing is unpickled before its checksum is right: a damaged file is removed and the
+kernel compiled again.  An entry that nobody used for ``KEEP_DAYS`` days is removed when a new one is written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import pickle
-import platform
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
+from tempfile import mkstemp
 from types import FunctionType
-from typing import Any
 
-import llvmlite
-import numba
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-
-from mdplay.bridge.fingerprint import function_fingerprint
-from mdplay.folders import cache_folder
+from mdplay.bridge.fingerprint import UNKNOWN, function_fingerprint
+from mdplay.bridge.plain import BOUNDS
+from mdplay.digest import Unhashable
+from mdplay.folders import cache_folder, is_own, private_folder
 
 KEEP_DAYS = 90
-SUFFIX = ".bin"
+PART_DAYS = 0.1  # what a killed writer left is removed after so long
+SUFFIX, PART = ".bin", ".part"
+CHECKSUM = 32  # bytes
 
 
 def kernels_folder() -> Path:
     """Return the folder of the compiled kernels."""
-    return cache_folder() / "kernels"
+    return cache_folder() / ("checked-kernels" if BOUNDS else "kernels")
+
+
+@cache
+def trusted_folder(folder: Path) -> Path | None:
+    """Return the folder if kernels may be loaded from it and written to it; else None, with one warning."""
+    return private_folder(folder, "compiled kernels")
+
+
+def folder_of_kernels() -> Path | None:
+    """Return the folder of the compiled kernels if it may be used."""
+    return trusted_folder(kernels_folder())
 
 
 def entries() -> Iterator[Path]:
@@ -45,62 +56,70 @@ def entries() -> Iterator[Path]:
     yield from kernels_folder().glob(f"*{SUFFIX}")
 
 
-class KernelCache(NullCache):
-    """The cache that a kernel's dispatcher asks before it compiles."""
+def stem(function: FunctionType, identities: Iterable[str]) -> str:
+    """Return how the names of a kernel's files begin that were made for these games and selectors.
 
-    def __init__(self, function: FunctionType) -> None:
-        self._function = function
-        self._stamp = ""
+    A look at the folder then tells what is probably kept, before numba is imported; the whole name decides.
+    """
+    try:
+        key = repr((function_fingerprint(function)[0], list(identities)))
+    except Unhashable:
+        key = UNKNOWN
+    return f"{function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:12]}-"
 
-    @property
-    def cache_path(self) -> str:
-        """The folder, as numba's statistics want it."""
-        return str(kernels_folder())
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled kernel for these argument types, or None."""
-        path = self._path(sig, target_context)
-        try:
-            payload = pickle.loads(path.read_bytes())
-        except OSError:
-            return None
-        except Exception:  # a damaged pickle may raise anything: compile again
-            path.unlink(missing_ok=True)
-            return None
-        with suppress(OSError):
-            os.utime(path)
-        target_context.refresh()
-        return CompileResult._rebuild(target_context, *payload)
+def is_kept(function: FunctionType, identities: Iterable[str]) -> bool:
+    """Tell whether a kernel was compiled for these games and selectors before; the versions may have changed."""
+    folder = folder_of_kernels()
+    return folder is not None and any(folder.glob(f"{stem(function, identities)}*{SUFFIX}"))
 
-    def save_overload(self, sig: Any, data: Any) -> None:
-        """Write a compiled kernel; what cannot be written costs speed, not the answer.
 
-        That is a full or read-only disk, and a game whose state class no other process could import.
-        """
-        if data.library.has_dynamic_globals:
-            return
-        path = self._path(sig, data.target_context)
-        part = path.with_suffix(f".{os.getpid()}.part")
-        with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(pickle.dumps(data._reduce(), protocol=-1))
-            part.replace(path)
-            prune()
+# ---------------------------------------------------------------- files with a checksum
+def read_checked(path: Path) -> bytes | None:
+    """Return the content of an entry; None if there is none, and a damaged one is removed."""
+    try:
+        with path.open("rb") as file:
+            own, content = is_own(os.fstat(file.fileno())), file.read()
+    except OSError:
+        return None
+    data = content[CHECKSUM:]
+    if own and content[:CHECKSUM] == _checksum(path, data):
+        return data
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
+    return None
 
-    def _path(self, sig: Any, target_context: Any) -> Path:
-        self._stamp = self._stamp or function_fingerprint(self._function)
-        codegen = target_context.codegen()
-        versions = (platform.python_version(), numba.__version__, llvmlite.__version__)
-        key = repr((self._stamp, str(sig), codegen.magic_tuple(), versions))
-        return (
-            kernels_folder() / f"{self._function.__name__}-{hashlib.sha256(key.encode()).hexdigest()[:40]}{SUFFIX}"
-        )
+
+def write_checked(path: Path, data: bytes) -> None:
+    """Write an entry, whole or not at all."""
+    number, part = mkstemp(suffix=PART, prefix=f"{path.stem}.", dir=path.parent)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(_checksum(path, data) + data)
+        Path(part).replace(path)
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _checksum(path: Path, data: bytes) -> bytes:
+    """Return the sha256 of an entry; its name is part of it, so that no entry stands for another."""
+    total = hashlib.sha256(path.name.encode())
+    total.update(data)
+    return total.digest()
 
 
 def prune(keep_days: float = KEEP_DAYS) -> int:
     """Remove the entries, and the remains of killed writers, that nobody used lately; return how many."""
-    oldest = time.time() - keep_days * 86_400
-    old = [path for path in kernels_folder().glob("*") if path.stat().st_mtime < oldest]
-    for path in old:
-        path.unlink(missing_ok=True)
-    return len(old)
+    return sum(_removed(path, keep_days) for path in kernels_folder().glob("*"))
+
+
+def _removed(path: Path, keep_days: float) -> bool:
+    """Remove a file that is too old; another process may have done so first."""
+    days = min(keep_days, PART_DAYS) if path.suffix == PART else keep_days
+    try:
+        if path.stat().st_mtime >= time.time() - days * 86_400:
+            return False
+        path.unlink()
+    except OSError:
+        return False
+    return True

@@ -1,171 +1,101 @@
-"""What compiled code depends on, as one hash: the reason why no stale result is ever served.
+"""What compiled code depends on, as one hash: byte code, and the values that it used (``mdplay.digest``).
 
-A function's fingerprint covers its byte code, constants, annotations and everything it mentions: helper
-functions in any file, module constants, classes, closures, other kernels, recursively.  Comments, docstrings,
-line numbers and words for people do not count.  A game's covers its class, its methods and its parameters.  When
-in doubt the hash changes: that costs a compilation, never a wrong answer.
+A game's fingerprint is its type's name in compiled code.  It covers what the contract's methods reach, and the
+code of all other methods, which kernels of its own may call.  A kernel's file has in its key besides what the
+kernel mentions of the game beyond that (``beyond``).  When in doubt the hash changes: that costs a compilation,
+never a wrong answer.
 """
 
 from __future__ import annotations
 
 import hashlib
-import sys
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
-from functools import cache, cached_property
+import secrets
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from types import FunctionType
 
-from mdplay.game import NEVER_COMPILED
+from mdplay import contract, digest, sources
+from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach
+from mdplay.game import NEVER_COMPILED, Compiled
+from mdplay.sources import feed_code
 
-TOOLCHAIN = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"} - {"__main__"}
-
-
-def function_fingerprint(function: FunctionType) -> str:
-    """Return the hash of a function and all that it mentions."""
-    digest = Digest()
-    digest.feed(function)
-    return digest.text()
+STAMPED = (contract, digest, sources)  # their sources are in every hash
+UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
+LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
+COVERED: dict[str, frozenset[str]] = {}  # fingerprint -> the attributes whose content it covers
 
 
-def instance_fingerprint(instance: Any) -> str:
-    """Return the hash of a frozen dataclass: its class, its base classes and its field values.
+@cache
+def function_fingerprint(function: FunctionType) -> tuple[str, frozenset[str]]:
+    """Return the hash of a function and all that it mentions, and the names that it mentions.
 
-    Tables in a ``cached_property`` enter by the code that makes them.
+    Raise Unhashable if something of it has no hash.
     """
-    digest = Digest()
-    digest.feed([(f.name, getattr(instance, f.name)) for f in fields(instance)])
-    for base in type(instance).__mro__:
-        if _of_a_user(base):
-            digest.feed_class(base)
-    return digest.text()
+    total = _begin()
+    total.feed(function)
+    return total.text(), frozenset(total.names)
+
+
+def identity(instance: Compiled) -> str:
+    """Return the name and fingerprint of a game or selector, and remember the instance under it."""
+    memory = vars(instance)
+    if "_identity" not in memory:
+        cls = type(instance)
+        memory["_identity"] = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
+        LIVE.setdefault(memory["_identity"], instance)  # the first one: its state class is in compiled code
+    return str(memory["_identity"])
+
+
+def instance_fingerprint(instance: Compiled) -> str:
+    """Return the hash of a game or selector: what its rules reach, its other methods, its parameters."""
+    try:
+        found = reach(instance, _begin)
+    except Unhashable:
+        return f"{UNKNOWN}{secrets.token_hex(8)}"
+    text = hashlib.sha256(f"{found.text} {_others(instance, found.covered)}".encode()).hexdigest()[:32]
+    COVERED[text] = found.covered
+    return text
+
+
+def _others(instance: Compiled, covered: frozenset[str]) -> str:
+    """Return the hash of the methods that no rule calls; of one that has none, its code alone."""
+    total = _begin()
+    for name in sorted(set(dir(type(instance))) - covered - set(NEVER_COMPILED)):
+        method = getattr(type(instance), name)
+        if isinstance(method, FunctionType) and not name.startswith("__") and not in_toolchain(method.__module__):
+            total.tag(name)
+            feed_byte_code(total, method)
+    return total.text()
+
+
+def beyond(instance: Compiled, covered: frozenset[str], names: Iterable[str]) -> str:
+    """Return the hash of what names of a kernel reach of an instance beyond what is covered already."""
+    more = set(names) - covered - set(NEVER_COMPILED)
+    total = _begin()
+    Reaching(instance, total).feed(more)
+    return total.text()
+
+
+def _begin() -> Digest:
+    return Digest(feed_byte_code, _is_stamped, bridge_stamp())
+
+
+def _is_stamped(module: str | None) -> bool:
+    """Tell whether a module is covered as a whole: what it remembers while it runs must not count."""
+    return in_toolchain(module) or module in [other.__name__ for other in STAMPED]
 
 
 @cache
 def bridge_stamp() -> bytes:
     """Return the hash of the bridge's own sources: what it makes of a function is not in the function."""
     total = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    others = (Path(str(module.__file__)) for module in STAMPED)
+    for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
         total.update(path.read_bytes())
     return total.digest()
 
 
-class Digest:
-    """A sha256 that takes Python values; each function is fed once."""
-
-    def __init__(self) -> None:
-        self._hash = hashlib.sha256(bridge_stamp())
-        self._seen: set[Any] = set()
-
-    def text(self) -> str:
-        """Return the hash so far as 32 hexadecimal digits."""
-        return self._hash.hexdigest()[:32]
-
-    def feed(self, value: Any) -> None:
-        """Add a value and all that it depends on."""
-        value = _undecorated(value)
-        self._tag(type(value).__name__)
-        if isinstance(value, FunctionType):
-            self._feed_function(value)
-        elif isinstance(value, CodeType):
-            self._feed_code(value, value.co_consts)
-        elif isinstance(value, (set, frozenset)):
-            self._feed_all(sorted(value, key=repr))
-        elif isinstance(value, dict):
-            self._feed_all(sorted(value.items(), key=repr))
-        elif isinstance(value, (tuple, list)):
-            self._feed_all(value)
-        elif isinstance(value, type):
-            self.feed_class(value)
-        elif isinstance(value, ModuleType):
-            self._tag(value.__name__)
-        elif is_dataclass(value):
-            self._feed_all([type(value), *((f.name, getattr(value, f.name)) for f in fields(value))])
-        elif hasattr(value, "tobytes") and hasattr(value, "dtype"):
-            self._tag(f"{value.dtype}{getattr(value, 'shape', ())}", value.tobytes())
-        else:
-            self._tag(repr(value))
-
-    def feed_class(self, cls: type) -> None:
-        """Add a class: its name, its annotations and, if a user wrote it, all its members."""
-        self._tag(cls.__qualname__)
-        if cls in self._seen or not _of_a_user(cls):
-            return
-        self._seen.add(cls)
-        self.feed(repr(vars(cls).get("__annotations__", "")))
-        for name, member in sorted(vars(cls).items()):
-            if not name.startswith(("__", "_abc_")) and name not in NEVER_COMPILED:
-                self.feed((name, member))
-
-    def _feed_function(self, function: FunctionType) -> None:
-        if function in self._seen or _root(function.__module__) in TOOLCHAIN:
-            self._tag(function.__qualname__)
-            return
-        self._seen.add(function)
-        code = function.__code__
-        consts = code.co_consts
-        if function.__doc__ is not None and consts and consts[0] == function.__doc__:
-            consts = (None, *consts[1:])  # as if there were no docstring
-        self._feed_code(code, consts)
-        self.feed(repr(function.__annotations__))
-        self.feed((function.__defaults__, function.__kwdefaults__))
-        self._feed_all(mentions(function))
-        self._feed_all([cell.cell_contents for cell in function.__closure__ or ()])
-
-    def _feed_code(self, code: CodeType, consts: tuple[Any, ...]) -> None:
-        self._tag(code.co_code.hex())
-        self._feed_all((code.co_names, code.co_varnames, consts))
-
-    def _feed_all(self, values: Iterable[Any]) -> None:
-        for value in values:
-            self.feed(value)
-        self._tag("end")
-
-    def _tag(self, *parts: str | bytes) -> None:
-        for part in parts:
-            self._hash.update(part.encode() if isinstance(part, str) else part)
-            self._hash.update(b"\0")
-
-
-def mentions(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the globals that a function mentions, and what it mentions of modules that users wrote."""
-    names = sorted(_names(function.__code__))
-    for name in names:
-        if name in function.__globals__:
-            yield from _reached(name, function.__globals__[name], names, depth=4)
-
-
-def _reached(path: str, value: Any, names: list[str], depth: int) -> Iterator[tuple[str, Any]]:
-    """Yield the value; of a module also its mentioned attributes, so that ``a.b.helper`` counts."""
-    yield path, value
-    if isinstance(value, ModuleType) and _root(value.__name__) not in TOOLCHAIN and depth:
-        for name in names:
-            if hasattr(value, name):
-                yield from _reached(f"{path}.{name}", getattr(value, name), names, depth - 1)
-
-
-def _names(code: CodeType) -> set[str]:
-    inner = (_names(const) for const in code.co_consts if isinstance(const, CodeType))
-    return set(code.co_names).union(*inner)
-
-
-def _undecorated(value: Any) -> Any:
-    """Return the function behind a dispatcher, a cached property, a property, a static or a cached function."""
-    if isinstance(value, cached_property):
-        return value.func
-    if isinstance(value, property):
-        return value.fget
-    if isinstance(value, (staticmethod, classmethod)):
-        return value.__func__
-    if isinstance(value, type):
-        return value
-    return getattr(value, "py_func", getattr(value, "__wrapped__", value))
-
-
-def _of_a_user(cls: type) -> bool:
-    return _root(cls.__module__) not in TOOLCHAIN
-
-
-def _root(module: str | None) -> str:
-    return (module or "").partition(".")[0]
+def feed_byte_code(total: Digest, function: FunctionType) -> None:
+    """Add the byte code and constants of a function, without its docstring."""
+    feed_code(total, function.__code__, function.__doc__)

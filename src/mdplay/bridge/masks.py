@@ -1,7 +1,8 @@
 """The functions of ``mdplay.bits`` and ``mdplay.rng`` as machine instructions.
 
 Each plain function there is the specification; here it gets a compiled body.  Masks of one word are handled by
-a few instructions each; masks of two words (``Wide``) by compiling a Python expression of the former.
+a few instructions each; masks of more words (``Wide``, or a user's own NamedTuple of words) by compiling a Python
+expression of the former, written for their number of words.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, overload
 
 from mdplay import bits, rng
-from mdplay.bits import Wide
-from mdplay.bridge.words import WHOLE, convert, define, word_type
+from mdplay.bridge.word_type import WHOLE, convert, define, word_type
 
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
 
@@ -79,7 +79,12 @@ def _pick(b: Any, mask: Any, word: Any) -> Any:
 
 
 def _has(b: Any, mask: Any, action: Any) -> Any:
-    return b.trunc(b.lshr(mask, action), ir.IntType(1))
+    bit = b.trunc(b.lshr(mask, b.and_(action, WORD(63))), ir.IntType(1))
+    return b.and_(bit, b.icmp_unsigned("<", action, WORD(64)))
+
+
+def _covers(b: Any, mask: Any, other: Any) -> Any:
+    return b.icmp_unsigned("==", b.and_(other, b.not_(mask)), WORD(0))
 
 
 def _unit(b: Any, word: Any) -> Any:
@@ -125,12 +130,13 @@ def _has_four(b: Any, cells: Any, height: Any) -> Any:
 
 
 COMPILED: list[tuple[Callable[..., Any], Any, Callable[..., Any], int]] = [
-    (bits.some, types.boolean, lambda b, m: b.icmp_unsigned("!=", m, WORD(0)), 1),
+    (bits.nonempty, types.boolean, lambda b, m: b.icmp_unsigned("!=", m, WORD(0)), 1),
     (bits.popcount, types.int64, lambda b, m: b.ctpop(m), 1),
     (bits.lowest, types.int64, _lowest, 1),
     (bits.bit_length, types.int64, _bit_length, 1),
     (bits.nth, types.int64, _nth, 2),
     (bits.has, types.boolean, _has, 2),
+    (bits.covers, types.boolean, _covers, 2),
     (bits.mix, word_type, _mix, 2),
     (bits.completing_four, types.int64, _completing_four, 2),
     (bits.has_four, types.boolean, _has_four, 2),
@@ -145,7 +151,7 @@ for _function, _result, _emit, _arity in COMPILED:
     define(_function, _result, _emit, _arity, needs_word=False)
 
 
-@infer_global(bits.rest)
+@infer_global(bits.without_lowest)
 class _Rest(AbstractTemplate):
     """The rest of a mask has the mask's own type."""
 
@@ -161,31 +167,87 @@ def _rest(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 for _kind in WHOLE:
-    lower_builtin(bits.rest, _kind)(_rest)
+    lower_builtin(bits.without_lowest, _kind)(_rest)
 
 
-# ---------------------------------------------------------------- masks of two words
-WIDE: dict[Callable[..., Any], str] = {
-    bits.some: "m: some(m[0] | m[1])",
-    bits.popcount: "m: popcount(m[0]) + popcount(m[1])",
-    bits.lowest: "m: lowest(m[0]) if some(m[0]) else 64 + lowest(m[1])",
-    bits.rest: "m: Wide(rest(m[0]), m[1]) if some(m[0]) else Wide(m[0], rest(m[1]))",
-    bits.nth: "m, k: nth(m[0], k) if k < popcount(m[0]) else 64 + nth(m[1], k - popcount(m[0]))",
-    bits.has: "m, a: has(m[0], a) if a < 64 else has(m[1], a - 64)",
-    rng.pick: "m, w: nth(m, below(w, popcount(m)))",
+# ---------------------------------------------------------------- masks of several words
+def _first_of(n: int, found: str) -> str:
+    """Write an expression of the first word that is not empty, or of the last one."""
+    tests = [f"{found.format(i=i, at=64 * i)} if nonempty(m[{i}]) else " for i in range(n - 1)]
+    return "".join(tests) + found.format(i=n - 1, at=64 * (n - 1))
+
+
+def _mask_of(n: int, word: str) -> str:
+    """Write a mask of n words, each by an expression."""
+    return f"T({', '.join(word.format(i=i, at=64 * i) for i in range(n))})"
+
+
+def _without_lowest(n: int) -> str:
+    cleared = [_mask_of(n, "m[{i}]").replace(f"m[{i}]", f"without_lowest(m[{i}])") for i in range(n)]
+    return "".join(f"{cleared[i]} if nonempty(m[{i}]) else " for i in range(n - 1)) + cleared[-1]
+
+
+def _nth_of(n: int) -> str:
+    text, rank = "", "k"
+    for i in range(n - 1):
+        text += f"{64 * i} + nth(m[{i}], {rank}) if {rank} < popcount(m[{i}]) else "
+        rank += f" - popcount(m[{i}])"
+    return f"{text}{64 * (n - 1)} + nth(m[{n - 1}], {rank})"
+
+
+def _has_of(n: int) -> str:
+    tests = [f"has(m[{i}], a - {64 * i}) if a < {64 * (i + 1)} else " for i in range(n - 1)]
+    return f"{''.join(tests)}has(m[{n - 1}], a - {64 * (n - 1)})"
+
+
+WIDE: dict[Callable[..., Any], tuple[str, Callable[[int], str]]] = {
+    bits.nonempty: ("m", lambda n: f"nonempty({' | '.join(f'm[{i}]' for i in range(n))})"),
+    bits.popcount: ("m", lambda n: " + ".join(f"popcount(m[{i}])" for i in range(n))),
+    bits.lowest: ("m", lambda n: _first_of(n, "{at} + lowest(m[{i}])")),
+    bits.without_lowest: ("m", _without_lowest),
+    bits.nth: ("m, k", _nth_of),
+    bits.has: ("m, a", _has_of),
+    bits.covers: ("m, o", lambda n: "covers(m[0], o)"),
+    rng.pick: ("m, w", lambda n: "nth(m, below(w, popcount(m)))"),
+}
+SETS: dict[Callable[..., Any], tuple[str, str]] = {  # of one word or more
+    bits.add: ("m, a", "m[{i}] | U64(1) << a - {at}"),
+    bits.discard: ("m, a", "m[{i}] & ~(U64(1) << a - {at})"),
+    bits.union: ("m, o", "m[{i}] | o[{i}]"),
+    bits.intersection: ("m, o", "m[{i}] & o[{i}]"),
+    bits.difference: ("m, o", "m[{i}] & ~o[{i}]"),
 }
 
 
-def _define_wide(function: Callable[..., Any], text: str) -> None:
-    body = eval(f"lambda {text}", {"Wide": Wide, **vars(bits)})
-    names = text.partition(":")[0]
-    chooser = f"lambda {names}: body if is_wide(m) else None"
-    overload(function)(eval(chooser, {"body": body, "is_wide": _is_wide}))
+def is_wide(kind: Any) -> bool:
+    """Tell whether a type is a mask of several words."""
+    return isinstance(kind, types.NamedUniTuple) and kind.dtype is word_type
 
 
-def _is_wide(kind: Any) -> bool:
-    return isinstance(kind, types.BaseNamedTuple) and kind.instance_class is Wide
+def _body(names: str, text: str, cls: Any) -> Any:
+    return eval(f"lambda {names}: {text}", {**vars(bits), "T": cls})
 
 
-for _function, _text in WIDE.items():
-    _define_wide(_function, _text)
+def _define_wide(function: Callable[..., Any], names: str, write: Callable[[int], str]) -> None:
+    def choose(m: Any) -> Any:
+        return _body(names, write(len(m)), m.instance_class) if is_wide(m) else None
+
+    overload(function)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
+
+
+def _define_set(function: Callable[..., Any], names: str, word: str) -> None:
+    """Give a function of sets its compiled form; a set of one word is computed as a word."""
+    single = word.replace("[{i}]", "").format(at=0)
+
+    def choose(m: Any) -> Any:
+        if is_wide(m):
+            return _body(names, _mask_of(len(m), word), m.instance_class)
+        return _body(names, single.replace("m ", "U64(m) ", 1), None) if isinstance(m, WHOLE) else None
+
+    overload(function)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
+
+
+for _function, (_names, _write) in WIDE.items():
+    _define_wide(_function, _names, _write)
+for _function, (_names, _word) in SETS.items():
+    _define_set(_function, _names, _word)

@@ -1,13 +1,18 @@
-"""Arrays for the innermost loops: no reference counts, no wrap-around, and a hint to the cache.
+"""Arrays for the innermost loops, compiled: no reference counts, no wrap-around, and a hint to the cache.
 
 numba counts references when it hands arrays from function to function, by atomic operations, and ``array[i]``
 first asks whether ``i`` counts from the end.  In a search that takes a hundred nanoseconds a node either costs too
 much.  What is borrowed is kept alive by the kernel's caller and must not be returned; an index of ``get``, ``put``
 and ``prefetch`` must be in 0 .. len - 1.
+
+With ``MDPLAY_BOUNDS=1`` in the environment every access is checked, ``array[i]`` too, and one outside raises
+IndexError with the names of the function and its kernel.  That is for tests: such kernels are slow, and kept apart
+in the cache.
 """
 
 from __future__ import annotations
 
+import re
 from platform import machine
 from typing import Any
 
@@ -15,33 +20,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 
-from mdplay.bits import WORD
-from mdplay.bridge.words import convert, word_type
-
-
-def borrow(array: Any) -> Any:
-    """Return an array of the caller without counting references to it, in kernels and in plain Python."""
-    return array
-
-
-def get(array: Any, i: int) -> Any:
-    """Return element i of a flat array: of uint64 a word, else a number of its own type."""
-    return int(array[i])
-
-
-def peek(array: Any, i: int) -> Any:
-    """Return element i of a flat array as it is now, for a thread that waits until another one changes it."""
-    return int(array[i])
-
-
-def put(array: Any, i: int, value: Any) -> None:
-    """Write element i of a flat array."""
-    word = int(value) & WORD
-    array[i] = word - (WORD + 1) if array.dtype.kind == "i" and word >> 63 else word
-
-
-def prefetch(array: Any, i: int) -> None:
-    """Ask the memory for element i of a flat array, to be read soon."""
+from mdplay.bridge.plain import BOUNDS, borrow, get, peek, prefetch, put
+from mdplay.bridge.word_type import convert, word_type
 
 
 @intrinsic
@@ -56,8 +36,22 @@ def _borrow(typingctx: Any, array: Any) -> Any:
 
 
 def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    data = context.make_array(sig.args[0])(context, builder, args[0]).data
-    return builder.gep(data, [convert(context, builder, args[1], sig.args[1], types.int64)])
+    array = context.make_array(sig.args[0])(context, builder, args[0])
+    i = convert(context, builder, args[1], sig.args[1], types.int64)
+    if BOUNDS:
+        with builder.if_then(builder.icmp_unsigned(">=", i, array.nitems), likely=False):
+            place = (f"an index outside of its array, in {_function_name(builder)}",)
+            context.call_conv.return_user_exc(builder, IndexError, place)
+    return builder.gep(array.data, [i])
+
+
+def _function_name(builder: Any) -> str:
+    """Return the name of the function that is compiled: the last part of it in the mangled one."""
+    mangled, names, at = str(builder.function.name).removeprefix("_ZN"), [], 0
+    while found := re.compile(r"\d+").match(mangled, at):
+        at = found.end() + int(found[0])
+        names.append(mangled[found.end() : at])
+    return names[-1] if names else mangled
 
 
 def _element(array: Any) -> Any:
@@ -106,8 +100,9 @@ def _prefetch(typingctx: Any, array: Any, i: Any) -> Any:
     return types.none(array, i), emit
 
 
+_INLINE = "always" if BOUNDS else "never"  # inlined, an access knows the function that it is in
 overload(borrow)(lambda array: lambda array: _borrow(array))
-overload(get)(lambda array, i: lambda array, i: _get(array, i))
-overload(peek)(lambda array, i: lambda array, i: _peek(array, i))
-overload(put)(lambda array, i, value: lambda array, i, value: _put(array, i, value))
-overload(prefetch)(lambda array, i: lambda array, i: _prefetch(array, i))
+overload(get, inline=_INLINE)(lambda array, i: lambda array, i: _get(array, i))
+overload(peek, inline=_INLINE)(lambda array, i: lambda array, i: _peek(array, i))
+overload(put, inline=_INLINE)(lambda array, i, value: lambda array, i, value: _put(array, i, value))
+overload(prefetch, inline=_INLINE)(lambda array, i: lambda array, i: _prefetch(array, i))

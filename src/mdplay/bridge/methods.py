@@ -21,18 +21,22 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, sig
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, overload, register_jitable
 
 from mdplay import bits
-from mdplay.bridge.fingerprint import TOOLCHAIN, mentions
-from mdplay.bridge.masks import COMPILED
-from mdplay.bridge.native import (
-    LIVE,
+from mdplay.bridge import numbers as numbers  # gives numbers the methods of Python's own
+from mdplay.bridge.fingerprint import LIVE
+from mdplay.bridge.instances import (
+    ASKED,
     InstanceType,
     castable,
     native_type,
     recast,
     result_type,
 )
+from mdplay.bridge.masks import COMPILED
+from mdplay.bridge.rewriting import rewritten
+from mdplay.constructs import fault_of, faults, source_line
 from mdplay.contract import hints_of, method_hints, where
-from mdplay.errors import GameError
+from mdplay.digest import in_toolchain, mentions
+from mdplay.errors import GameError, MdplayError
 
 
 @infer_getattr
@@ -41,6 +45,7 @@ class _Attributes(AttributeTemplate):
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
         """Resolve ``game.name``: a method, or a constant; None lets numba report the unknown name."""
+        ASKED[kind.identity].add(name)
         if isinstance(getattr(type(kind.instance), name, None), FunctionType):
             return types.BoundFunction(_method_template(name), kind)
         if hasattr(kind.instance, name):
@@ -59,7 +64,7 @@ def constant(identity: str, name: str) -> Any:
     """Return a parameter or table as compiled code sees it: a tuple of numbers is a small constant array."""
     value = getattr(LIVE[identity], name)
     if not isinstance(value, tuple):
-        return value
+        return _plain(value, f"{type(LIVE[identity]).__name__}.{name}")
     array = np.array(value)
     if array.dtype.kind not in "iubf":
         where = f"{type(LIVE[identity]).__name__}.{name}"
@@ -71,6 +76,16 @@ def constant(identity: str, name: str) -> Any:
             if np.iinfo(small).min <= array.min() and array.max() <= np.iinfo(small).max:
                 return array.astype(small)
     return array
+
+
+def _plain(value: Any, name: str) -> Any:
+    """Return a value that compiled code knows, or raise GameError with what to write instead."""
+    if isinstance(value, (list, dict, set, frozenset)):
+        instead = "a table is a tuple of numbers, as in tuple(...)"
+        raise GameError(f"{name} is a {type(value).__name__}; {instead}")
+    if isinstance(value, str) or value is None:
+        raise GameError(f"{name} is {value!r}; rules use numbers")
+    return value
 
 
 @cache
@@ -118,17 +133,36 @@ def compiled_method(identity: str, name: str) -> tuple[Any, Any, Any]:
         raise GameError(f"{where(function)}: annotate {', '.join(missing)}")
     define_helpers(function)
     args = (InstanceType(identity), *(_annotated(function, hints[n]) for n in names))
-    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    _annotated(function, hints["return"])  # now: the rule may make one
     try:
+        dispatcher = njit(nogil=True, error_model="python")(rewritten(function))  # x // 0 is an error in a rule
         dispatcher.compile(args)
-    except errors.NumbaError as error:
-        raise GameError(f"{where(function)} does not compile: {explain(error)}") from None
+    except MdplayError:
+        raise
+    except Exception as error:  # whatever it is: nobody who writes a rule should have to read numba's own words
+        raise GameError(f"{where(function)} does not compile: {explain(error, function)}") from None
     inferred = dispatcher.overloads[args].signature
-    _annotated(function, hints["return"])
     wanted = result_type(cls, name, hints["return"])
     if not castable(inferred.return_type, wanted):
-        raise GameError(f"{where(function)} returns {inferred.return_type}, not the annotated {wanted}")
+        raise GameError(f"{where(function)} returns {_told(function, inferred.return_type, hints['return'])}")
     return dispatcher, wanted(*args), inferred
+
+
+def _told(function: FunctionType, found: Any, annotation: Any) -> str:
+    """Return what a rule was found to return, beside what is annotated, in words."""
+    wanted = getattr(annotation, "__name__", str(annotation))
+    if isinstance(found, types.Optional) and (
+        fault := next((f for f in faults(function) if "dict" in f.words), None)
+    ):
+        return f"what may be missing, by {fault.words}"
+    if isinstance(found, types.Generator):
+        return "a generator (yield); return one value"
+    if isinstance(found, types.Optional):
+        return f"nothing on some path; return the annotated {wanted} on every path"
+    return f"{_kind(str(NAMES.get(found, found)))}, not the annotated {wanted}"
+
+
+NAMES = {types.int64: "int", types.float64: "float", types.boolean: "bool", types.none: "nothing"}
 
 
 def _annotated(function: Any, annotation: Any) -> Any:
@@ -139,7 +173,7 @@ def _annotated(function: Any, annotation: Any) -> Any:
 
 
 # ---------------------------------------------------------------- helper functions
-_DEFINED: set[Any] = {bits.rest, *(entry[0] for entry in COMPILED)}
+_DEFINED: set[Any] = {bits.without_lowest, *(entry[0] for entry in COMPILED)}
 
 
 def define_helpers(function: FunctionType) -> None:
@@ -150,7 +184,7 @@ def define_helpers(function: FunctionType) -> None:
     for _, helper in mentions(function):
         if not isinstance(helper, FunctionType) or helper in _DEFINED:
             continue
-        if helper.__module__.partition(".")[0] in TOOLCHAIN:
+        if in_toolchain(helper.__module__) or hasattr(helper, "_numba_type_"):
             continue
         _DEFINED.add(helper)
         define_helpers(helper)
@@ -161,14 +195,23 @@ def _define_helper(helper: FunctionType) -> None:
     hints = hints_of(helper)
     names = ", ".join(inspect.signature(helper).parameters)
     if "return" not in hints or not _has_native(hints["return"]):
-        register_jitable(helper)
+        _register(helper, names)
         return
     scope = {
         "cast": _cast_to(native_type(hints["return"])),
-        "helper": njit(nogil=True, error_model="numpy")(helper),
+        "helper": njit(nogil=True, error_model="python")(rewritten(helper)),
     }
     body = eval(f"lambda {names}: cast(helper({names}))", scope)
     overload(helper)(eval(f"lambda {names}: body", {"body": body}))
+
+
+def _register(helper: FunctionType, names: str) -> None:
+    """Make a function whose result is not annotated callable from compiled code."""
+    loops = rewritten(helper)
+    if loops is helper:
+        register_jitable(helper)
+    else:
+        overload(helper)(eval(f"lambda {names}: body", {"body": loops}))
 
 
 def _has_native(annotation: Any) -> bool:
@@ -194,18 +237,49 @@ def _cast_to(target: Any) -> Any:
 
 
 # ---------------------------------------------------------------- errors in two lines
-def explain(error: Exception) -> str:
-    """Return the first cause that numba names and, on a second line, the source line where it lies."""
+def explain(error: Exception, function: FunctionType | None = None) -> str:
+    """Return the cause of an error and, on a second line, the source line where it lies.
+
+    The cause is a construct of the function that has no compiled form, else the first that numba names.
+    """
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    lines = re.findall(r"line (\d+)|\.py \((\d+)\)", text)
+    number = int(next(filter(None, lines[-1]))) if lines else 0
+    if function is not None and (found := fault_of(function, number)):
+        guilty, fault = found
+        place = f"{Path(guilty.__code__.co_filename).name}, line {fault.line}"
+        return f"it uses {fault.words}\n  {place}: {source_line(guilty, fault.line)}"
+    if "re-entrant" in text:
+        return "it calls itself by way of another rule; write a loop"
     if unknown := re.search(r"Untyped global name '(\w+)': Cannot determine Numba type of <class '(\S+)'>", text):
-        cause = f"{unknown[1]} is a {unknown[2]}, which has no compiled form"
+        cause = f"{unknown[1]} is a {unknown[2]}; rules use numbers and tuples of numbers"
     elif unknown := re.search(r"NameError: global name '(\w+)' is not defined|Untyped global name '(\w+)'", text):
         cause = f"NameError: name {(unknown[1] or unknown[2])!r} is not defined"
     elif table := re.search(r"assigned to variable '(\w+)' in globals", text):
         cause = f"{table[1]} is a list; rules use tuples"
+    elif unknown := re.search(r"Unknown attribute '(\w+)' of type Module\(<module '(\w+)'", text):
+        cause = f"{unknown[2]}.{unknown[1]} has no compiled form; write it as a plain function"
+    elif "OptionalType" in text or "none" in re.findall(r"Cannot unify (\w+)", text):
+        cause = "a variable is None on some path; use a number for nothing, such as -1"
+    elif unify := re.search(r"Cannot unify (.+?) and (.+?) for '(\w+?)(?:\.\d+)?'", text):
+        cause = f"{unify[3]} is now {_kind(unify[1])}, now {_kind(unify[2])}; give each a name of its own"
     else:
         cause = _first_cause(text)
     return f"{cause}{_source_line(text)}"
+
+
+def _kind(text: str) -> str:
+    """Return a type of numba as whoever wrote the rule knows it."""
+    plain = re.sub(
+        r"(?:Function|class|type)?\(?<(?:class|function|built-in function|module) '?([\w.]+)'?[^>]*>\)?",
+        r"\1",
+        text,
+    )
+    plain = re.sub(r"Literal\[(\w+)\]\(.*?\)", r"\1", plain)
+    return re.sub(r"\b(int|float)(8|16|32|64)\b", r"\1", plain)
+
+
+UNNAMED = "something here has no compiled form; rules use numbers, if, for and while"
 
 
 def _first_cause(text: str) -> str:
@@ -221,8 +295,10 @@ def _first_cause(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     plain = [line for line in lines if not line.startswith(noise)]
     if missing := re.search(r">>> (.+)", text):
-        return f"no compiled form of {missing[1].strip()}"
-    return plain[0] if plain else lines[0]
+        call = _kind(missing[1].strip())
+        return UNNAMED if "0x" in call else f"no compiled form of {call}"
+    cause = _kind(plain[0] if plain else lines[0])
+    return UNNAMED if any(word in cause for word in ("$", "numba", "0x")) else cause
 
 
 def _source_line(text: str) -> str:

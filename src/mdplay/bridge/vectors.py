@@ -25,8 +25,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
-from mdplay.bridge.native import InstanceType
-from mdplay.bridge.words import WordType
+from mdplay.bridge.instances import InstanceType
+from mdplay.bridge.word_type import WordType
 
 LANES = 8
 ROWS_OVER, COLUMNS_OVER = 1, 2

@@ -6,9 +6,10 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.common import Count, game_argument, json_option, print_json, progress, seed_option
 from mdplay.errors import UnknownName
-from mdplay.game import Game, parse_position
+from mdplay.game import Game
+from mdplay.notation import parse_position
 
 
 @click.command()
@@ -20,7 +21,7 @@ from mdplay.game import Game, parse_position
     show_default=True,
     help="Who knows the exact values: an agent, or proof (search).",
 )
-@click.option("--count", type=click.IntRange(1), default=200, show_default=True, help="Positions of random games.")
+@click.option("--count", type=Count(1), default=200, show_default=True, help="Positions of random games.")
 @click.option("--positions", type=click.File(), help="A file of positions, one a line, instead.")
 @seed_option
 @json_option
@@ -34,8 +35,8 @@ def command(
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
       mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
+    from mdplay.playing.accuracy import Oracle, ProofOracle, measure_accuracy, sample_states
     from mdplay.playing.agents import make_agent
-    from mdplay.searching.accuracy import Oracle, ProofOracle, measure_accuracy, sample_states
 
     player = make_agent(game, agent)
     knower = ProofOracle(game) if oracle == "proof" else make_agent(game, oracle)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import json_option, print_json, progress, seed_option, threads_option
+from mdplay.cli.common import Count, json_option, print_json, progress, seed_option, threads_option
 from mdplay.errors import FormatError
 
 if TYPE_CHECKING:
-    from mdplay.bandits import Bandit, Curve
+    from mdplay.bandits.laboratory import Bandit, Curve
 
 POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 
@@ -27,8 +28,8 @@ POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 @click.option(
     "--policies", default=POLICIES, show_default=True, help="Selectors, as in ucb1(c=2),thompson; or all."
 )
-@click.option("--steps", type=click.IntRange(1), default=1000, show_default=True, help="Pulls in a run.")
-@click.option("--runs", type=click.IntRange(1), default=2000, show_default=True, help="Runs to average over.")
+@click.option("--steps", type=Count(1), default=1000, show_default=True, help="Pulls in a run.")
+@click.option("--runs", type=Count(1), default=2000, show_default=True, help="Runs to average over.")
 @click.option("--study", metavar="NAME=V,V,...", help="Try a parameter of each policy with these values instead.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the curves (png, svg, pdf).")
 @click.option(
@@ -53,13 +54,15 @@ def command(
 
     \b
     Examples:
-      mdplay bandits --arms 0.9,0.8 --policies ucb1,kl-ucb,thompson --steps 5000 --runs 200 --plot regret.png
+      mdplay bandits --arms 0.9,0.8 --policies ucb1,kl-ucb,thompson --plot regret.png
       mdplay bandits --policies ucb1 --study c=0.25,0.5,1,2,4
     """
-    from mdplay.bandits import compare, parse_bandit
+    from mdplay.bandits.laboratory import compare, parse_bandit
     from mdplay.searching.selectors import make_selector, split_selectors
 
     bandit, names = parse_bandit(arms), split_selectors(policies)
+    if not names:
+        raise FormatError("--policies names none; write them as in ucb1(c=2),thompson, or all")
     if study is not None:
         options = {"steps": steps, "runs": runs, "seed": seed, "threads": threads}
         _study(bandit, names, study, options, plot, as_json)
@@ -69,7 +72,7 @@ def command(
     with progress("pulling", steps * runs) as show:
         curves = compare(bandit, names, steps=steps, runs=runs, seed=seed, threads=threads, show=show)
     if plot is not None:
-        from mdplay.bandit_plots import plot_curves
+        from mdplay.bandits.plots import plot_curves
 
         plot_curves(bandit, curves, plot)
     if csv_file is not None:
@@ -99,19 +102,22 @@ def _print(bandit: Bandit, curves: list[Curve]) -> None:
 def _write_csv(path: Path, curves: list[Curve]) -> None:
     """Write a row for each policy and point."""
     columns = ("reward", "reward_error", "optimal", "optimal_error", "regret", "regret_error")
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["policy", "step", *columns])
-        for curve in curves:
-            table = zip(curve.steps, *(getattr(curve, column) for column in columns), strict=True)
-            writer.writerows([curve.name, int(step), *map(float, row)] for step, *row in table)
+    from mdplay.files import write
+
+    text = StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["policy", "step", *columns])
+    for curve in curves:
+        table = zip(curve.steps, *(getattr(curve, column) for column in columns), strict=True)
+        writer.writerows([curve.name, int(step), *map(float, row)] for step, *row in table)
+    write(path, text.getvalue())
 
 
 def _study(
     bandit: Bandit, names: list[str], study: str, options: dict[str, Any], plot: str | None, as_json: bool
 ) -> None:
     """Print, and draw, the mean reward of each policy over a parameter's values."""
-    from mdplay.bandits import parameter_study
+    from mdplay.bandits.laboratory import parameter_study
 
     parameter, _, rest = study.partition("=")
     try:
@@ -121,7 +127,7 @@ def _study(
     with progress("studying"):
         found = {name: parameter_study(bandit, name, parameter, values, **options) for name in names}
     if plot is not None:
-        from mdplay.bandit_plots import plot_study
+        from mdplay.bandits.plots import plot_study
 
         plot_study(found, plot)
     if as_json:

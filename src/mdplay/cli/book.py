@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress, threads_option
+from mdplay.cli.common import GIGABYTES, Count, game_argument, json_option, print_json, progress, threads_option
 from mdplay.game import Game
 
 GIGABYTE = 1e9
@@ -15,11 +15,11 @@ GIGABYTE = 1e9
 
 @click.command()
 @game_argument
-@click.option("--plies", type=click.IntRange(1), required=True, help="Prove all positions after so many plies.")
+@click.option("--plies", type=Count(1), required=True, help="Prove all positions after so many plies.")
 @click.option(
     "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: where solve looks."
 )
-@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
+@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @threads_option
 @json_option
 def command(

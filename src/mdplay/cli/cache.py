@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from mdplay.cli.common import json_option, print_json
+from mdplay.cli.common import Number, json_option, print_json
 
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Remove all compiled kernels.")
-@click.option("--prune", "days", type=click.FloatRange(0), help="Remove those unused for so many days.")
+@click.option("--prune", "days", type=Number(0), help="Remove those unused for so many days.")
 @json_option
 def command(clear: bool, days: float | None, as_json: bool) -> None:
     """Show or clear the folder of compiled kernels.

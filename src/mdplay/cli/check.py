@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, seed_option
+from mdplay.cli.common import Count, game_argument, json_option, print_json, seed_option
 from mdplay.game import Game
 
 
 @click.command()
 @game_argument
-@click.option("--games", type=click.IntRange(1), default=20, show_default=True, help="Random games to play.")
+@click.option("--games", type=Count(1), default=20, show_default=True, help="Random games to play.")
 @seed_option
 @json_option
 def command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
@@ -23,7 +23,7 @@ def command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
     Example:
       mdplay check my_game.py:MyGame
     """
-    from mdplay.check import check_game
+    from mdplay.checking.check import check_game
 
     report = check_game(game, games=games, seed=seed)
     if as_json:
@@ -33,4 +33,9 @@ def command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
         f"{type(game).__name__} keeps the contract: {report.games} random games, {report.positions} positions,"
     )
     click.echo(f"longest {report.longest} moves; compiled and plain rules agree.")
+    click.echo(f"understood as: {report.understood}")
+    if report.repeats:
+        click.echo(f"positions come back: endless play is worth {report.endless} to player 1")
     click.echo(f"checked knowledge: {', '.join(report.knowledge) or 'none'}")
+    for warning in report.warnings:
+        click.echo(f"warning: {warning}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -13,8 +14,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from mdplay import registry
-from mdplay.check import try_game
-from mdplay.game import Game, parse_position
+from mdplay.checking.check import try_game
+from mdplay.errors import short
+from mdplay.game import Game
+from mdplay.notation import parse_position
+from mdplay.specs import read_spec
 
 SHOW_AFTER_SECONDS = 1.0
 SHOW_EVERY_SECONDS = 0.1
@@ -30,7 +34,7 @@ class GameName(click.ParamType[Game[Any]]):
         if isinstance(value, Game):
             return value
         game = registry.make(value)
-        if ".py" in value:
+        if read_spec(value).file is not None:
             try_game(game)
         return game
 
@@ -40,12 +44,57 @@ class GameName(click.ParamType[Game[Any]]):
         return found or [CompletionItem(incomplete, type="file")]
 
 
+class Count(click.IntRange):
+    """A whole number that 64 bits hold, which is as far as compiled code counts."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number that the text means."""
+        number: int = super().convert(value, param, ctx)
+        if number >> 63 not in (0, -1):
+            self.fail(f"{short(value)} is beyond 64 bits.", param, ctx)
+        return number
+
+
+class Number(click.FloatRange):
+    """A number, neither infinite nor nan."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number that the text means."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{short(value)} is not a finite number.", param, ctx)
+        return number
+
+
+class Seed(Count):
+    """Any whole number of 64 bits; help shows no range."""
+
+    name = "integer"
+
+    def _describe_range(self) -> str:
+        return ""
+
+
+class AnyNumber(Number):
+    """Any finite number; help shows no range."""
+
+    name = "float"
+
+    def _describe_range(self) -> str:
+        return ""
+
+
+LONG = 1e9  # seconds, and gigabytes: more than anybody has
+SECONDS = Number(0, LONG, min_open=True)
+GIGABYTES = Number(0, LONG, min_open=True)
+THREADS = Count(1, 1024)
+
 game_argument = click.argument("game", type=GameName())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 seed_option = click.option(
-    "--seed", type=int, default=0, show_default=True, help="The same seed repeats everything."
+    "--seed", type=Seed(), default=0, show_default=True, help="The same seed repeats everything."
 )
-threads_option = click.option("--threads", type=click.IntRange(1), help="Threads; default: one for each core.")
+threads_option = click.option("--threads", type=THREADS, help="Threads; default: one for each core.")
 position_option = click.option(
     "--position", "-p", metavar="P", help="A position in the game's notation, or moves:a,b,c."
 )
@@ -54,6 +103,11 @@ position_option = click.option(
 def state_of(game: Game[Any], position: str | None) -> Any:
     """Return the state of ``--position``, or the start."""
     return game.initial() if position is None else parse_position(game, position)
+
+
+def in_bytes(gigabytes: float | None) -> int | None:
+    """Return the bytes of ``--memory``."""
+    return None if gigabytes is None else int(gigabytes * 1e9)
 
 
 def print_json(document: Any) -> None:

@@ -9,14 +9,14 @@ import click
 @click.option("--policy", required=True, metavar="FILE", help="The opponent's policy file.")
 @click.option("--states", required=True, metavar="FILE", help="The states file of the player who plans.")
 def command(policy: str, states: str) -> None:
-    r"""Write the Anti-Tic-Tac-Toe MDP of a player against a fixed opponent to stdout.
+    """Write the Anti-Tic-Tac-Toe MDP of a player against a fixed opponent to stdout.
 
     \b
     Example:
       mdplay encode --policy p2_policy.txt --states p1_states.txt > mdp.txt
     """
-    from mdplay.games.tic_tac_toe import anti_tic_tac_toe
-    from mdplay.mdp.course import encode, read_policy_file, read_states
+    from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
+    from mdplay.mdp.encoding import encode, read_policy_file, read_states
 
     game = anti_tic_tac_toe()
     own, opponent = read_states(states, game), read_policy_file(policy, game, game.rows * game.cols)

@@ -6,10 +6,17 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress, seed_option
-from mdplay.cli.playing import games_option, playing, record_option, report, results_option
+from mdplay.cli.common import THREADS, game_argument, json_option, seed_option
+from mdplay.cli.playing import (
+    called_off,
+    games_option,
+    max_moves_option,
+    playing,
+    record_option,
+    report,
+    results_option,
+)
 from mdplay.game import Game
-from mdplay.playing.agents import make_agent
 from mdplay.playing.evaluating import Evaluation, evaluate
 
 BAR = 40
@@ -19,9 +26,8 @@ BAR = 40
 @game_argument
 @click.option("--agent", default="random", show_default=True, help="Who plays.")
 @games_option
-@click.option(
-    "--threads", type=click.IntRange(1), help="Default: one for each core if the agent is compiled, else one."
-)
+@click.option("--threads", type=THREADS, help="Default: one for each core if the agent is compiled, else one.")
+@max_moves_option
 @record_option
 @results_option
 @seed_option
@@ -31,6 +37,7 @@ def command(
     agent: str,
     games: int,
     threads: int | None,
+    max_moves: int | None,
     record: str | None,
     results: str | None,
     seed: int,
@@ -43,14 +50,19 @@ def command(
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
-    player = make_agent(game, agent)
-    if hasattr(player, "evaluate") and not record and not results:  # it plays whole games by compiled code
-        with progress("moves") as show:
-            fast = player.evaluate(games=games, seed=seed, threads=threads, show=show)
-        print_json(fast.as_dict()) if as_json else click.echo(fast.text())
-        return
-    with playing(games, results) as show:
-        found = evaluate(game, agent, games=games, seed=seed, threads=threads or 1, results=results, show=show)
+    keep = record is not None
+    with playing(None, results) as show:
+        found = evaluate(
+            game,
+            agent,
+            games=games,
+            seed=seed,
+            threads=threads,
+            max_moves=max_moves,
+            results=results,
+            record=keep,
+            show=show,
+        )
     report(found, _lines, record, as_json)
 
 
@@ -59,9 +71,25 @@ def _lines(found: Evaluation) -> list[str]:
     quantiles = ", ".join(f"{share:.0%} {result:g}" for share, result in found.quantiles.items())
     return [
         f"{found.agent}: mean {mean:.2f} +- {1.96 * error:.2f} (95 %), standard error {error:.2f}",
-        f"{found.distinct} distinct games of {len(found.records)}",
+        f"{len(found.results):,} games{_distinct(found)}; {found.moves_per_second:,.0f} moves per second",
         f"quantiles: {quantiles}",
+        *called_off(found.by_limit),
         *_bars(found),
+        *_shares(found),
+    ]
+
+
+def _distinct(found: Evaluation) -> str:
+    return "" if found.distinct is None else f", {found.distinct:,} of them distinct"
+
+
+def _shares(found: Evaluation) -> list[str]:
+    """Return the shares of games that reached something; what every game reached is left out."""
+    return [
+        f"{name} {thing:>8} {share:7.2%}"
+        for name, row in found.shares.items()
+        for thing, share in row.items()
+        if share < 1
     ]
 
 

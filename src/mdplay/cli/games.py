@@ -7,18 +7,19 @@ from typing import Any
 
 import click
 
-from mdplay import registry
+from mdplay import registry, specs
 from mdplay.cli.common import json_option, print_json
 from mdplay.game import num_players
 
 KNOWLEDGE = {
     "outcomes": "chance",
     "reward": "rewards",
-    "size": "dense numbering",
+    "size": "numbered states",
     "symmetries": "symmetries",
     "heuristic": "heuristic",
     "order": "move order",
-    "look": "settled positions",
+    "bounds": "settled positions",
+    "cell": "cells",
 }
 
 
@@ -30,7 +31,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "summary": _first_line(maker if inspect.isfunction(maker) else inspect.getmodule(maker)),
         "players": num_players(game),
-        "parameters": [str(parameter) for parameter in registry.parameters(maker)],
+        "parameters": [str(parameter) for parameter in specs.parameters(maker)],
         "knows": [word for method, word in KNOWLEDGE.items() if getattr(game, f"has_{method}")],
     }
 

@@ -1,39 +1,113 @@
-"""``mdplay learn``: one command a game, each in a file of its own."""
+"""``mdplay learn``: a command a game, with the options of the learners that the game brings."""
 
 from __future__ import annotations
 
-from importlib import import_module
+from inspect import getdoc
+from pathlib import Path
+from typing import Any
 
 import click
 
 from mdplay import registry
+from mdplay.cli.common import AnyNumber, Count, Number, Seed, json_option, print_json, progress
+from mdplay.game import Game
+from mdplay.specs import Parameter
 
-LEARNERS = {
-    "2048": ("learn_2048", "An n-tuple network and temporal differences."),
-    "qubic": ("learn_points", "Utilities of points by Monte Carlo."),
-    "GAME": ("learn_points", "The same for any game whose actions are points, each played once."),
-}
 ANY = "GAME"
+FILE = click.Path(path_type=Path)
+
+
+def read_counts(ctx: click.Context, param: click.Parameter, text: str | None) -> int | list[int] | None:
+    """Return the numbers of episodes in a text such as ``1000,10000``."""
+    if text is None:
+        return None
+    counts = [part.strip().replace("_", "") for part in text.split(",")]
+    if not all(count.isdecimal() and 0 < len(count) < 19 and int(count) > 0 for count in counts):
+        raise click.BadParameter(f"{text!r} is not a positive number, nor a list such as 1000,10000,100000.")
+    return int(counts[0]) if len(counts) == 1 else [int(count) for count in counts]
 
 
 class Learners(click.Group):
-    """The games that can be learned; the game itself, with its parameters, is the context's object."""
+    """The games that can be learned, each a command of its own."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the games."""
-        return sorted(LEARNERS.keys() - {ANY})
+        """Return the names of the games that bring learners of their own."""
+        return registry.bringers("learners")
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
-        """Import the command of a game, given as ``name:parameter=value,...``; the rule is a game of points."""
-        ctx.obj = registry.make(cmd_name)
-        module, _ = LEARNERS.get(cmd_name.partition(":")[0], LEARNERS[ANY])
-        command: click.Command = import_module(f"mdplay.cli.{module}").command
-        return command
+        """Return the command of a game, given as ``name:parameter=value,...`` or ``file.py:Class``."""
+        return command_of(registry.make(cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of games from the table alone."""
+        """Write the list of games; no learner is imported for it."""
+        games = {name: registry.names_brought(registry.make(name), "learners") for name in self.list_commands(ctx)}
+        rows = [(name, f"Its own methods: {', '.join(methods)}.") for name, methods in games.items()]
         with formatter.section("Games"):
-            formatter.write_dl([(name, text) for name, (_, text) in LEARNERS.items()])
+            formatter.write_dl([*rows, (ANY, "Any game: network; if its actions are points, also points.")])
+
+
+def command_of(game: Game[Any]) -> click.Command:
+    """Return the command that learns a game: what every learner takes, and the options of the game's own."""
+    from mdplay.learning.learners import learners, options_of
+
+    methods, own = learners(game), options_of(game)
+    params: list[click.Parameter] = [
+        click.Option(
+            ["--episodes"], metavar="N", callback=read_counts, help="How many; points takes several: 1000,10000."
+        ),
+        click.Option(
+            ["--method"], default="auto", show_default=True, help=f"{', '.join(methods)}; auto: the first."
+        ),
+        *(_option(option) for option in own),
+        click.Option(["--against"], metavar="AGENT", help="Whom a network plays at every point of its curve."),
+        click.Option(["--games"], type=Count(1), help="How many games that is (100)."),
+        click.Option(["--seed"], type=Seed(), help="Seed of all random numbers (0)."),
+        click.Option(["--out"], type=FILE, help="Keep what is learned in this file."),
+        click.Option(["--plot"], type=FILE, help="Draw what was learned (.png, .svg, .pdf)."),
+        click.Option(["--curve"], type=FILE, help="Write the curve as CSV."),
+    ]
+
+    def learn_it(**given: Any) -> None:
+        _learn(game, **given)
+
+    doc = (getdoc(next(iter(methods.values()))) or "").replace("Example:", "\b\nExample:")  # lines stay lines
+    return json_option(click.Command("learn", params=params, callback=learn_it, help=doc))
+
+
+def _option(option: Parameter) -> click.Option:
+    """Return the option of the command line that is a learner's; ``lambda_`` is written ``--lambda``.
+
+    One that is not given is None: each learner has its own default.
+    """
+    flag = f"--{option.name.rstrip('_').replace('_', '-')}"
+    if option.kind is bool:
+        return click.Option([flag, option.name], is_flag=True, default=None, help=option.help)
+    shown = "" if option.default is None else f"  [default: {option.default}]"
+    return click.Option([flag, option.name], type=_kind(option), help=option.help + shown)
+
+
+def _kind(option: Parameter) -> Any:
+    span = option.between
+    if option.kind is int:
+        return Count(int(span.low), int(span.high)) if span else Seed()
+    if option.kind is float:
+        return Number(span.low, span.high) if span else AnyNumber()
+    return str
+
+
+def _learn(
+    game: Game[Any], *, as_json: bool, out: Path | None, plot: Path | None, curve: Path | None, **given: Any
+) -> None:
+    """Learn, and show what was learned."""
+    from mdplay.playing.learning import learn
+
+    with progress("learning") as show:
+        learned = learn(game, file=out, show=show, report=None if as_json else click.echo, **given)
+    if plot is not None:
+        learned.plot(plot)
+    if curve is not None:
+        learned.write_curve(curve)
+    print_json(learned.document()) if as_json else click.echo(learned.text())
 
 
 @click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")
@@ -42,8 +116,8 @@ def command() -> None:
 
     \b
     Examples:
+      mdplay learn connect-four --minutes 5 --out c4.safetensors --against mcts:simulations=1000
+      mdplay learn my_game.py --episodes 50000 --plot curve.png
       mdplay learn 2048 --episodes 10000 --method tc --out network.safetensors
-      mdplay learn 2048:rows=3,cols=3 --episodes 100000
-      mdplay learn qubic --games 1000,10000,100000 --plot points.png
-      mdplay learn tic-tac-toe --games 10000
+      mdplay learn qubic --method points --episodes 1000,10000,100000 --plot points.png
     """

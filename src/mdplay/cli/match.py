@@ -9,7 +9,9 @@ import click
 
 from mdplay.cli.common import game_argument, json_option, seed_option
 from mdplay.cli.playing import (
+    called_off,
     games_option,
+    max_moves_option,
     openings_option,
     playing,
     record_option,
@@ -28,6 +30,7 @@ from mdplay.playing.matches import MatchResult, Tally, match
 @games_option
 @openings_option
 @workers_option
+@max_moves_option
 @record_option
 @results_option
 @seed_option
@@ -39,6 +42,7 @@ def command(
     games: int,
     openings: str,
     threads: int,
+    max_moves: int | None,
     record: str | None,
     results: str | None,
     seed: int,
@@ -55,7 +59,16 @@ def command(
     """
     with playing(games, results) as show:
         found = match(
-            game, a, b, games=games, openings=openings, seed=seed, threads=threads, results=results, show=show
+            game,
+            a,
+            b,
+            games=games,
+            openings=openings,
+            seed=seed,
+            threads=threads,
+            max_moves=max_moves,
+            results=results,
+            show=show,
         )
     report(found, _lines, record, as_json)
 
@@ -74,7 +87,7 @@ def _lines(found: MatchResult) -> list[str]:
         lines.insert(2, f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)")
     if found.distinct < found.tally.games:
         lines[-1] += "; the intervals count only these"
-    return lines
+    return lines + called_off(found.by_limit)
 
 
 def _words(tally: Tally) -> str:

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, position_option, print_json, progress, state_of
+from mdplay.cli.common import Count, game_argument, json_option, position_option, print_json, progress, state_of
 from mdplay.game import Game
 
 
 @click.command()
 @game_argument
-@click.option("--depth", type=click.IntRange(0), required=True, help="How many plies; chance events count.")
+@click.option("--depth", type=Count(0), required=True, help="How many plies; chance events count.")
 @click.option("--symmetry", is_flag=True, help="Count positions that are images of each other once.")
 @position_option
 @json_option
@@ -24,7 +24,7 @@ def command(game: Game[Any], depth: int, symmetry: bool, position: str | None, a
     Example:
       mdplay perft connect-four --depth 8
     """
-    from mdplay.solving.perft import perft
+    from mdplay.states.perft import perft
 
     with progress("positions") as show:
         plies = perft(game, state_of(game, position), depth=depth, by_symmetry=symmetry, show=show)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import progress
+from mdplay.cli.common import THREADS, AnyNumber, progress
 
 if TYPE_CHECKING:
     from mdplay.mdp import MDP, Plan
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     "--method", "--algorithm", "method", default="auto", show_default=True, help="auto, vi, hpi, lp, ..."
 )
 @click.option("--policy", help="Evaluate the policy in this file (one action a line) instead.")
-@click.option("--tolerance", type=float, default=1e-7, show_default=True, help="The error of a value, proven.")
+@click.option(
+    "--tolerance", type=AnyNumber(), default=1e-7, show_default=True, help="The error of a value, proven."
+)
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
-@click.option("--threads", type=click.IntRange(min=1), help="The number of threads; default all cores.")
+@click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 def command(
     file: str | None,
@@ -34,9 +36,8 @@ def command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    r"""Plan in an MDP of the CS747 text form; print the best value and action of every state.
+    """Plan in an MDP of the CS747 text form; print the best value and action of every state.
 
-    \b
     Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),
     hpi (Howard's policy iteration), ipi (inexact policy iteration), lp (linear programming).
 
@@ -48,7 +49,7 @@ def command(
     """
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
-    from mdplay.mdp import MDP, evaluate, plan
+    from mdplay.mdp import MDP, evaluate_policy, plan
     from mdplay.mdp.cs747 import read_policy
 
     model = MDP.from_cs747(file or mdp_file or "")
@@ -57,7 +58,7 @@ def command(
         if policy is None:
             found = plan(model, method, **options)
         else:
-            found = evaluate(model, read_policy(policy, model), **options)
+            found = evaluate_policy(model, read_policy(policy, model), **options)
     if as_json:
         click.echo(json.dumps(_document(model, found)))
     else:

@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import os
 import secrets
+import select
 import sys
 from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, position_option
+from mdplay.cli.common import Seed, game_argument, position_option
 from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import entrant
-from mdplay.playing.course import Course, course_at
+from mdplay.playing.agents import named_agent
 from mdplay.playing.records import load_records
-from mdplay.playing.terminal import Session
-
-OPPONENT = "mcts:simulations=10000"
+from mdplay.playing.terminal import DEFAULT_AGENT, Session
+from mdplay.position import Position
+from mdplay.running import POLL_SECONDS
+from mdplay.stopping import finishing
 
 
 @click.command()
 @game_argument
-@click.option("--agent", help=f"The opponent; default: {OPPONENT}.")
+@click.option("--agent", help=f"The opponent; default: {DEFAULT_AGENT}.")
 @click.option("--second", is_flag=True, help="Let the agent begin.")
 @click.option("--hints", is_flag=True, help="Give a hint before every move.")
-@click.option("--helper", metavar="AGENT", help=f"Who gives hints and values; default: {OPPONENT}.")
+@click.option(
+    "--helper", metavar="AGENT", help="Who gives hints and values; default: the opponent if exact, else a search."
+)
 @click.option("--resume", type=click.Path(dir_okay=False), help="Go on with a game that was saved.")
 @click.option("--record", type=click.Path(dir_okay=False), help="Write the game there when it ends or is left.")
 @position_option
-@click.option("--seed", type=int, help="The same seed repeats the luck; default: another one each time.")
+@click.option("--seed", type=Seed(), help="The same seed repeats the luck; default: another one each time.")
 def command(
     game: Game[Any],
     agent: str | None,
@@ -53,9 +56,9 @@ def command(
     if alone and (agent or second):
         raise UnknownName("this game is for one player: leave out --agent and --second")
     session = Session(
-        _course(game, position, resume),
-        None if alone else entrant(game, agent or OPPONENT),
-        entrant(game, helper or OPPONENT),
+        _first(game, position, resume),
+        None if alone else named_agent(game, agent or DEFAULT_AGENT),
+        None if helper is None else named_agent(game, helper),
         human=int(second),
         hints=hints,
         seed=secrets.randbits(32) if seed is None else seed,
@@ -67,19 +70,30 @@ def command(
         session.run()
     finally:
         if record:
-            session.record().save(record)
+            with finishing():
+                session.record().save(record)
 
 
-def _course(game: Game[Any], position: str | None, resume: str | None) -> Course:
+def _first(game: Game[Any], position: str | None, resume: str | None) -> Position[Any]:
+    """Return where the game begins or goes on."""
     if resume is not None:
         return load_records(resume, game)[-1].replay()
-    return Course(game) if position is None else course_at(game, position)
+    return Position.start(game) if position is None else Position.parse(game, position)
 
 
 def _ask(prompt: str) -> str:
-    """Read a line; the end of the input means quit."""
+    """Read a line; the end of the input means quit.
+
+    At a terminal the read begins when there is a line: Ctrl-C that comes between the prompt and the read would be
+    heard after the read only, too late to write the game.
+    """
     try:
-        return input(prompt)
+        if not sys.stdin.isatty():
+            return input(prompt)
+        click.echo(prompt, nl=False)
+        while not select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
+            pass
+        return input()
     except EOFError:
         click.echo()
         return "quit"

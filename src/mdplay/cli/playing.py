@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import print_json, progress
+from mdplay.cli.common import THREADS, Count, print_json, progress
 from mdplay.playing.evaluating import Evaluation
 from mdplay.playing.matches import MatchResult
 from mdplay.playing.records import save_records
@@ -16,9 +16,7 @@ from mdplay.playing.records import save_records
 if TYPE_CHECKING:  # it needs numpy
     from mdplay.playing.tournaments import TournamentResult
 
-games_option = click.option(
-    "--games", type=click.IntRange(1), default=100, show_default=True, help="How many games."
-)
+games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="How many games.")
 openings_option = click.option(
     "--openings",
     metavar="KIND",
@@ -26,8 +24,13 @@ openings_option = click.option(
     show_default=True,
     help="none, random:N (N random moves), or a file with a position a line.",
 )
+max_moves_option = click.option(
+    "--max-moves",
+    type=Count(1),
+    help="Call a game off after so many moves; default: as the game says, or once positions come again.",
+)
 workers_option = click.option(
-    "--threads", type=click.IntRange(1), default=1, show_default=True, help="Games played side by side."
+    "--threads", type=THREADS, default=1, show_default=True, help="Games played side by side."
 )
 record_option = click.option(
     "--record", type=click.Path(dir_okay=False), help="Write the games there, one a line of JSON."
@@ -40,15 +43,20 @@ results_option = click.option(
 
 
 @contextmanager
-def playing(games: int, results: str | None) -> Iterator[Callable[[int], None]]:
+def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], None]]:
     """Give the callback of a live line; after Ctrl-C, tell where the finished games are."""
     try:
-        with progress("games", games) as show:
+        with progress("games" if games else "played", games) as show:
             yield show
     except KeyboardInterrupt:
         if results is not None:
             click.echo(f"mdplay: finished games are in {results}; the same command goes on from there", err=True)
         raise
+
+
+def called_off(by_limit: int) -> list[str]:
+    """Return a line about the games that went on for too long, if there were any."""
+    return [f"{by_limit:,} games were drawn by the limit of moves (--max-moves)"] if by_limit else []
 
 
 def report(
@@ -57,7 +65,7 @@ def report(
     record: str | None,
     as_json: bool,
 ) -> None:
-    """Write the games to the record, and print the figures as JSON or as lines for people."""
+    """Write the games to the record, and print the statistics as JSON or as lines for people."""
     if record:
         save_records(record, found.records)
     if as_json:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from mdplay.cli.common import (
+    Count,
     game_argument,
     json_option,
     position_option,
@@ -16,18 +17,26 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
+from mdplay.cli.playing import max_moves_option
 from mdplay.game import Game, num_players
 
 
 @click.command()
 @game_argument
-@click.option("--games", type=click.IntRange(1), default=100_000, show_default=True, help="How many games.")
+@click.option("--games", type=Count(1), default=100_000, show_default=True, help="How many games.")
 @position_option
+@max_moves_option
 @seed_option
 @threads_option
 @json_option
 def command(
-    game: Game[Any], games: int, position: str | None, seed: int, threads: int | None, as_json: bool
+    game: Game[Any],
+    games: int,
+    position: str | None,
+    max_moves: int | None,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """Play random games at full speed.
 
@@ -38,7 +47,15 @@ def command(
     from mdplay.searching.playouts import playouts
 
     with progress("playing", games) as show:
-        found = playouts(game, state_of(game, position), games=games, seed=seed, threads=threads, show=show)
+        found = playouts(
+            game,
+            state_of(game, position),
+            games=games,
+            seed=seed,
+            threads=threads,
+            max_moves=max_moves,
+            show=show,
+        )
     if as_json:
         print_json(found.as_dict())
         return
@@ -47,3 +64,5 @@ def command(
     if num_players(game) == 2:
         click.echo(f"player 1 wins {found.wins:,}, player 2 {found.losses:,}, drawn {found.draws:,}")
     click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
+    if found.by_limit:
+        click.echo(f"{found.by_limit:,} games were drawn by the limit of {found.max_moves:,} moves (--max-moves)")

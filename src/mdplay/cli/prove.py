@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
-from mdplay.cli.common import json_option, print_json, progress
-from mdplay.errors import FormatError
+from mdplay.cli.common import Number, game_argument, json_option, print_json, progress
+from mdplay.errors import FormatError, UnknownName
+from mdplay.game import Game
+from mdplay.registry import bringers, brought
 
 
 @click.command()
-@click.argument("game", type=click.Choice(["qubic"]))
+@game_argument
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The book to write.")
 @click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
-@click.option("--save-every", default=10.0, show_default=True, type=float, help="Seconds between checkpoints.")
+@click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
 @json_option
-def command(game: str, out: Path, fresh: bool, save_every: float, as_json: bool) -> None:
+def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json: bool) -> None:
     """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
 
     A proof that was stopped or killed goes on from BOOK.checkpoint.  Exit code 1: no proof was found.
@@ -28,9 +31,7 @@ def command(game: str, out: Path, fresh: bool, save_every: float, as_json: bool)
       mdplay prove qubic --out book.txt
       mdplay verify qubic book.txt
     """
-    from mdplay.solving.qubic_book import write_book
-    from mdplay.solving.qubic_proof import prove_qubic
-
+    prove = proof_of(game, "prove")
     checkpoint = out.with_name(out.name + ".checkpoint")
     _check_folder(out)
     if fresh:
@@ -39,9 +40,9 @@ def command(game: str, out: Path, fresh: bool, save_every: float, as_json: bool)
         click.echo(f"going on from {checkpoint}")
     with progress("proving") as show:
         report = None if as_json else _reporter()
-        proof = prove_qubic(checkpoint, save_seconds=save_every, pause=report, show=show)
+        proof = prove(checkpoint, save_seconds=save_every, pause=report, show=show)
     if proof.book is not None:
-        write_book(out, proof.book)
+        proof.save(out)
     if as_json:
         print_json(proof.as_dict())
     else:
@@ -52,6 +53,15 @@ def command(game: str, out: Path, fresh: bool, save_every: float, as_json: bool)
         click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({figures})")
     if proof.book is None:
         raise SystemExit(1)
+
+
+def proof_of(game: Game[Any], what: str) -> Any:
+    """Return how a game is proved or its book is checked; raise UnknownName if it brings no proof."""
+    try:
+        return brought(game, "proofs")[what]
+    except KeyError:
+        known = ", ".join(bringers("proofs"))
+        raise UnknownName(f"{type(game).__name__} brings no proof of its result; choose {known}") from None
 
 
 def _check_folder(out: Path) -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from mdplay.cli.common import progress, seed_option
+from mdplay.cli.common import Count, progress, seed_option
 
 
 @click.command()
-@click.argument("systems", nargs=-1, type=click.IntRange(1, 5))
+@click.argument("systems", nargs=-1, type=Count(1, 5))
 @click.option("--quick", is_flag=True, help="Smaller numbers: about two minutes instead of half an hour.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True, help="Folder."
@@ -28,7 +28,7 @@ def command(systems: tuple[int, ...], quick: bool, out: Path, seed: int) -> None
     """
     from mdplay.reproducing.run import FACTS, PAGE, SYSTEMS, reproduce
 
-    for chapter in reproduce(systems or SYSTEMS, out, progress, quick=quick, seed=seed):
+    for chapter in reproduce(systems or tuple(SYSTEMS), out, progress, quick=quick, seed=seed):
         click.secho(f"{chapter.number}. {chapter.title}", bold=True)
         click.echo(f"   {chapter.headline}")
     click.echo(f"\nThe page: {out / PAGE}   all figures as JSON: {out / FACTS}")

@@ -7,6 +7,9 @@ from typing import Any
 import click
 
 from mdplay.cli.common import (
+    SECONDS,
+    THREADS,
+    Count,
     game_argument,
     json_option,
     position_option,
@@ -15,7 +18,6 @@ from mdplay.cli.common import (
     seed_option,
     state_of,
 )
-from mdplay.errors import UnknownName
 from mdplay.game import Game
 
 
@@ -27,13 +29,11 @@ from mdplay.game import Game
     "-a",
     default="mcts",
     show_default=True,
-    help="mcts:selector=ucb1(c=1),form=report or heuristic:depth=8.",
+    help="mcts:selector=ucb1(c=1),expansion=all or heuristic:depth=8.",
 )
-@click.option("--simulations", "-n", type=click.IntRange(1), help="Stop after so many; default 10,000.")
-@click.option("--seconds", "-t", type=click.FloatRange(0, min_open=True), help="Stop after so long.")
-@click.option(
-    "--threads", type=click.IntRange(1), help="Trees grown side by side; default 1, with --seconds all cores."
-)
+@click.option("--simulations", "-n", type=Count(1), help="Stop after so many; default 10,000.")
+@click.option("--seconds", "-t", type=SECONDS, help="Stop after so long.")
+@click.option("--threads", type=THREADS, help="Trees grown side by side; default 1, with --seconds all cores.")
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
@@ -56,27 +56,27 @@ def command(
       mdplay search 2048 -p 1123000000000000 --agent mcts:selector=thompson -n 2000
       mdplay search connect-four --agent heuristic:depth=8 --json
     """
-    from mdplay.playing.agents import make_agent
-    from mdplay.searching.agents import SearchAgent
+    from mdplay.playing.searches import search
 
-    searcher = make_agent(game, _with_options(agent, simulations=simulations, seconds=seconds, threads=threads))
-    if not isinstance(searcher, SearchAgent):
-        raise UnknownName(f"agent {agent} does not search; choose mcts or heuristic")
     state = state_of(game, position)
     with progress("searching", simulations) as show:
-        result = searcher.search(state, seed=seed, show=show, interruptible=True)
+        result = search(
+            game,
+            state,
+            agent=agent,
+            simulations=simulations,
+            seconds=seconds,
+            seed=seed,
+            threads=threads,
+            show=show,
+            interruptible=True,
+        )
     if tree is not None and result.tree is not None:
         result.tree.save(tree)
     if as_json:
         print_json(result.as_dict())
         return
     _print(game, state, result)
-
-
-def _with_options(agent: str, **options: float | None) -> str:
-    """Return the agent's text with the options that the command line gives."""
-    given = [f"{name}={value}" for name, value in options.items() if value is not None]
-    return agent + (("," if ":" in agent else ":") + ",".join(given) if given else "")
 
 
 def _print(game: Game[Any], state: Any, result: Any) -> None:
@@ -91,5 +91,7 @@ def _print(game: Game[Any], state: Any, result: Any) -> None:
         click.echo(
             f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes"
         )
+        if result.by_limit:
+            click.echo(f"{result.by_limit:,} random games were drawn by the limit of moves")
     else:
         click.echo(f"depth {result.depth}, {result.nodes:,} nodes in {result.seconds:.2f} s")

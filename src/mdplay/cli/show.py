@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
-from mdplay.cli.common import GameName, json_option, position_option, print_json
+from mdplay.cli.common import Count, GameName, json_option, position_option, print_json
 from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
+from mdplay.notation import result_text
 from mdplay.playing.records import Record, load_records
 from mdplay.position import Position
 
@@ -33,7 +34,7 @@ def _sentence(position: Position[Any]) -> str:
     if position.is_chance:
         return f"Chance moves: {len(position.outcomes)} outcomes."
     if position.player is None:
-        return f"The game is over: {position.result:+g} for player 1." if two else "The game is over."
+        return f"The game is over: {result_text(position.game, position.total)}." if two else "The game is over."
     mover = f"Player {position.player + 1} moves" if two else "Your move"
     return f"{mover}: {', '.join(position.moves)}"
 
@@ -49,14 +50,14 @@ def report(position: Position[Any]) -> str:
 @click.command()
 @click.argument("game", type=GameName(), required=False)
 @position_option
-@click.option("--svg", type=click.File("w"), metavar="FILE", help="Also write the picture as SVG.")
+@click.option("--svg", type=click.Path(), metavar="FILE", help="Also write the picture as SVG.")
 @click.option("--record", type=click.Path(dir_okay=False), help="Show a recorded game instead of a position.")
-@click.option("--number", type=click.IntRange(0), help="Which game of the record, by its number.")
+@click.option("--number", type=Count(0), help="Which game of the record, by its number.")
 @json_option
 def command(
     game: Game[Any] | None,
     position: str | None,
-    svg: TextIO | None,
+    svg: str | None,
     record: str | None,
     number: int | None,
     as_json: bool,
@@ -76,11 +77,21 @@ def command(
         raise click.UsageError("Missing argument 'GAME'.")
     shown = Position.start(game) if position is None else Position.parse(game, position)
     if svg is not None:
-        svg.write(shown.svg)
+        write_svg(svg, shown.svg)
     if as_json:
         print_json(describe(shown))
         return
     click.echo(report(shown))
+
+
+def write_svg(path: str, picture: str) -> None:
+    """Write a picture to a file, or to the standard output (-)."""
+    from mdplay.files import write
+
+    if path == "-":
+        click.echo(picture, nl=False)
+    else:
+        write(path, picture)
 
 
 # ---------------------------------------------------------------- recorded games
@@ -106,14 +117,11 @@ def _summary(record: Record) -> str:
 def _result(record: Record) -> str:
     if record.result is None:
         return "not finished"
-    if len(record.agents) == 1:
-        return f"{record.result:g} points"
-    return f"{record.result:+g} for player 1" if record.result else "drawn"
+    return result_text(record.game, record.result)
 
 
 def _story(record: Record) -> str:
-    course = record.replay()
-    texts = course.texts()
-    moves = " ".join(texts[record.opening :])
-    given = f"opening: {' '.join(texts[: record.opening])}\n" if record.opening else ""
-    return f"{_summary(record)}\n{given}moves: {moves}\n\n{course.board}"
+    end = record.replay()
+    opening, moves = end.played[: record.opening], end.played[record.opening :]
+    given = f"opening: {' '.join(opening)}\n" if opening else ""
+    return f"{_summary(record)}\n{given}moves: {' '.join(moves)}\n\n{end.board}"

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+import math
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from mdplay.bits import some
+from mdplay.bits import nonempty
 from mdplay.cli.common import (
+    GIGABYTES,
+    SECONDS,
     GameName,
+    in_bytes,
     json_option,
     position_option,
     print_json,
@@ -16,63 +22,14 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.cli.opponents import needs_chains, prove_by_chains, solution_against, with_objective, write_all
-from mdplay.cli.proving import Request, solve_batch, solve_position
+from mdplay.errors import MdplayError, PositionError
 from mdplay.game import Game, num_players
+from mdplay.notation import parse_position, result_text
 
-GIGABYTE = 1e9
+if TYPE_CHECKING:
+    from mdplay.solving.solution import Solution
 
-
-def document(game: Game[Any], name: str, state: Any, solution: Any) -> dict[str, Any]:
-    """Return what is known of a position, as the command's JSON document; values for the player to move."""
-    best = set(solution.best(state))
-    moves = [
-        {"move": game.move_text(state, c.action), "action": c.action, "value": c.value, "distance": c.distance}
-        for c in solution.choices(state)
-    ]
-    return {
-        "game": name,
-        "position": game.text(state),
-        "player": None if some(game.outcomes(state)) or not moves else game.player(state),
-        "value": solution.value(state),
-        "distance": solution.distance(state),
-        "exact": True,
-        "best": [move["move"] for move in moves if move["action"] in best],
-        "moves": moves,
-        "states": solution.states,
-        "seconds": solution.seconds,
-    }
-
-
-def verdict(game: Game[Any], facts: dict[str, Any], mover: int) -> str:
-    """Return the value in words."""
-    value, distance = facts["value"], facts["distance"]
-    if value is None:
-        return (
-            f"not decided in the time given: worth {facts['low']:+g} to {facts['high']:+g} to player {mover + 1}"
-        )
-    if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
-        words = f"worth {value:.10g}"
-    elif value == 0:
-        words = "a draw"
-    else:
-        winner = mover if value > 0 else 1 - mover
-        margin = f" by {abs(value):g}" if game.has_reward else ""
-        words = f"player {winner + 1} wins{margin}"
-    return words + (f", in {distance} plies" if distance else "")
-
-
-def print_moves(facts: dict[str, Any]) -> None:
-    """Print every move with its value, best first."""
-    for move in sorted(facts["moves"], key=lambda move: (-_least(move), move["action"])):
-        mark = "*" if move["move"] in facts["best"] else " "
-        end = f"  in {move['distance']} plies" if move["distance"] is not None else ""
-        worth = f"{move['low']:+g} to {move['high']:+g}" if move["value"] is None else f"{move['value']:+.10g}"
-        click.echo(f"{mark} {move['move']:>6}  {worth}{end}")
-
-
-def _least(move: dict[str, Any]) -> float:
-    return float(move["low"] if move["value"] is None else move["value"])
+CHUNK = 256  # lines of a file that are solved together
 
 
 @click.command()
@@ -90,35 +47,34 @@ def _least(move: dict[str, Any]) -> float:
     default="difference",
     show_default=True,
     metavar="O",
-    help="difference of points, own points (and wins) alone, or in 2048 tile=N: the probability of reaching it.",
+    help="difference of points, own points (and wins) alone, win: who wins, not how soon (much quicker in "
+    "Connect Four), or in 2048 tile=N: the probability of reaching it.",
 )
+@click.option("--method", default="auto", show_default=True, metavar="M", help="A solver by its name.")
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
+@click.option("--distances", is_flag=True, help="Count all positions by their distance from the end (retrograde).")
 @click.option("--save", metavar="FILE", help="Keep the solution in a file; an interrupted one goes on from it.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0, min_open=True),
+    type=SECONDS,
     default=60.0,
     show_default=True,
-    help="Time for boards too large for a table; then bounds are told.",
+    help="Time for a position that is proved by search; then bounds are told.",
 )
-@click.option("--memory", type=click.FloatRange(0, min_open=True), help="Use at most so many gigabytes.")
-@click.option("--weak", is_flag=True, help="Connect Four: only who wins, not how soon; much quicker.")
+@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
 @json_option
 def command(
     name: str,
     position: str | None,
-    opponent: str,
-    objective: str,
     all_states: str | None,
+    distances: bool,
     save: str | None,
-    seconds: float,
     memory: float | None,
-    weak: bool,
     batch: TextIO | None,
-    threads: int | None,
     as_json: bool,
+    **question: Any,
 ) -> None:
     """Solve a game exactly: the value of a position and of every move.
 
@@ -127,31 +83,118 @@ def command(
       mdplay solve tic-tac-toe
       mdplay solve connect-four --position 4453
       mdplay solve connect-four --batch positions.txt
+      mdplay solve sliding-puzzle --distances
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    game = with_objective(GameName().convert(name, None, None), objective)
-    limit = None if memory is None else int(memory * GIGABYTE)
-    by_proof = game.has_study and opponent == "perfect" and all_states is None and save is None
-    if by_proof or batch is not None:
-        request = Request(game, name, weak, limit, threads)
-        solve_batch(request, batch) if batch is not None else solve_position(request, position, as_json)
-        return
+    from mdplay.solving.solvers import solve
+
+    game = GameName().convert(name, None, None)
     state = state_of(game, position)
     with progress("states") as show:
-        if needs_chains(game, opponent, limit):
-            facts = prove_by_chains(game, name, state, seconds, show)
-        else:
-            solution = solution_against(game, state, opponent, objective, limit, save, show)
-            facts = document(game, name, state, solution)
-            if all_states is not None:
-                write_all(solution, all_states)
-    facts |= {"opponent": opponent, "objective": objective}
+        solution = solve(game, state, memory=in_bytes(memory), file=save, show=show, **question)
+        if batch is not None:
+            print_scores(solution, batch)
+            return
+        facts = solution.document(state, name=name, distances=distances)
+        if all_states is not None:
+            solution.write_all(all_states)
     if as_json:
         print_json(facts)
-        return
-    click.echo(game.board(state))
-    click.echo()
-    click.echo(
-        f"{verdict(game, facts, game.player(state))}.  {facts['states']:,} states, {facts['seconds']:.2f} s"
-    )
-    print_moves(facts)
+    else:
+        print_facts(solution.game, state, facts)
+
+
+# ---------------------------------------------------------------- one position in words
+def print_facts(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
+    """Print the board, the verdict, every move with its value and the best line."""
+    click.echo(f"{game.board(state)}\n")
+    click.echo(f"{verdict(game, facts)}.  {facts['states']:,} states, {facts['seconds']:.2f} s")
+    if not facts["exact"] and len({(move["low"], move["high"]) for move in facts["moves"]}) == 1:
+        return  # nothing is known of one move that is not known of all
+    for move in sorted(facts["moves"], key=_most_first):
+        mark = "*" if move["move"] in facts["best"] else " "
+        click.echo(f"{mark} {move['move']:>6}  {_worth(move)}{_end(move['distance'])}")
+    if facts["line"]:
+        click.echo(f"best line: {' '.join(facts['line'])}")
+    if "distances" in facts:
+        click.echo(", ".join(f"{count:,} {kind}" for kind, count in facts["tally"].items() if count))
+        for distance, count in facts["distances"].items():
+            click.echo(f"{distance:>6} {count:>14,}")
+
+
+def _most_first(move: dict[str, Any]) -> tuple[float, float, int, int]:
+    low, high = (-math.inf if move["low"] is None else move["low"]), (move["high"] or 0.0)
+    return -low, -high, -move.get("score", 0), move["action"]
+
+
+def _range(facts: dict[str, Any]) -> str:
+    """Return the bounds of a value in words."""
+    low, high = facts["low"], facts["high"]
+    if low is None:
+        return "any value" if high is None else f"at most {high:+g}"
+    return f"at least {low:+g}" if high is None else f"{low:+g} to {high:+g}"
+
+
+def _worth(move: dict[str, Any]) -> str:
+    if move["value"] is None:
+        return _range(move)
+    score = f"  score {move['score']:+d}" if "score" in move else ""
+    return f"{move['value']:+.10g}{score}"
+
+
+def _end(distance: int | None) -> str:
+    return "" if not distance else f"  in {distance} {'ply' if distance == 1 else 'plies'}"
+
+
+def verdict(game: Game[Any], facts: dict[str, Any]) -> str:
+    """Return the value in words."""
+    value, mover = facts["value"], facts["player"]
+    if value is None:
+        best = min(facts["moves"], key=_most_first)
+        seen = len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
+        found = f"; the best move found is {best['move']}" if seen else ""
+        if facts["low"] is facts["high"] is None:
+            return f"not decided in the time given (--seconds){found}"
+        return f"not decided in the time given: worth {_range(facts)} to player {mover + 1}{found}"
+    if facts.get("endless"):
+        return (
+            "never solved: play goes on for ever" if num_players(game) == 1 else _endless_words(game, value, mover)
+        )
+    if num_players(game) == 1 and facts["method"] == "retrograde" and value > game.endless:
+        return f"solved in {facts['distance']} {'move' if facts['distance'] == 1 else 'moves'}"
+    if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
+        words = f"worth {value:.10g}"
+    else:
+        words = result_text(game, -value if mover else value)
+    return words + (f",{_end(facts['distance'])[1:]}" if facts["distance"] else "")
+
+
+def _endless_words(game: Game[Any], value: float, mover: int) -> str:
+    """Return what endless play comes to."""
+    result = "a draw" if value == 0 else result_text(game, -value if mover else value)
+    return f"{result} by endless play"
+
+
+# ---------------------------------------------------------------- a file of positions
+def print_scores(solution: Solution, file: TextIO) -> None:
+    """Print ``position score`` for each line of a file, in its order; what is proved is kept between positions."""
+    lines = positions_of(solution.game, file)
+    while chunk := list(islice(lines, CHUNK)):
+        scores = solution.scores(state for _, state in chunk)
+        for (text, _), score in zip(chunk, scores, strict=True):
+            click.echo(f"{text} {score:g}")
+
+
+def positions_of(game: Game[Any], file: TextIO) -> Iterator[tuple[str, Any]]:
+    """Yield the positions of a file, a line each; a bad one is an error that names the line."""
+    for number, line in enumerate(file, start=1):
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            state = parse_position(game, text)
+        except MdplayError as error:
+            raise type(error)(f"{file.name}, line {number}: {error}") from None
+        if not nonempty(game.legal(state)):
+            raise PositionError(f"{file.name}, line {number}: {text!r}: the game is over, nobody is to move")
+        yield text, state

@@ -6,21 +6,21 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, progress
+from mdplay.cli.common import Count, game_argument, progress
 from mdplay.game import Game
 
 
 @click.command()
 @game_argument
-@click.option("--player", type=click.IntRange(1, 2), required=True, help="The player to move.")
+@click.option("--player", type=Count(1, 2), required=True, help="The player to move.")
 def command(game: Game[Any], player: int) -> None:
-    r"""List every state in which a player is to move, one a line.
+    """List every state in which a player is to move, one a line.
 
     \b
     Example:
       mdplay states anti-tic-tac-toe --player 1
     """
-    from mdplay.mdp.game_graph import explore
+    from mdplay.states.graph import explore
 
     with progress("states") as show:
         graph = explore(game, show=show)

@@ -8,7 +8,9 @@ import click
 
 from mdplay.cli.common import game_argument, json_option, seed_option
 from mdplay.cli.playing import (
+    called_off,
     games_option,
+    max_moves_option,
     openings_option,
     playing,
     record_option,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 @games_option
 @openings_option
 @workers_option
+@max_moves_option
 @record_option
 @results_option
 @click.option(
@@ -43,6 +46,7 @@ def command(
     games: int,
     openings: str,
     threads: int,
+    max_moves: int | None,
     record: str | None,
     results: str | None,
     plot: str | None,
@@ -62,7 +66,15 @@ def command(
     total = games * len(agents) * (len(agents) - 1) // 2
     with playing(total, results) as show:
         found = tournament(
-            game, agents, games=games, openings=openings, seed=seed, threads=threads, results=results, show=show
+            game,
+            agents,
+            games=games,
+            openings=openings,
+            seed=seed,
+            threads=threads,
+            max_moves=max_moves,
+            results=results,
+            show=show,
         )
     if plot:
         from mdplay.playing.plots import plot_tournament
@@ -84,9 +96,9 @@ def _lines(found: TournamentResult) -> list[str]:
             f"{found.tallies[row.agent, other.agent].score:7.3f}" if other is not row else f"{'-':>7}"
             for other in ratings
         )
-        figures = f"{row.elo:+6.0f} +-{row.reach:<5.0f} {row.tally.score:7.3f} {row.tally.games:6}"
-        lines.append(f"{i + 1:>3} {row.agent:{width}} {figures}{cells}")
+        statistics = f"{row.elo:+6.0f} +-{row.reach:<5.0f} {row.tally.score:7.3f} {row.tally.games:6}"
+        lines.append(f"{i + 1:>3} {row.agent:{width}} {statistics}{cells}")
     repeated = sum(one.tally.games - one.distinct for one in found.matches)
     if repeated:
         lines.append(f"{repeated} games repeat others move for move; ratings and intervals count each game once")
-    return lines
+    return lines + called_off(sum(one.by_limit for one in found.matches))

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
-from mdplay.cli.common import json_option, print_json, progress
+from mdplay.cli.common import game_argument, json_option, print_json, progress
+from mdplay.cli.prove import proof_of
+from mdplay.game import Game
 
 
 @click.command()
-@click.argument("game", type=click.Choice(["qubic"]))
+@game_argument
 @click.argument("book", type=click.Path(path_type=Path))
 @json_option
-def command(game: str, book: Path, as_json: bool) -> None:
+def command(game: Game[Any], book: Path, as_json: bool) -> None:
     """Check a book that claims the first player's win, by rules and symmetries of the checker's own.
 
     The last line is `verified` (exit code 0), or names the first gap (exit code 1).
@@ -23,11 +26,9 @@ def command(game: str, book: Path, as_json: bool) -> None:
     Example:
       mdplay verify qubic book.txt
     """
-    from mdplay.solving.qubic_verify import read_rows, verify
-
-    rows = read_rows(book)
-    with progress("checking", len(rows)) as show:
-        verdict = verify(rows, show=show)
+    verify = proof_of(game, "verify")
+    with progress("checking") as show:
+        verdict = verify(book, show=show)
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:

@@ -1,1 +1,1 @@
-"""The games of the package, one file of plain Python each."""
+"""The games of the package, a folder each: ``rules.py``, and beside it what only this game knows."""

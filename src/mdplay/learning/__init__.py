@@ -1,1 +1,1 @@
-"""Learning: n-tuple networks for 2048, temporal differences, curves."""
+"""Learning: the verb, its common result, utilities of points.  Games bring learners of their own."""

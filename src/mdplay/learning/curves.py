@@ -1,83 +1,100 @@
-"""Learning curves: for every thousand episodes the mean score, the maximum and the tiles reached."""
+"""How the learning of a network went: self-play by blocks of episodes, and games against an opponent."""
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
-from dataclasses import dataclass
-from io import StringIO
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from mdplay.files import write
 from mdplay.plots import save_plot
-from mdplay.store import replacing
 
-BLOCK = 1000
+
+@dataclass(frozen=True)
+class Examined:
+    """Games against an opponent: the share of the points, and its 95 % interval."""
+
+    opponent: str
+    games: int
+    score: float
+    low: float
+    high: float
+
+    def text(self) -> str:
+        """Return the score for people."""
+        return (
+            f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {self.games} games against {self.opponent}"
+        )
 
 
 @dataclass(frozen=True)
 class Point:
-    """A block of episodes: how many there were up to its end, their mean and best score, and the tiles.
+    """A stretch of episodes: how many there were up to its end, what player 0 got in them, and how long they were.
 
-    ``tiles`` maps each tile to the share of games that reached it or a larger one.
+    ``seconds`` is the time of learning up to its end; ``examined`` what the network was worth there, if asked.
     """
 
     episodes: int
+    seconds: float
     mean: float
-    max: int
-    tiles: dict[int, float]
+    length: float
+    examined: Examined | None = None
 
     def line(self) -> str:
-        """Return the point as a line for people; tiles that every game reached are left out."""
-        shares = [(tile, share) for tile, share in self.tiles.items() if share < 1.0]
-        table = "".join(f"  {tile} {share:.1%}" for tile, share in shares)
-        return f"{self.episodes:>9,}  mean {self.mean:>10,.1f}  max {self.max:>8,}{table}"
+        """Return the point as a line for people."""
+        told = (
+            f"{self.episodes:>11,}  mean {self.mean:>10,.3f} in {self.length:.1f} moves  {self.seconds:>7,.1f} s"
+        )
+        return f"{told}  {self.examined.text()}" if self.examined else told
 
 
-def curve(scores: NDArray[np.int32], exponents: NDArray[np.uint8], block: int = BLOCK) -> list[Point]:
-    """Return a point for every block of episodes; the last one may be shorter.
-
-    ``exponents`` are those of the largest tile of each game.
-    """
-    return [_point(scores[i : i + block], exponents[i : i + block], i) for i in range(0, len(scores), block)]
-
-
-def _point(scores: NDArray[np.int32], exponents: NDArray[np.uint8], before: int) -> Point:
-    return Point(before + len(scores), float(scores.mean()), int(scores.max()), shares(exponents))
+def point_from(data: Mapping[str, Any]) -> Point:
+    """Return the point that a file tells."""
+    seconds, mean, length = (float(data[name]) for name in ("seconds", "mean", "length"))
+    games = data.get("examined")
+    return Point(int(data["episodes"]), seconds, mean, length, _examined_from(games) if games else None)
 
 
-def shares(exponents: NDArray[Any]) -> dict[int, float]:
-    """Return for every tile the share of games that reached it or a larger one."""
-    return {1 << e: float(np.mean(exponents >= e)) for e in range(1, int(exponents.max()) + 1)}
+def _examined_from(data: Mapping[str, Any]) -> Examined:
+    score, low, high = (float(data[name]) for name in ("score", "low", "high"))
+    return Examined(str(data["opponent"]), int(data["games"]), score, low, high)
 
 
 def write_csv(path: str | Path, points: Sequence[Point]) -> None:
-    """Write a curve as CSV: episodes, mean, max, and a column for every tile."""
-    tiles = sorted({tile for point in points for tile in point.tiles})
-    text = StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["episodes", "mean", "max", *tiles])
+    """Write a curve as CSV."""
+    rows = ["episodes,seconds,mean,length,opponent,games,score,low,high"]
     for point in points:
-        shares = [f"{point.tiles.get(tile, 0.0):.6g}" for tile in tiles]
-        table.writerow([point.episodes, f"{point.mean:.6f}", point.max, *shares])
-    with replacing(path) as file:
-        file.write(text.getvalue().encode())
+        known = asdict(point)
+        examined = known.pop("examined") or dict.fromkeys(("opponent", "games", "score", "low", "high"), "")
+        rows.append(",".join(_field(value) for value in (*known.values(), *examined.values())))
+    write(path, "\n".join([*rows, ""]))
 
 
-def paint(figure: Any, curves: dict[str, Sequence[Point]], title: str = "") -> None:
-    """Paint curves of mean scores, each under its name."""
-    axes = figure.add_subplot(xlabel="episodes", ylabel="mean score of 1000 episodes", title=title)
-    for name, points in curves.items():
-        axes.plot([point.episodes for point in points], [point.mean for point in points], label=name)
+def _field(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return f'"{value}"' if "," in str(value) else str(value)
+
+
+def paint(figure: Any, points: Sequence[Point], title: str = "") -> None:
+    """Paint the score against the opponent with its interval; without one, what the first player gets."""
+    examined = [(point.episodes, point.examined) for point in points if point.examined]
+    label = f"score against {examined[0][1].opponent}" if examined else "result of the first player in self-play"
+    axes = figure.add_subplot(xlabel="episodes", ylabel=label, title=title)
+    if examined:
+        episodes = [n for n, _ in examined]
+        axes.plot(episodes, [one.score for _, one in examined], marker="o")
+        axes.fill_between(
+            episodes, [one.low for _, one in examined], [one.high for _, one in examined], alpha=0.25
+        )
+        axes.set_ylim(0, 1)
+    else:
+        axes.plot([point.episodes for point in points], [point.mean for point in points], marker="o")
     axes.grid(True)
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.legend()
 
 
-def draw(path: str | Path, curves: dict[str, Sequence[Point]], title: str = "") -> None:
-    """Draw curves of mean scores into a picture (.png, .svg or .pdf)."""
-    save_plot(lambda figure: paint(figure, curves, title), path)
+def draw(path: str | Path, points: Sequence[Point], title: str = "") -> None:
+    """Draw a curve into a picture (.png, .svg or .pdf)."""
+    save_plot(lambda figure: paint(figure, points, title), path)

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from mdplay.learning.points import PointUtilities
+from numpy.typing import NDArray
+
 from mdplay.plots import save_plot
 
 Shape = tuple[int, int, int]
 
 
-def draw(path: str | Path, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
+class Run(Protocol):
+    """What is drawn: the utility of every point after a number of games."""
+
+    @property
+    def utilities(self) -> NDArray[Any]:
+        """In point order."""
+
+    @property
+    def num_games(self) -> int:
+        """The games behind them."""
+
+
+def draw(path: str | Path, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
     """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
     layers, rows, cols = shape
     size = (0.6 * cols * layers + 2.0, (0.55 * rows + 0.6) * len(runs) + 0.8)
     save_plot(lambda figure: paint(figure, runs, shape, title), path, size)
 
 
-def paint(figure: Any, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
+def paint(figure: Any, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
     """Paint a row of layers for each run; each run has its own scale."""
     figure.suptitle(title)
     grid = figure.subplots(len(runs), shape[0], squeeze=False)
@@ -27,7 +40,7 @@ def paint(figure: Any, runs: Sequence[PointUtilities], shape: Shape, title: str 
         _draw_run(figure, axes, run, shape)
 
 
-def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: Shape) -> None:
+def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
     values = run.utilities.reshape(shape)
     low, high = float(values.min()), float(values.max())
     for z, plot in enumerate(axes):

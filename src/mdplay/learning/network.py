@@ -1,190 +1,188 @@
-"""The n-tuple network: the value of a board is a sum of table look-ups (Szubert and Jaskowski 2014).
+"""A network of tuples over the board of a game: values of positions and moves, and its files.
 
-    V(board) = sum over the images i and the patterns p of  weights[index(p, image i of the board)]
-
-All weights are float32 in one array; ``Patterns`` says where each table lies.  The look-ups exist twice, in
-vector instructions for 4 x 4 boards (``mdplay.bridge.vectors``) and one by one for every board; both add in the
-same order and agree to the last bit.  Functions marked ``part`` are for kernels; ``turned`` is the transposed
-board, which their callers know anyway.
+A file (``.safetensors``) is a ``mdplay.store`` file of kind ``tuple-network``: the array ``weights``, the tuples,
+the identity of the rules and of the cells, and whatever the course of learning adds.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64
-from mdplay.bridge import kernel, native, part, word
-from mdplay.bridge.vectors import gather_total, store_indices
-from mdplay.errors import FormatError, LimitError
-from mdplay.learning.patterns import Patterns
+from mdplay.bits import elements, nonempty
+from mdplay.bridge import native, words
+from mdplay.errors import FormatError, IllegalMove, MdplayError
+from mdplay.game import Game
+from mdplay.identity import cells_identity, check_rules, game_identity
+from mdplay.learning.board import Board, board_of, is_over
+from mdplay.learning.episodes import value_moves
+from mdplay.learning.look_ups import Tables, new_places
+from mdplay.learning.memory import new_floats
+from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
+from mdplay.rng import Random
+from mdplay.store import load, save
 
-Weights = NDArray[np.float32]
-ALIGNED = 128  # bytes: sixteen weights fill a cache line, a pair of tables two lines that are fetched together
-
-
-@part
-def look_up(net: Any, p: int, image: int, board: Any) -> Any:
-    """Return the place of pattern p's weight for one image of the board."""
-    place = net.base[p] + 0
-    for j in range(net.first[p], net.first[p + 1]):
-        place += int(board >> net.origin[image][j] & 15) << net.bit[j]
-    return U64(place)
-
-
-@part
-def scalar_total(net: Any, weights: Any, board: Any) -> Any:
-    """Return the value of a board, look-up by look-up, added as the lanes of a vector are."""
-    half = net.num_images // 2
-    total = np.float32(0)
-    for odd in range(2):
-        part_of_it = np.float32(0)
-        for i in range(odd, half, 2):
-            low, high = weights[look_up(net, 0, i, board)], weights[look_up(net, 0, i + half, board)]
-            for p in range(1, net.num_patterns):
-                low += weights[look_up(net, p, i, board)]
-                high += weights[look_up(net, p, i + half, board)]
-            part_of_it += low + high
-        total += part_of_it
-    return total
-
-
-@part
-def estimate(net: Any, weights: Any, board: Any, turned: Any) -> Any:
-    """Return the value of a board."""
-    if net.uses_vectors:
-        return gather_total(net, weights, board, turned)
-    return scalar_total(net, weights, board)
-
-
-@part
-def places_of(net: Any, board: Any, turned: Any, out: Any) -> None:
-    """Write where the look-ups of a board are: the images of the first pattern, then those of the next."""
-    if net.uses_vectors:
-        store_indices(net, board, turned, out)
-        return
-    for p in range(net.num_patterns):
-        for image in range(net.num_images):
-            out[p * net.num_images + image] = int(look_up(net, p, image, board))
-
-
-@part
-def add_to(weights: Any, places: Any, amount: Any) -> None:
-    """Add an amount to every weight looked up; a place that occurs twice gets it twice."""
-    for i in range(len(places)):
-        weights[places[i]] += amount
-
-
-@part
-def total_of(net: Any, weights: Any, places: Any) -> Any:
-    """Return the value of the board whose look-ups are given, added in the same order as ever."""
-    n, half = net.num_images, net.num_images // 2
-    total = np.float32(0)
-    for odd in range(2):
-        part_of_it = np.float32(0)
-        for i in range(odd, half, 2):
-            low, high = weights[places[i]], weights[places[i + half]]
-            for p in range(1, net.num_patterns):
-                low += weights[places[p * n + i]]
-                high += weights[places[p * n + i + half]]
-            part_of_it += low + high
-        total += part_of_it
-    return total
-
-
-@kernel
-def estimate_all(net: Any, weights: Any, boards: Any, turned: Any, out: Any) -> None:
-    """Fill ``out`` with the values of boards."""
-    for i in range(len(boards)):
-        out[i] = estimate(net, weights, U64(boards[i]), U64(turned[i]))
-
-
-@kernel
-def places_of_one(net: Any, board: Any, turned: Any, out: Any) -> None:
-    """Fill ``out`` with the places of one board's look-ups."""
-    places_of(net, U64(board), U64(turned), out)
+KIND = "tuple-network"
+LAYOUT = 1
+MAX_ACTIONS = 128
+TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64"}
+TIE = 1e-9  # values that differ by no more, relatively, are tied
+ANEW = "learn it again"
 
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Patterns and their weights; the weights are changed in place by learning.
+    """Tuples of cells and their weights; the weights are changed in place by learning."""
 
-    The values are those of after-states, or of before-states where ``before`` is set.
-    """
-
-    patterns: Patterns
-    weights: Weights
-    before: bool = False
+    board: Board
+    tuples: tuple[Cells, ...]
+    weights: NDArray[np.float32]
 
     @classmethod
-    def create(cls, patterns: Patterns, value: float = 0.0, *, before: bool = False) -> Network:
-        """Return a network that gives every board the same value (0; more for an optimistic start)."""
-        weights = new_array(patterns.num_entries)
-        weights.fill(np.float32(value / patterns.num_lookups))
-        return cls(patterns, weights, before)
+    def create(cls, board: Board, tuples: tuple[Cells, ...]) -> Network:
+        """Return a network to which every position is worth 0."""
+        return cls(board, tuples, new_floats(num_entries(board, tuples)))
 
-    def places(self, board: int) -> NDArray[np.uint32]:
-        """Return where the look-ups of a board are in the weights."""
-        out = np.empty(self.patterns.num_lookups, np.uint32)
-        places_of_one(native(self.patterns), word(board), word(self._turned(board)), out)
-        return out
+    @property
+    def game(self) -> Game[Any]:
+        """The game that it knows."""
+        return self.board.game
 
-    def estimate(self, board: int) -> float:
-        """Return the value of a board."""
-        out = np.empty(1, np.float32)
-        boards, turned = (np.array([b], np.uint64) for b in (board, self._turned(board)))
-        estimate_all(native(self.patterns), self.weights, boards, turned, out)
-        return float(out[0])
+    @cached_property
+    def tables(self) -> Tables:
+        """The network as kernels take it."""
+        base, powers = places_of(self.board, self.tuples)
+        layout = np.array(self.board.layout or ((0,) * 6,), np.int64)
+        board = self.board
+        return Tables(self.weights, base, powers, layout, board.points, board.shared, not board.points)
 
-    def update(self, board: int, change: float) -> None:
-        """Change the value of a board by spreading the change evenly over its look-ups, in place."""
-        np.add.at(self.weights, self.places(board), np.float32(change / self.patterns.num_lookups))
+    @property
+    def num_lookups(self) -> int:
+        """The look-ups of a position, all images counted."""
+        return len(self.tables.base)
 
-    def _turned(self, board: int) -> int:
-        from mdplay.games.twenty48 import transpose
+    # ---------------------------------------------------------------- values, and play by them
+    def values(self, state: Any) -> dict[int, float]:
+        """Return what every move is worth to the player to move, points on the way included."""
+        row = np.array([[int(w) for w in words(state)]], np.uint64)
+        out = np.zeros((1, MAX_ACTIONS), np.float32)
+        value_moves(native(self.game), self.tables, new_places(self.tables), row, out)
+        return {action: float(out[0, action]) for action in elements(self.game.legal(state))}
 
-        return transpose(board) if self.patterns.uses_vectors else board
+    def value(self, state: Any) -> float:
+        """Return what a state is held to be worth to the player to move; chance is averaged."""
+        game = self.game
+        if nonempty(game.outcomes(state)):
+            return sum(self._share(state, i) for i in elements(game.outcomes(state)))
+        if is_over(game, state):
+            return float(game.result(state)) * (-1 if game.player(state) else 1)
+        return max(self.values(state).values())
 
-    # ---------------------------------------------------------------- tables in canonical order
-    def table(self, p: int) -> Weights:
-        """Return a copy of pattern p's table, its first cell in the lowest nibble of the index."""
-        return self.weights[_canonical(self.patterns, p)]
+    def _share(self, state: Any, i: int) -> float:
+        """Return what an outcome adds to the value of a chance event, for who moves in the state."""
+        after = self.game.outcome(state, i)
+        sign = 1 if self.game.player(after) == self.game.player(state) else -1
+        return self.game.probability(state, i) * sign * self.value(after)
 
-    def set_table(self, p: int, table: Weights) -> None:
-        """Replace pattern p's table, given in canonical order."""
-        places = _canonical(self.patterns, p)
-        if table.shape != places.shape:
-            raise FormatError(f"a table of {table.size} entries does not fit the pattern, which has {places.size}")
-        self.weights[places] = table
+    # ---------------------------------------------------------------- files
+    @property
+    def stamp(self) -> str:
+        """The hash of where the look-ups lie: a file with another one belongs to another board."""
+        tables = self.tables
+        data = b"".join(array.tobytes() for array in (tables.base, tables.powers, tables.layout))
+        return hashlib.sha256(data).hexdigest()[:32]
+
+    def save(
+        self,
+        path: str | Path,
+        arrays: Mapping[str, NDArray[Any]] | None = None,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the network, with further arrays and words of its owner."""
+        game = self.game
+        known = {"rules": game_identity(game), "cells": cells_identity(game), "stamp": self.stamp}
+        told = {"layout": LAYOUT, "tuples": tuples_text(self.tuples), **known}
+        save(path, {"weights": self.weights, **(arrays or {})}, kind=KIND, meta={**(meta or {}), **told})
+
+    @classmethod
+    def load(cls, path: str | Path, game: Game[Any]) -> tuple[Network, dict[str, NDArray[Any]], dict[str, Any]]:
+        """Read the network of a game, its owner's arrays and words, or raise FormatError.
+
+        The weights are a read-only view of the mapped file.
+        """
+        stored = load(path, kind=KIND, types=TYPES, needs=("weights",))
+        meta = stored.meta
+        if meta.get("layout") != LAYOUT:
+            raise FormatError(
+                f"{path} has layout {meta.get('layout')!r:.40}; this version of mdplay reads {LAYOUT}"
+            )
+        check_rules(path, meta.get("rules"), game, ANEW)
+        board = board_of(game)
+        network = cls(board, _tuples_of(path, meta, board), stored.arrays["weights"])
+        if network.weights.shape != (num_entries(board, network.tuples),):
+            raise FormatError(f"{path} is damaged: its weights are not those of its tuples")
+        if (meta.get("cells"), meta.get("stamp")) != (cells_identity(game), network.stamp):
+            raise FormatError(f"the cells of {type(game).__name__} have changed since {path} was made; {ANEW}")
+        return network, stored.arrays, meta
 
 
-def _canonical(patterns: Patterns, p: int) -> NDArray[np.uint32]:
-    """Return the places of a table's entries in canonical order."""
-    place = patterns.places[p]
-    found = np.full(1, place.base, np.uint32)
-    for bit in place.bits:  # each cell becomes the new highest nibble
-        found = ((np.arange(16, dtype=np.uint32) << np.uint32(bit))[:, None] + found).reshape(-1)
-    return found
+def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board) -> tuple[Cells, ...]:
+    try:
+        tuples = named_tuples(str(meta["tuples"]), board)
+        num_entries(board, tuples)
+    except (KeyError, MdplayError) as error:
+        raise FormatError(f"{path} is damaged: its tuples cannot be read ({error})") from None
+    return tuples
 
 
-def new_array(*shape: int) -> Weights:
-    """Return zeros of float32, or raise LimitError where the memory cannot hold them."""
-    size = 4 * int(np.prod(shape, dtype=np.int64))
-    if size > _memory():
-        raise LimitError(f"the tables need {size / 2**30:.1f} GiB, more memory than is free; use fewer cells")
-    count = size // 4
-    raw = np.zeros(count + ALIGNED // 4, np.float32)  # numpy asks for huge pages
-    skip = -raw.ctypes.data % ALIGNED // 4
-    return raw[skip : skip + count].reshape(shape)
+@lru_cache(maxsize=4)
+def _kept(path: Path, changed: int, game: Game[Any]) -> Network:
+    """Return the network of a file, which is read anew only if it has changed."""
+    return Network.load(path, game)[0]
 
 
-def _memory() -> int:
-    """Return the bytes of memory that can be had, or a large number where nobody tells."""
-    with suppress(OSError, ValueError, IndexError):
-        return 1024 * int(Path("/proc/meminfo").read_text().split("MemAvailable:")[1].split()[0])
-    return 1 << 62
+def read_network(file: str | Path, game: Game[Any]) -> Network:
+    """Return the network of a file, made for a game, or raise FormatError."""
+    path = Path(file).expanduser()
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError as error:
+        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
+    return _kept(path, changed, game)
+
+
+class NetworkAgent:
+    """Play the move that a network, or the network of a file, holds to be worth most; ties go to the smallest."""
+
+    def __init__(self, game: Game[Any], file: str | Network) -> None:
+        self.network = read_network(file, game) if isinstance(file, str) else file
+
+    def act(self, state: Any, rng: Random | None = None) -> int:
+        """Return the best move; nothing is random about it."""
+        return best_of(self.values(state), self.network.game, state)
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return what every move is held to be worth to the player to move."""
+        return self.network.values(state)
+
+
+def best_of(values: Mapping[int, float], game: Game[Any], state: Any) -> int:
+    """Return the action of the highest value; ties go to the smallest."""
+    if not values:
+        raise IllegalMove(f"{game.text(state)}: no player moves here")
+    most = max(values.values())
+    return min(action for action, value in values.items() if value >= most - TIE * max(1.0, abs(most)))
+
+
+def lengths_text(tuples: Sequence[Cells]) -> str:
+    """Return in words how many tuples there are of which length."""
+    lengths = sorted({len(cells) for cells in tuples}, reverse=True)
+    counts = [(sum(len(cells) == n for cells in tuples), n) for n in lengths]
+    return ", ".join(f"{count} x {n}" for count, n in counts)

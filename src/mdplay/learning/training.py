@@ -1,236 +1,369 @@
-"""A training that can be stopped, killed and gone on with.
+"""Learning a network of tuples for any game: a training that can be stopped, killed and gone on with.
 
-A checkpoint is the network file itself: the weights, the sums of temporal coherence, and the scores of all
-episodes so far.  It is written atomically after blocks of a thousand episodes, at the end, and when the user
-stops.  Every episode has a random stream of its own, so a run on one thread that goes on from a checkpoint ends
-with the same bits as one that was never interrupted.
+A checkpoint is the network's file: the weights, the sums of temporal coherence, the settings and the curve.  On
+one thread a run of a given number of episodes ends with the same bits however often it was interrupted.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
-from mdplay.errors import FormatError, unknown
-from mdplay.games.twenty48 import Twenty48
-from mdplay.learning.curves import BLOCK, Point, curve
-from mdplay.learning.files import load_network, save_network
-from mdplay.learning.kernels import Rule, train
-from mdplay.learning.moves import row_table
-from mdplay.learning.network import Network, Weights, new_array
-from mdplay.learning.patterns import parse_patterns
-from mdplay.running import Show, Watch, num_threads
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import FormatError, GameError, LimitError
+from mdplay.game import Between, Game
+from mdplay.learning.board import Board, board_of
+from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
+from mdplay.learning.curves import Examined, Point, draw, point_from, write_csv
+from mdplay.learning.episodes import LARGEST, NO_NUMBER, Rule, new_trail, rate_table, train_network
+from mdplay.learning.learned import Actor, Report
+from mdplay.learning.look_ups import new_places
+from mdplay.learning.memory import new_floats
+from mdplay.learning.network import Network, NetworkAgent, lengths_text
+from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
+from mdplay.running import MAX_THREADS, Show, Watch, num_threads
 
-METHODS = {
-    "td": Rule(),
-    "td-before": Rule(before=True, backward=True),
-    "tc": Rule(coherent=True),
-}
-ALPHAS = {"td": 0.1, "td-before": 0.1, "tc": 1.0}
-SAVE_SHARE = 20  # saving takes at most one part in so many of the time
+EPISODES = 100_000
+FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
+POINTS = 10  # of the curve of a run
+NO_END = 1 << 40  # episodes of a run whose end is told by the clock
+
+Examine = Callable[[Actor], Examined]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a training depends on; with one thread nothing else changes its result.
+    """What a training depends on; with one thread and a number of episodes nothing else changes its result."""
 
-    ``alpha`` None takes the method's own.  ``backward`` replays after-states from the end of each episode;
-    ``decay`` (lambda) does so with returns of TD(lambda).  ``optimistic`` is the first value of every board.
-    """
-
-    method: str = "td"
-    network: str = "default"
-    rows: int = 4
-    cols: int = 4
-    alpha: float | None = None
-    backward: bool = False
-    decay: float = 0.0
-    optimistic: float = 0.0
+    tuples: str
+    alpha: float
+    decay: float = 0.8
+    epsilon: float = 0.1
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
-        if self.method not in METHODS:
-            raise unknown("method", self.method, METHODS)
-        if not 0 < self.rate <= 10:
-            raise FormatError(f"alpha={self.rate} is not a rate; give a number above 0, as 0.1")
+        if not 0 < self.alpha <= 100:
+            raise FormatError(f"alpha={self.alpha} is not a rate; give a number above 0, as 1")
         if not 0 <= self.decay <= 1:
             raise FormatError(f"lambda={self.decay} is not between 0 and 1")
-        if not abs(self.optimistic) < 1e9:
-            raise FormatError(f"optimistic={self.optimistic} is no value of a board")
+        if not 0 <= self.epsilon <= 1:
+            raise FormatError(f"epsilon={self.epsilon} is not between 0 and 1")
 
-    @property
-    def rate(self) -> float:
-        """The rate of learning, shared by all look-ups of a board."""
-        return ALPHAS[self.method] if self.alpha is None else self.alpha
 
-    @property
-    def rule(self) -> Rule:
-        """The rule of the kernels."""
-        rule = METHODS[self.method]
-        return replace(rule, backward=rule.backward or self.backward or self.decay > 0)
+@dataclass
+class Stretch:
+    """The episodes since the last point of the curve."""
+
+    episodes: int = 0
+    score: float = 0.0  # of player 0, all episodes together
+    moves: int = 0
+
+    def add(self, scores: NDArray[np.float32], moves: NDArray[np.int32]) -> None:
+        """Add episodes one after the other, so that it does not matter how they were parted."""
+        self.score = float(np.cumsum(np.concatenate([[self.score], scores.astype(np.float64)]))[-1])
+        self.episodes += len(scores)
+        self.moves += int(moves.sum(dtype=np.int64))
+
+
+def stretch_from(data: Mapping[str, Any]) -> Stretch:
+    """Return the stretch that a file tells."""
+    return Stretch(int(data["episodes"]), float(data["score"]), int(data["moves"]))
 
 
 @dataclass
 class Training:
-    """A training: the settings, the network as it is now, and what the episodes brought so far."""
+    """A training: the settings, the network as it is now, and how it went so far."""
 
     settings: Settings
     network: Network
-    coherence: Weights
-    scores: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
-    tiles: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
-    moves: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    coherence: NDArray[np.float32]
+    episodes: int = 0
+    moves: int = 0
     seconds: float = 0.0
+    curve: list[Point] = field(default_factory=list)
+    stretch: Stretch = field(default_factory=Stretch)
 
     @classmethod
-    def begin(cls, settings: Settings) -> Training:
+    def begin(cls, game: Game[Any], settings: Settings) -> Training:
         """Return a training before its first episode."""
-        patterns = parse_patterns(settings.network, settings.rows, settings.cols)
-        network = Network.create(patterns, settings.optimistic, before=settings.rule.before)
-        coherence = new_array(patterns.num_entries if settings.rule.coherent else 1, 2)
-        coherence.fill(np.finfo(np.float32).tiny)  # the rate of a weight that was never changed is 1
-        return cls(settings, network, coherence)
+        board = board_of(game)
+        network = Network.create(board, read_tuples(settings.tuples, board, settings.seed))
+        return cls(settings, network, new_floats(len(network.weights), 2))
 
     @property
-    def episodes(self) -> int:
-        """The episodes done."""
-        return len(self.scores)
+    def game(self) -> Game[Any]:
+        """The game that is learned."""
+        return self.network.game
 
     @property
     def moves_per_second(self) -> float:
         """The mean speed, all threads together."""
-        return int(self.moves.sum(dtype=np.int64)) / self.seconds if self.seconds else 0.0
+        return self.moves / self.seconds if self.seconds else 0.0
 
-    def curve(self) -> list[Point]:
-        """Return the learning curve."""
-        return curve(self.scores, self.tiles)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON: the last thousand episodes, and the curve."""
-        points = self.curve()
-        last = self.scores[-BLOCK:]
-        return {
-            "mean": float(last.mean()) if len(last) else 0.0,
-            "max": int(last.max(initial=0)),
-            "episodes": self.episodes,
-            "moves": int(self.moves.sum(dtype=np.int64)),
-            "seconds": self.seconds,
-            "moves_per_second": self.moves_per_second,
-            "settings": asdict(self.settings),
-            "curve": [asdict(point) for point in points],
-        }
-
-    def run_block(self, episodes: int, threads: int, show: Show | None = None) -> None:
-        """Learn some more episodes.  Ctrl-C ends it after the episodes at work, which count."""
-        scores, tiles, moves = (np.full(episodes, -1, np.int32) for _ in range(3))
-        before = int(self.moves.sum(dtype=np.int64))
-        watch = Watch(threads, None if show is None else lambda moves: show(before + moves))
+    # ---------------------------------------------------------------- learning
+    def run(self, episodes: int, threads: int, planned: int, show: Show | None = None) -> None:
+        """Learn some more episodes of a run that has ``planned`` in all.  Ctrl-C ends it after those at work."""
+        scores, moves = np.zeros(episodes, np.float32), np.full(episodes, -1, np.int32)
+        watch = Watch(threads, None if show is None else lambda more: show(self.moves + more))
         began = time.perf_counter()
         try:
-            watch.run([self._task(i, threads, watch, (scores, tiles, moves)) for i in range(threads)])
+            watch.run([self._task(i, threads, planned, watch, scores, moves) for i in range(threads)])
         finally:
-            done = scores >= 0
             self.seconds += time.perf_counter() - began
-            self.scores = np.concatenate([self.scores, scores[done]])
-            self.tiles = np.concatenate([self.tiles, tiles[done].astype(np.uint8)])
-            self.moves = np.concatenate([self.moves, moves[done]])
+            done = moves >= 0
+            if NO_NUMBER in moves:
+                limits = f"from {-LARGEST:g} to {LARGEST:g}"
+                raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+            self.stretch.add(scores[done], moves[done])
+            self.episodes += int(done.sum())
+            self.moves += int(moves[done].sum(dtype=np.int64))
 
     def _task(
-        self, thread: int, threads: int, watch: Watch, out: tuple[NDArray[np.int32], ...]
+        self,
+        thread: int,
+        threads: int,
+        planned: int,
+        watch: Watch,
+        scores: NDArray[np.float32],
+        moves: NDArray[np.int32],
     ) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
-        settings, patterns = self.settings, self.network.patterns
-        step, decay = np.float32(settings.rate / patterns.num_lookups), np.float32(settings.decay)
-        game = Twenty48(settings.rows, settings.cols)
-        run = partial(train, native(game), native(patterns), native(settings.rule), self.network.weights)
-        run = partial(run, self.coherence, row_table(), step, decay, word(settings.seed), self.episodes)
-        return partial(run, thread, threads, watch.stop, watch.progress, *out)
+        tables, settings = self.network.tables, self.settings
+        step = settings.alpha / self.network.num_lookups
+        rule = Rule(step, float(settings.decay), float(settings.epsilon), self._is_fair, planned)
+        run = partial(train_network, native(self.game), tables, self.coherence, rate_table(), rule)
+        run = partial(run, new_places(tables), new_trail(tables), word(settings.seed), self.episodes)
+        return partial(run, thread, threads, watch.stop, watch.progress, scores, moves)
 
-    def task(self, episodes: int) -> tuple[Callable[[], None], NDArray[np.int32]]:
-        """Return the work of some episodes for the caller's own thread, and the moves it will have made."""
-        out = tuple(np.full(episodes, -1, np.int32) for _ in range(3))
-        return self._task(0, 1, Watch(), out), out[2]
+    @property
+    def _is_fair(self) -> bool:
+        """Whether rates are fair: beside a tuple of the whole board, which the others would hold back."""
+        return len(self.network.tuples) > 1 and max(map(len, self.network.tuples)) == self.network.board.num_cells
 
     def prepare(self) -> None:
         """Compile what there is to compile, so that the clock measures learning."""
-        Watch().run([self.task(0)[0]])
+        watch, nothing = Watch(), np.zeros(0, np.int32)
+        watch.run([self._task(0, 1, 1, watch, np.zeros(0, np.float32), nothing)])
+
+    def add_point(self, examined: Examined | None) -> Point:
+        """End a stretch of episodes with a point of the curve, which is returned."""
+        stretch, self.stretch = self.stretch, Stretch()
+        count = max(1, stretch.episodes)
+        point = Point(self.episodes, self.seconds, stretch.score / count, stretch.moves / count, examined)
+        self.curve.append(point)
+        return point
+
+    # ---------------------------------------------------------------- as every learner's
+    def agent(self) -> NetworkAgent:
+        """Return a player that takes the move of the highest value."""
+        return NetworkAgent(self.game, self.network)
+
+    def value(self, state: Any) -> float:
+        """Return what a state is held to be worth to the player to move."""
+        return self.network.value(state)
+
+    def text(self) -> str:
+        """Return for people how much was learned how fast."""
+        network = self.network
+        size = f"{network.num_lookups} look-ups, {network.weights.nbytes / 1e6:.1f} MB"
+        speed = f"{self.moves:,} moves in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
+        return f"{self.episodes:,} episodes, {speed}; {lengths_text(network.tuples)} cells, {size}"
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {
+            "episodes": self.episodes,
+            "moves": self.moves,
+            "seconds": self.seconds,
+            "moves_per_second": self.moves_per_second,
+            "look_ups": self.network.num_lookups,
+            "bytes": self.network.weights.nbytes,
+            "settings": asdict(self.settings),
+            "curve": [asdict(point) for point in self.curve],
+        }
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the curve."""
+        draw(path, self.curve, f"{type(self.game).__name__}, seed {self.settings.seed}")
+
+    def write_curve(self, path: str | Path) -> None:
+        """Write the curve as CSV."""
+        write_csv(path, self.curve)
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
         """Write the checkpoint, which is also the network's file."""
-        arrays: dict[str, NDArray[Any]] = {"scores": self.scores, "tiles": self.tiles, "moves": self.moves}
-        if self.settings.rule.coherent:
-            arrays["coherence"] = self.coherence
-        save_network(path, self.network, arrays, {"settings": asdict(self.settings), "seconds": self.seconds})
+        course = {"episodes": self.episodes, "moves": self.moves, "stretch": asdict(self.stretch)}
+        course |= {"curve": [asdict(point) for point in self.curve], "seconds": self.seconds}
+        words = {"settings": asdict(self.settings), "course": course}
+        self.network.save(path, {"coherence": self.coherence}, words)
 
     @classmethod
-    def load(cls, path: str | Path) -> Training:
-        """Read a checkpoint."""
-        network, arrays, meta = load_network(path)
-        if "settings" not in meta:
+    def load(cls, path: str | Path, game: Game[Any]) -> Training:
+        """Read a checkpoint to go on with."""
+        network, arrays, meta = Network.load(path, game)
+        if "settings" not in meta or "coherence" not in arrays:
             raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
-        training = cls.begin(Settings(**meta["settings"]))
-        if training.network.patterns != network.patterns:
-            raise FormatError(f"{path} is damaged: its patterns are not those of its settings")
-        training.network.weights[:] = network.weights
-        if training.settings.rule.coherent:
-            training.coherence[:] = arrays["coherence"]
-        training.scores, training.tiles, training.moves = (
-            arrays[name].copy() for name in ("scores", "tiles", "moves")
-        )
-        training.seconds = float(meta["seconds"])
+        try:
+            settings, course = Settings(**meta["settings"]), meta["course"]
+            counts = int(course["episodes"]), int(course["moves"]), float(course["seconds"])
+            curve, stretch = [point_from(point) for point in course["curve"]], stretch_from(course["stretch"])
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise FormatError(f"{path} is damaged: its training cannot be read ({error!r:.80})") from None
+        right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0
+        if not right or arrays["coherence"].shape != (len(network.weights), 2):
+            raise FormatError(f"{path} is damaged: its settings are not those of its network")
+        training = cls.begin(game, settings)
+        training.network.weights[:], training.coherence[:] = network.weights, arrays["coherence"]
+        training.episodes, training.moves, training.seconds = counts
+        training.curve, training.stretch = curve, stretch
         return training
 
 
-def resume(path: str | Path, wanted: Mapping[str, Any]) -> Training:
-    """Read a checkpoint to go on with; ``wanted`` are the settings asked for, which must be its own."""
-    training = Training.load(path)
-    for name, value in wanted.items():
-        if (has := getattr(training.settings, name)) != value:
-            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
+# ---------------------------------------------------------------- runs
+@dataclass
+class Budget:
+    """How long a run is: so many episodes, or so many seconds of learning."""
+
+    episodes: int | None
+    seconds: float | None
+    began: float = 0.0  # the seconds that the training had before
+
+    def share(self, training: Training) -> float:
+        """Return which part of the run is done."""
+        if self.seconds is None:
+            return training.episodes / (self.episodes or 1)
+        return (training.seconds - self.began) / self.seconds
+
+    def next_point(self, training: Training) -> int:
+        """Return the number of the point of the curve that comes next, from 1 to POINTS; beyond it at the end."""
+        if self.seconds is None:
+            return training.episodes * POINTS // (self.episodes or 1) + 1
+        return int(self.share(training) * POINTS) + 1
+
+    def planned(self, training: Training) -> int:
+        """Return how many episodes the run will have in all, as far as that can be told."""
+        if self.seconds is None:
+            return self.episodes or 1
+        share = self.share(training)
+        return int(training.episodes / share) + 1 if share > 0 else NO_END
+
+    def block(self, training: Training, speed: float, point: int) -> int:
+        """Return how many episodes to learn before the clock is asked again, at most up to the next point."""
+        count = max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
+        if self.seconds is not None:
+            left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
+            return max(1, min(count, int(left) or 1))
+        return max(1, min(count, -(-(self.episodes or 1) * point // POINTS) - training.episodes))
+
+
+def run_training(
+    training: Training,
+    budget: Budget,
+    *,
+    threads: int = 1,
+    out: str | Path | None = None,
+    save_seconds: float = 60.0,
+    report: Report | None = None,
+    show: Show | None = None,
+    examine: Examine | None = None,
+) -> Training:
+    """Go on with a training until its budget is spent; ``examine`` is asked at every point of the curve."""
+    budget.began = training.seconds
+    checkpoints = Checkpoints(training, out, save_seconds)
+    with checkpoints.running():
+        training.prepare()
+        while budget.share(training) < 1.0:
+            point = budget.next_point(training)
+            speed = training.episodes / training.seconds if training.seconds else 0.0
+            training.run(
+                budget.block(training, speed, point), num_threads(threads), budget.planned(training), show
+            )
+            if budget.next_point(training) > point:
+                found = training.add_point(examine(training.agent()) if examine else None)
+                if report is not None:
+                    report(found.line())
+            if budget.share(training) < 1.0:
+                checkpoints.save_if_due()
     return training
 
 
-def learn(
-    training: Training,
-    episodes: int,
+def learn_network(
+    game: Game[Any],
     *,
-    threads: int | None = 1,
-    out: str | Path | None = None,
-    save_seconds: float = 60.0,
-    report: Callable[[Training], None] | None = None,
+    method: str = "network",
+    episodes: int | None = None,
+    seed: int | None = None,
+    file: str | Path | None = None,
     show: Show | None = None,
+    report: Report | None = None,
+    examine: Examine | None = None,
+    minutes: Annotated[
+        float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."
+    ] = None,
+    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1,
+    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False,
+    tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None,
+    alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None,
+    lambda_: Annotated[
+        float | None, "Returns of TD(lambda); 0.8, with points or chance 0.5, unless given."
+    ] = None,
+    epsilon: Annotated[float | None, "Share of random moves; 0.1 unless given."] = None,
+    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0,
 ) -> Training:
-    """Go on with a training until it has had so many episodes in all.
+    """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
 
-    It is saved to ``out`` about every ``save_seconds``, at the end, and on Ctrl-C, which goes on as
-    KeyboardInterrupt.  ``report`` hears of every thousand episodes, ``show`` of the moves so far.
+    A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
+    is network and checkpoint in one, for the agents network:FILE and mcts:network=FILE.  Ctrl-C saves and stops;
+    resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
+
+    Example:
+      mdplay learn connect-four --minutes 5 --threads 2 --out c4.safetensors --against mcts:simulations=1000
+      mdplay learn my_game.py --episodes 50000 --plot curve.png
+
     """
-    if out is not None:
-        training.save(out)  # a path that cannot be written is better known now
-    training.prepare()
-    saved, wait = time.monotonic(), save_seconds
-    try:
-        while training.episodes < episodes:
-            block = min(episodes, training.episodes // BLOCK * BLOCK + BLOCK) - training.episodes
-            training.run_block(block, num_threads(threads), show)
-            if report is not None:
-                report(training)
-            if out is not None and time.monotonic() - saved >= wait and training.episodes < episodes:
-                began = time.monotonic()
-                training.save(out)
-                saved = time.monotonic()
-                wait = max(save_seconds, SAVE_SHARE * (saved - began)) if save_seconds else 0.0
-    finally:
-        if out is not None:
-            training.save(out)
+    if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
+        raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
+    if episodes is not None and minutes is not None:
+        raise LimitError("give a number of episodes or of minutes, not both")
+    hold_promises(game)
+    wanted = {"tuples": tuples, "alpha": alpha, "decay": lambda_, "epsilon": epsilon, "seed": seed}
+    given = {name: value for name, value in wanted.items() if value is not None}
+    training = begin_or_resume(file, resume, partial(_begin, game, given), partial(_resume, game, given))
+    budget = Budget(episodes or EPISODES, None if minutes is None else 60.0 * minutes)
+    run = partial(run_training, training, budget, threads=threads, out=file, save_seconds=save_every)
+    return run(report=report, show=show, examine=examine)
+
+
+def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:
+    """Return a new training with the settings given, the others as they suit the game."""
+    board, seed = board_of(game), given.get("seed", 0)
+    found = read_tuples(given["tuples"], board, seed) if "tuples" in given else choose_tuples(board, seed)
+    return Training.begin(game, Settings(**{**suited(board), **given, "tuples": tuples_text(found)}))
+
+
+def suited(board: Board) -> dict[str, float]:
+    """Return the rate and the decay that suit a game: gentle ones where points or chance make returns differ."""
+    noisy = board.points or board.game.has_outcomes
+    return {"alpha": 1.0, "decay": 0.5} if noisy else {"alpha": 3.0, "decay": 0.8}
+
+
+def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Training:
+    """Read a checkpoint to go on with; the settings asked for must be its own."""
+    training = Training.load(path, game)
+    asked = dict(given)
+    if "tuples" in asked:
+        asked["tuples"] = tuples_text(read_tuples(asked["tuples"], training.network.board, training.settings.seed))
+    for name, value in asked.items():
+        if (has := getattr(training.settings, name)) != value:
+            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
     return training

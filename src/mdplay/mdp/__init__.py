@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdplay.mdp.model import MDP
-from mdplay.mdp.planning import Plan, evaluate, plan, verify
+from mdplay.mdp.planning import Plan, evaluate_policy, plan, verify
+from mdplay.mdp.process import MDP
 
-__all__ = ["MDP", "Plan", "evaluate", "plan", "verify"]
+__all__ = ["MDP", "Plan", "evaluate_policy", "plan", "verify"]

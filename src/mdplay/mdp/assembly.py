@@ -12,8 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError
-from mdplay.mdp.loops import merge, run
-from mdplay.mdp.model import MAX_STATES, MDP, Floats, Integers
+from mdplay.mdp.expectation import expected_rewards
+from mdplay.mdp.loops import merge
+from mdplay.mdp.model import MAX_STATES, Model
+from mdplay.states.walks import Floats, Integers, run
+
+
+class Transitions(NamedTuple):
+    """Transitions in any order, one an entry."""
+
+    state: npt.ArrayLike
+    action: npt.ArrayLike
+    target: npt.ArrayLike
+    reward: npt.ArrayLike
+    probability: npt.ArrayLike
 
 
 class Columns(NamedTuple):
@@ -30,20 +42,19 @@ class Columns(NamedTuple):
 
 
 def assemble(
-    state: npt.ArrayLike,
-    action: npt.ArrayLike,
-    target: npt.ArrayLike,
-    reward: npt.ArrayLike,
-    probability: npt.ArrayLike,
+    transitions: Transitions,
     *,
     num_states: int,
     discount: float,
-    minimise: bool,
-    keep_rewards: bool,
-) -> MDP:
-    """Return the MDP of the transitions; those of probability 0 are left out."""
-    states, actions, targets = np.asarray(state), np.asarray(action), np.asarray(target)
-    rewards, weights = np.asarray(reward, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    minimise: bool = False,
+    keep_rewards: bool = False,
+) -> Model:
+    """Return the model of the transitions; those of probability 0 are left out.
+
+    ``keep_rewards`` keeps the reward of every transition beside the expectation of each choice.
+    """
+    states, actions, targets = (np.asarray(column) for column in transitions[:3])
+    rewards, weights = (np.asarray(column, dtype=np.float64) for column in transitions[3:])
     if len({len(states), len(actions), len(targets), len(rewards), len(weights)}) > 1:
         raise FormatError("states, actions, targets, rewards and probabilities must be equally many")
     _check_whole("state", states, num_states)
@@ -51,8 +62,9 @@ def assemble(
     _check_whole("action", actions, MAX_STATES)
     _check_finite(rewards, weights)
     width = int(actions.max()) + 1 if actions.size else 1
-    columns = merged(Columns(states.astype(np.int64) * width + actions, targets, rewards, weights))
-    return _model(columns, width, num_states, discount, minimise, keep_rewards)
+    columns = grouped(Columns(states.astype(np.int64) * width + actions, targets, rewards, weights))
+    expected = expected_rewards(_starts(columns.row), columns.reward, columns.probability)
+    return _model(merged(columns), expected, width, num_states, discount, minimise, keep_rewards)
 
 
 def _check_whole(name: str, numbers: Integers, end: int) -> None:
@@ -73,36 +85,51 @@ def _check_finite(rewards: Floats, weights: Floats) -> None:
     """Refuse rewards that are not finite and probabilities that are negative or none."""
     if not np.isfinite(rewards).all():
         raise FormatError(f"a reward is {rewards[~np.isfinite(rewards)][0]}; it must be finite")
-    if not (weights >= 0.0).all():
-        raise FormatError(f"a probability is {weights[~(weights >= 0.0)][0]}; it must be between 0 and 1")
+    fits = (weights >= 0.0) & (weights < np.inf)
+    if not fits.all():
+        raise FormatError(f"a probability is {weights[~fits][0]}; it must be between 0 and 1")
 
 
-def merged(columns: Columns) -> Columns:
-    """Return the transitions grouped by row, repeated ones added up, zeros left out."""
+def grouped(columns: Columns) -> Columns:
+    """Return the transitions grouped by row, zeros left out."""
     if (columns.probability == 0.0).any():
         columns = columns.take(np.flatnonzero(columns.probability))
     if (columns.row[1:] < columns.row[:-1]).any():
         columns = columns.take(np.argsort(columns.row, kind="stable"))
+    return columns
+
+
+def merged(columns: Columns) -> Columns:
+    """Return grouped transitions, repeated ones added up."""
     if not len(columns.row):
         return columns
     distinct = Columns(*(np.array(column) for column in columns))
     mark = np.full(int(columns.target.max()) + 1, -1, dtype=np.int64)
-    count = run(merge, len(columns.row), *columns, mark, *distinct)
+    count = run(merge, len(columns.row), columns, mark, np.zeros(len(columns.row)), distinct)
     return Columns(*(column[:count] for column in distinct)) if count < len(columns.row) else distinct
 
 
+def _starts(row: Integers) -> Integers:
+    """Return where each row begins, and where the last one ends."""
+    return np.flatnonzero(np.concatenate([[True], row[1:] != row[:-1], [True]])) if len(row) else np.zeros(1, int)
+
+
 def _model(
-    columns: Columns, width: int, num_states: int, discount: float, minimise: bool, keep_rewards: bool
-) -> MDP:
-    """Return the MDP of transitions that are grouped and distinct; a row is state * width + action."""
-    row = columns.row
-    starts = np.flatnonzero(np.append(True, row[1:] != row[:-1])) if len(row) else np.zeros(0, dtype=np.intp)
-    expected = np.add.reduceat(columns.probability * columns.reward, starts) if len(row) else np.zeros(0)
-    state, action = np.divmod(row[starts], width)
-    return MDP(
+    columns: Columns,
+    expected: Floats,
+    width: int,
+    num_states: int,
+    discount: float,
+    minimise: bool,
+    keep_rewards: bool,
+) -> Model:
+    """Return the model of transitions that are grouped and distinct; a row is state * width + action."""
+    starts = _starts(columns.row)
+    state, action = np.divmod(columns.row[starts[:-1]], width)
+    return Model(
         first_choice=np.searchsorted(state, np.arange(num_states + 1)),
         action=action,
-        first_transition=np.append(starts, len(row)),
+        first_transition=starts,
         target=columns.target,
         probability=columns.probability,
         reward=expected,

@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError
-from mdplay.mdp.model import MDP, Floats, Integers, lengths
+from mdplay.mdp.assembly import Transitions, assemble
+from mdplay.mdp.model import Model
+from mdplay.states.walks import Floats, Integers, lengths
 
 Row = tuple[int, int, int, float, float]  # state, action, target, reward, probability
 
 
-def from_nested(nested: Sequence[Sequence[Any]], *, discount: float, minimise: bool = False) -> MDP:
+def from_nested(nested: Sequence[Sequence[Any]], *, discount: float, minimise: bool = False) -> Model:
     """Return the MDP of ``nested[state][action] = [[target, reward, probability], ...]``."""
     rows: list[Row] = []
     for state, actions in enumerate(nested):
@@ -34,7 +36,7 @@ def from_nested(nested: Sequence[Sequence[Any]], *, discount: float, minimise: b
     return _from_rows(rows, len(nested), discount, minimise)
 
 
-def to_nested(mdp: MDP) -> list[list[list[list[float]]]]:
+def to_nested(mdp: Model) -> list[list[list[list[float]]]]:
     """Return ``nested[state][action] = [[target, reward, probability], ...]``."""
     nested: list[list[list[list[float]]]] = []
     for state in range(mdp.num_states):
@@ -45,14 +47,14 @@ def to_nested(mdp: MDP) -> list[list[list[list[float]]]]:
     return nested
 
 
-def transition_rewards(mdp: MDP) -> Floats:
+def transition_rewards(mdp: Model) -> Floats:
     """Return the reward of every transition: the kept ones, or each choice's expectation."""
     if mdp.transition_reward is not None:
         return mdp.transition_reward
     return np.repeat(mdp.reward, lengths(mdp.first_transition))
 
 
-def _entries(mdp: MDP, choice: int) -> list[list[float]]:
+def _entries(mdp: Model, choice: int) -> list[list[float]]:
     row = range(int(mdp.first_transition[choice]), int(mdp.first_transition[choice + 1]))
     kept = mdp.transition_reward
     reward = mdp.reward[choice]
@@ -61,12 +63,11 @@ def _entries(mdp: MDP, choice: int) -> list[list[float]]:
     ]
 
 
-def _from_rows(rows: list[Row], num_states: int, discount: float, minimise: bool) -> MDP:
+def _from_rows(rows: list[Row], num_states: int, discount: float, minimise: bool) -> Model:
     columns = list(zip(*rows, strict=True)) or [(), (), (), (), ()]
     whole = [_whole(column) for column in columns[:3]]
-    return MDP.from_transitions(
-        *whole, *columns[3:], num_states=num_states, discount=discount, minimise=minimise, keep_rewards=True
-    )
+    transitions = Transitions(*whole, *columns[3:])
+    return assemble(transitions, num_states=num_states, discount=discount, minimise=minimise, keep_rewards=True)
 
 
 def _whole(column: Sequence[Any]) -> Integers:
@@ -79,7 +80,7 @@ def _whole(column: Sequence[Any]) -> Integers:
 
 def from_dense(
     probability: npt.ArrayLike, reward: npt.ArrayLike, *, discount: float, minimise: bool = False
-) -> MDP:
+) -> Model:
     """Return the MDP of ``probability[action, state, target]``; rewards may have any of three shapes."""
     table, rewards = np.asarray(probability, dtype=np.float64), np.asarray(reward, dtype=np.float64)
     if table.ndim != 3 or table.shape[1] != table.shape[2]:
@@ -87,11 +88,11 @@ def from_dense(
     state, action, target = (index.astype(np.int64) for index in np.nonzero(table.transpose(1, 0, 2)))
     earned = _earned(rewards, table.shape[0], table.shape[1], state, action, target)
     weights = table[action, state, target]
-    columns = (state, action, target, earned, weights)
-    return MDP.from_transitions(*columns, num_states=table.shape[1], discount=discount, minimise=minimise)
+    transitions = Transitions(state, action, target, earned, weights)
+    return assemble(transitions, num_states=table.shape[1], discount=discount, minimise=minimise)
 
 
-def to_dense(mdp: MDP) -> tuple[Floats, Floats]:
+def to_dense(mdp: Model) -> tuple[Floats, Floats]:
     """Return ``probability[action, state, target]`` and ``reward[state, action]``."""
     probability = np.zeros((mdp.num_actions, mdp.num_states, mdp.num_states))
     reward = np.zeros((mdp.num_states, mdp.num_actions))
@@ -104,7 +105,7 @@ def to_dense(mdp: MDP) -> tuple[Floats, Floats]:
 
 def from_matrices(
     matrices: Sequence[Any], reward: npt.ArrayLike, *, discount: float, minimise: bool = False
-) -> MDP:
+) -> Model:
     """Return the MDP of one scipy sparse matrix ``[state, target]`` an action."""
     parts = [matrix.tocoo() for matrix in matrices]
     num_states = parts[0].shape[0]
@@ -115,8 +116,8 @@ def from_matrices(
     action = np.repeat(np.arange(len(parts)), [part.nnz for part in parts])
     weights = np.concatenate([part.data for part in parts])
     earned = _earned(np.asarray(reward, dtype=np.float64), len(parts), num_states, state, action, target)
-    columns = (state, action, target, earned, weights)
-    return MDP.from_transitions(*columns, num_states=num_states, discount=discount, minimise=minimise)
+    transitions = Transitions(state, action, target, earned, weights)
+    return assemble(transitions, num_states=num_states, discount=discount, minimise=minimise)
 
 
 def _earned(
@@ -143,7 +144,7 @@ def from_pairs(
     *,
     discount: float,
     minimise: bool = False,
-) -> MDP:
+) -> Model:
     """Return the MDP whose pair i of state and action has row i of the matrix and ``reward[i]``."""
     matrix = probability if hasattr(probability, "tocsr") else _csr(probability)
     states, actions, rewards = np.asarray(state), np.asarray(action), np.asarray(reward, dtype=np.float64)
@@ -154,10 +155,10 @@ def from_pairs(
     if rows.has_canonical_format and (keys[1:] > keys[:-1]).all():
         first = np.searchsorted(states, np.arange(matrix.shape[1] + 1))
         arrays = (first, actions, rows.indptr, _reinterpreted(rows.indices), rows.data, rewards)
-        return MDP(*arrays, discount=discount, minimise=minimise)
+        return Model(*arrays, discount=discount, minimise=minimise)
     parts = rows.tocoo()
-    columns = (states[parts.row], actions[parts.row], parts.col, rewards[parts.row], parts.data)
-    return MDP.from_transitions(*columns, num_states=matrix.shape[1], discount=discount, minimise=minimise)
+    transitions = Transitions(states[parts.row], actions[parts.row], parts.col, rewards[parts.row], parts.data)
+    return assemble(transitions, num_states=matrix.shape[1], discount=discount, minimise=minimise)
 
 
 def _csr(matrix: npt.ArrayLike) -> Any:
@@ -171,7 +172,7 @@ def _reinterpreted(indices: Integers) -> Integers:
     return indices.view(np.uint32) if indices.dtype == np.int32 else indices
 
 
-def from_gymnasium(table: Mapping[int, Mapping[int, Sequence[Any]]], *, discount: float) -> MDP:
+def from_gymnasium(table: Mapping[int, Mapping[int, Sequence[Any]]], *, discount: float) -> Model:
     """Return the MDP of ``env.unwrapped.P``; what is terminated leads to one more state, the last."""
     num_states = len(table)
     rows: list[Row] = [

@@ -1,4 +1,4 @@
-"""Compiled sweeps over the arrays of `mdplay.mdp.rows.Rows`, each over the states ``begin .. end - 1``.
+"""Compiled sweeps over model arrays (`mdplay.mdp.arrays.ChoiceArrays`), each over the states ``begin .. end - 1``.
 
 Indices are unsigned: numba would check signed ones for wrap-around, which costs a factor of 2.5 here.  One
 gather a transition is the physical limit, so a sweep also finds the change, its extremes and the choices.
@@ -11,24 +11,21 @@ from typing import Any
 import numpy as np
 
 from mdplay.bridge import kernel, part, prefetch
-from mdplay.mdp.model import Floats, Integers
+from mdplay.mdp.arrays import TIE, ChoiceArrays
+from mdplay.states.walks import Floats, Integers
 
 BLOCK_STATES = 256
 AHEAD = np.uint64(16)  # rows asked for before they are copied
 
 
 @kernel
-def improve(
+def bellman_backup(
     first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    discount: float,
+    choices: ChoiceArrays,
     value: Floats,
     begin: int,
     end: int,
-    out_worth: Floats,
+    out_q_value: Floats,
     out_value: Floats,
     out_choice: Integers,
 ) -> tuple[float, float, int]:
@@ -37,35 +34,31 @@ def improve(
     The choices of a block of states are valued first and compared afterwards: a comparison that goes against
     the processor's guess would hold up the gathers that follow it.
     """
-    rows = (first_choice, first_transition, target, probability, reward)
     low, high, switched = np.inf, -np.inf, 0
     for first in range(begin, end, BLOCK_STATES):
         last = min(first + BLOCK_STATES, end)
-        worths(*rows, discount, value, first, last, out_worth)
-        found = best(first_choice, out_worth, value, first, last, out_value, out_choice)
+        q_values(first_choice, choices, value, first, last, out_q_value)
+        found = best(first_choice, out_q_value, value, first, last, out_value, out_choice)
         low, high, switched = min(low, found[0]), max(high, found[1]), switched + found[2]
     return low, high, switched
 
 
 @kernel
-def worths(
+def q_values(
     first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    discount: float,
+    choices: ChoiceArrays,
     value: Floats,
     begin: int,
     end: int,
-    out_worth: Floats,
+    out_q_value: Floats,
 ) -> None:
-    """Find what every choice of some states is worth."""
+    """Find the q value of every choice of some states."""
+    first_transition, target, probability, reward, discount = choices
     choice, last = np.uint64(first_choice[begin]), np.uint64(first_choice[end])
     j = np.uint64(first_transition[choice])
     while choice < last:
         row_end = np.uint64(first_transition[choice + np.uint64(1)])
-        out_worth[choice] = reward[choice] + discount * expectation(target, probability, value, j, row_end)
+        out_q_value[choice] = reward[choice] + discount * expectation(target, probability, value, j, row_end)
         j = row_end
         choice += np.uint64(1)
 
@@ -82,14 +75,14 @@ def expectation(target: Integers, probability: Floats, value: Floats, begin: Any
 @kernel
 def best(
     first_choice: Integers,
-    worth: Floats,
+    q_value: Floats,
     value: Floats,
     begin: int,
     end: int,
     out_value: Floats,
     out_choice: Integers,
 ) -> tuple[float, float, int]:
-    """Find what some states are worth and their best choices; return the extremes of the change, and how many."""
+    """Find the values and the best choices of some states; return the extremes of the change, and how many."""
     one = np.uint64(1)
     low, high, switched = np.inf, -np.inf, 0
     choice = np.uint64(first_choice[begin])
@@ -98,12 +91,12 @@ def best(
         if choice == last:
             out_value[state] = 0.0
             continue
-        most, chosen = worth[choice], choice
+        most, chosen = q_value[choice], choice
         choice += one
         while choice < last:
-            better = worth[choice] > most
+            better = q_value[choice] > most
             chosen = choice if better else chosen
-            most = worth[choice] if better else most
+            most = q_value[choice] if better else most
             choice += one
         switched += out_choice[state] != chosen
         out_choice[state] = chosen
@@ -115,20 +108,20 @@ def best(
 
 
 @kernel
-def list_near(
+def list_candidates(
     first_choice: Integers,
-    worth: Floats,
+    q_value: Floats,
     value: Floats,
     slack: float,
     begin: int,
     end: int,
-    out_near: Integers,
+    out_candidates: Integers,
     out_count: Integers,
 ) -> int:
-    """List the choices that are worth their state's value less the slack; return how many.
+    """List the choices whose q value reaches their state's value less the slack; return how many.
 
     The list begins where the first choice of ``begin`` has its place; there are ``out_count`` of each state.
-    No branch depends on a worth: half of them would be taken against the processor's guess.
+    No branch depends on a q value: half of them would be taken against the processor's guess.
     """
     one = np.uint64(1)
     start = np.uint64(first_choice[begin])
@@ -136,8 +129,8 @@ def list_near(
     for state in range(np.uint64(begin), np.uint64(end)):
         before, least = to, value[state] - slack
         for choice in range(np.uint64(first_choice[state]), np.uint64(first_choice[state + one])):
-            out_near[to] = choice
-            to += np.uint64(worth[choice] >= least)
+            out_candidates[to] = choice
+            to += np.uint64(q_value[choice] >= least)
         out_count[state] = to - before
     return int(to - start)
 
@@ -145,9 +138,9 @@ def list_near(
 @kernel
 def decide(
     first_choice: Integers,
-    worth: Floats,
+    q_value: Floats,
     width: float,
-    tie: float,
+    shift: float,
     begin: int,
     end: int,
     out_choice: Integers,
@@ -159,18 +152,18 @@ def decide(
         first, last = np.uint64(first_choice[state]), np.uint64(first_choice[state + one])
         if first == last:
             continue
-        most, second = worth[first], -np.inf
+        most, second = q_value[first], -np.inf
         chosen: Any = first
         for choice in range(first + one, last):
-            found = worth[choice]
+            found = q_value[choice]
             second = max(second, min(found, most))
             chosen = choice if found > most else chosen
             most = max(most, found)
-        margin = tie * max(1.0, abs(most))
+        margin = TIE * max(1.0, abs(most + shift))
         if most - second - margin <= width:  # seldom
             candidates, doubtful = 0, 0
             for choice in range(first, last):
-                loss = most - worth[choice] - margin
+                loss = most - q_value[choice] - margin
                 chosen = min(chosen, choice if loss <= 0.0 else last)
                 candidates += loss <= width
                 doubtful += abs(loss) <= width
@@ -209,10 +202,7 @@ def prefetch_row(choice: Any, first_transition: Integers, target: Integers, prob
 def extract(
     listed: Integers,
     first: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
+    choices: ChoiceArrays,
     begin: int,
     end: int,
     out_target: Integers,
@@ -220,6 +210,7 @@ def extract(
     out_reward: Floats,
 ) -> None:
     """Copy the rows at the places ``begin .. end - 1`` of a list to where they were measured to begin."""
+    first_transition, target, probability, reward, _ = choices
     one = np.uint64(1)
     stop = np.uint64(end)
     for place in range(np.uint64(begin), stop):
@@ -240,11 +231,7 @@ def extract(
 @kernel
 def step(
     first_choice: Integers | None,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    reward: Floats,
-    discount: float,
+    choices: ChoiceArrays,
     value: Floats,
     begin: int,
     end: int,
@@ -254,6 +241,7 @@ def step(
 
     Without ``first_choice`` there is one row a state, which is empty if the state is terminal.
     """
+    first_transition, target, probability, reward, discount = choices
     one = np.uint64(1)
     low, high = np.inf, -np.inf
     choice = np.uint64(begin if first_choice is None else first_choice[begin])
@@ -263,9 +251,9 @@ def step(
         most = 0.0 if choice == last else -np.inf
         while choice < last:
             row_end = np.uint64(first_transition[choice + one])
-            worth = reward[choice] + discount * expectation(target, probability, value, j, row_end)
+            q_value = reward[choice] + discount * expectation(target, probability, value, j, row_end)
             j = row_end
-            most = worth if worth > most else most
+            most = q_value if q_value > most else most
             choice += one
         out_value[state] = most
         change = most - value[state]

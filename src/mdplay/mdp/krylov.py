@@ -14,10 +14,26 @@ work as a multiplication by P.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mdplay.bridge import kernel, part
-from mdplay.mdp.model import Floats, Integers
+from mdplay.mdp.arrays import ChoiceArrays
+from mdplay.states.walks import Floats, Integers
+
+ITERATIONS = 300  # before the recurrence begins anew
+BURST_ENTRIES = 20_000_000  # gone through before Python hears Ctrl-C
+
+
+class SplitRows(NamedTuple):
+    """The rows of a policy's equations, split at the diagonal; see the module's text."""
+
+    first: Integers
+    middle: Integers
+    target: Integers
+    weight: Floats
+    own: Floats
 
 
 @kernel
@@ -26,17 +42,12 @@ def arrange(
     rank: Integers,
     choice: Integers,
     first_choice: Integers,
-    first_transition: Integers,
-    target: Integers,
-    probability: Floats,
-    discount: float,
-    out_first: Integers,
-    out_middle: Integers,
-    out_target: Integers,
-    out_weight: Floats,
-    out_own: Floats,
+    choices: ChoiceArrays,
+    out_rows: SplitRows,
 ) -> None:
     """Copy the rows of a policy in the given order, split at the diagonal; the discount is multiplied in."""
+    first_transition, target, probability, _, discount = choices
+    out_first, out_middle, out_target, out_weight, out_own = out_rows
     at = np.uint64(0)
     for i in range(len(order)):
         state = order[i]
@@ -60,10 +71,9 @@ def arrange(
 
 
 @part
-def precondition(
-    first: Integers, middle: Integers, target: Integers, weight: Floats, own: Floats, y: Floats, out_z: Floats
-) -> None:
+def precondition(rows: SplitRows, y: Floats, out_z: Floats) -> None:
     """Solve L z = y by one pass in order."""
+    first, middle, target, weight, own = rows
     for i in range(np.uint64(len(own))):
         total = y[i]
         for j in range(first[i], middle[i]):
@@ -72,10 +82,9 @@ def precondition(
 
 
 @part
-def subtract_upper(
-    first: Integers, middle: Integers, target: Integers, weight: Floats, y: Floats, z: Floats, out: Floats
-) -> None:
+def subtract_upper(rows: SplitRows, y: Floats, z: Floats, out: Floats) -> None:
     """Find y - U z."""
+    first, middle, target, weight, _ = rows
     for i in range(np.uint64(len(y))):
         total = y[i]
         for j in range(middle[i], first[i + np.uint64(1)]):
@@ -83,11 +92,10 @@ def subtract_upper(
         out[i] = total
 
 
-@part
-def subtract_product(
-    first: Integers, target: Integers, weight: Floats, own: Floats, b: Floats, x: Floats, out: Floats
-) -> float:
+@kernel
+def subtract_product(rows: SplitRows, b: Floats, x: Floats, out: Floats) -> float:
     """Find the residual b - A x; return its largest entry."""
+    first, _, target, weight, own = rows
     largest = 0.0
     for i in range(np.uint64(len(own))):
         total = b[i] - own[i] * x[i]
@@ -100,29 +108,26 @@ def subtract_product(
 
 @kernel
 def bicgstab(
-    first: Integers,
-    middle: Integers,
-    target: Integers,
-    weight: Floats,
-    own: Floats,
-    b: Floats,
+    rows: SplitRows,
     error: float,
     limit: int,
+    shadow: Floats,
     out_x: Floats,
+    out_space: Floats,
+    out_numbers: Floats,
 ) -> float:
-    """Improve x until every entry of b - A x is at most the error; return the largest entry left.
+    """Improve x until every entry of b - A x seems to be at most the error; return the largest entry left.
 
-    After ``limit`` iterations, or when the recurrence breaks down, the best x so far is returned.
+    A call goes on where the last one ended, after ``limit`` iterations: whoever calls may look up in between.
+    ``out_space`` has three rows, of which the first is b - A x, the ``shadow`` at first, and the others are 0 at
+    first; ``out_numbers`` are 1 at first, and the first of them is 0 when the recurrence has broken down.
     """
-    size = len(own)
-    r, p, v, t = np.empty(size), np.zeros(size), np.zeros(size), np.empty(size)
-    p_hat, s_hat = np.empty(size), np.empty(size)
-    largest = subtract_product(first, target, weight, own, b, out_x, r)
-    shadow = r.copy()
-    rho, alpha, omega = 1.0, 1.0, 1.0
+    size = len(rows.own)
+    r, p, v = out_space[0].copy(), out_space[1].copy(), out_space[2].copy()  # known not to overlap: faster
+    t, p_hat, s_hat = np.empty(size), np.empty(size), np.empty(size)
+    rho, alpha, omega = out_numbers[0], out_numbers[1], out_numbers[2]
+    largest = np.inf
     for _ in range(limit):
-        if largest <= error:
-            break
         new_rho = 0.0
         for i in range(size):
             new_rho += shadow[i] * r[i]
@@ -130,18 +135,19 @@ def bicgstab(
         rho = new_rho
         for i in range(size):
             p[i] = r[i] + beta * (p[i] - omega * v[i])
-        precondition(first, middle, target, weight, own, p, p_hat)
-        subtract_upper(first, middle, target, weight, p, p_hat, v)
+        precondition(rows, p, p_hat)
+        subtract_upper(rows, p, p_hat, v)
         along = 0.0
         for i in range(size):
             along += shadow[i] * v[i]
         if along == 0.0:
+            rho = 0.0
             break
         alpha = rho / along
         for i in range(size):
             r[i] -= alpha * v[i]
-        precondition(first, middle, target, weight, own, r, s_hat)
-        subtract_upper(first, middle, target, weight, r, s_hat, t)
+        precondition(rows, r, s_hat)
+        subtract_upper(rows, r, s_hat, t)
         ts, tt = 0.0, 0.0
         for i in range(size):
             ts += t[i] * r[i]
@@ -152,6 +158,36 @@ def bicgstab(
             out_x[i] += alpha * p_hat[i] + omega * s_hat[i]
             r[i] -= omega * t[i]
             largest = max(largest, abs(r[i]))
-        if omega == 0.0 or rho == 0.0:
+        if omega == 0.0 or rho == 0.0 or largest <= error:
+            rho = rho if omega != 0.0 else 0.0
             break
-    return subtract_product(first, target, weight, own, b, out_x, r)
+    for i in range(size):
+        out_space[0, i], out_space[1, i], out_space[2, i] = r[i], p[i], v[i]
+    out_numbers[0], out_numbers[1], out_numbers[2] = rho, alpha, omega
+    return largest
+
+
+class System:
+    """The arranged equations of a policy, to be solved a burst of iterations at a time."""
+
+    def __init__(self, rows: SplitRows, b: Floats) -> None:
+        self._rows = rows
+        self._b = b
+        self._space = np.empty((3, len(b)))
+        self._burst = max(1, BURST_ENTRIES // (int(rows.first[-1]) + len(b)))
+
+    def solve(self, x: Floats, error: float) -> float:
+        """Improve x in place until every entry of b - A x is at most the error; return the largest one left.
+
+        After ``ITERATIONS``, or when the recurrence breaks down, the answer may be larger.
+        """
+        space, numbers = self._space, np.ones(3)
+        left = subtract_product(self._rows, self._b, x, space[0])
+        space[1:] = 0.0
+        shadow = space[0].copy()
+        done = 0
+        while left > error and done < ITERATIONS and numbers[0] != 0.0:
+            count = min(self._burst, ITERATIONS - done)
+            left = bicgstab(self._rows, error, count, shadow, x, space, numbers)
+            done += count
+        return subtract_product(self._rows, self._b, x, space[0]) if done else left

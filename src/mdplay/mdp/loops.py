@@ -1,57 +1,36 @@
 """Loops that no array operation expresses, written once: plain Python for small models, compiled for large.
 
-Every function takes arrays or lists alike, calls no other, and writes only into arguments named ``out_``.
-`run` calls the version for a size: up to `PLAIN_WORK` steps nothing is compiled and numba is not imported.
+Every function takes arrays or lists alike, or tuples of them, calls no other, and writes only into arguments named
+``out_``.
+`mdplay.states.walks.run` calls the version for a size.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-from inspect import signature
 from typing import Any
 
 import numpy as np
 
-PLAIN_WORK = 300_000
 INFINITY = float("inf")
-
-
-def run(function: Callable[..., Any], work: int, *arguments: Any) -> Any:
-    """Call one of this module's functions, compiled if the work is worth it."""
-    if work > PLAIN_WORK:
-        return _compiled(function)(*arguments)
-    lists = [item.tolist() if isinstance(item, np.ndarray) else item for item in arguments]
-    result = function(*lists)
-    for name, array, filled in zip(signature(function).parameters, arguments, lists, strict=True):
-        if name.startswith("out_"):
-            array[:] = filled
-    return result
-
-
-@cache
-def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    from mdplay.bridge import kernel
-
-    return kernel(function)
+SPLIT = 134217729.0  # 2^27 + 1: splits a double into halves whose products are exact (Dekker 1971),
+SMALLEST, LARGEST = 2.0**-900, 2.0**900  # for numbers between these
+UNIT = 2.0**-53
 
 
 def merge(
-    row: Any,
-    target: Any,
-    reward: Any,
-    probability: Any,
+    transitions: Any,
     out_mark: Any,
-    out_row: Any,
-    out_target: Any,
-    out_reward: Any,
-    out_probability: Any,
+    out_rest: Any,
+    out_transitions: Any,
 ) -> int:
     """Add up the transitions of a row that have the same target; rows must be grouped.
 
-    ``out_mark[t]``, -1 at first, is where the last transition to target t went.  The reward of a sum is the
-    mean by probability.  Return how many transitions are left.
+    ``out_mark[t]``, -1 at first, is where the last transition to target t went.  ``out_rest``, 0 at first, takes
+    what rounding leaves out of a sum (Knuth 1969), so that a thousand summands are as good as two.  The reward of
+    a sum is the mean by probability.  Return how many transitions are left.
     """
+    row, target, reward, probability = transitions
+    out_row, out_target, out_reward, out_probability = out_transitions
     count = 0
     begin = 0
     for i in range(len(row)):
@@ -67,22 +46,73 @@ def merge(
             out_probability[count] = probability[i]
             count += 1
         else:
-            total = out_probability[at] + probability[i]
-            share = probability[i] / total
-            out_reward[at] += share * (reward[i] - out_reward[at])
+            before, more = out_probability[at], probability[i]
+            total = before + more
+            back = total - before
+            out_rest[at] += (before - (total - back)) + (more - back)
+            share = more / total
+            out_reward[at] = (1.0 - share) * out_reward[at] + share * reward[i]
             out_probability[at] = total
+    for at in range(count):
+        out_probability[at] += out_rest[at]
     return count
 
 
-def settle(
+def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sure: Any) -> None:
+    """Find the mean reward of every row, by probability, to the last digits whatever cancels.
+
+    Row k is ``first[k] .. first[k + 1] - 1``.  What rounding takes from products and sums is computed exactly
+    and summed on its own (Ogita, Rump and Oishi 2005, Dot2).  ``out_sure`` is False where even so more may be
+    lost than the last digits, or where a number is too large or too small for it.
+    """
+    for k in range(len(first) - 1):
+        begin, end = first[k], first[k + 1]
+        out_expected[k], out_sure[k] = 0.0, True
+        if begin == end:
+            continue
+        total, total_rest = 0.0, 0.0
+        mean, mean_rest, size = 0.0, 0.0, 0.0
+        same, exact, fits = True, True, True
+        for j in range(begin, end):
+            p, r = probability[j], reward[j]
+            same = same and r == reward[begin]
+            new = total + p
+            back = new - total
+            total_rest += (total - (new - back)) + (p - back)
+            total = new
+            if p == 0.0 or r == 0.0:
+                continue
+            product = p * r
+            fits = fits and abs(product) > SMALLEST and abs(r) < LARGEST and p < LARGEST
+            size += abs(product)
+            shifted = SPLIT * p
+            p_high = shifted - (shifted - p)
+            p_low = p - p_high
+            shifted = SPLIT * r
+            r_high = shifted - (shifted - r)
+            r_low = r - r_high
+            lost = p_low * r_low - (((product - p_high * r_high) - p_low * r_high) - p_high * r_low)
+            new = mean + product
+            back = new - mean
+            left = (mean - (new - back)) + (product - back)
+            mean = new
+            for term in (lost, left):
+                new = mean_rest + term
+                back = new - mean_rest
+                exact = exact and (mean_rest - (new - back)) + (term - back) == 0.0
+                mean_rest = new
+        mean += mean_rest
+        count = float(end - begin)
+        clear = 4.0 * count * count * UNIT * size < abs(mean) and abs(mean) > SMALLEST
+        out_sure[k] = same or (fits and (clear or (exact and mean == 0.0)))
+        out_expected[k] = reward[begin] if same or total == 0.0 else mean / (total + total_rest)
+
+
+def gauss_seidel(
     order: Any,
     blocks: Any,
     first_choice: Any,
-    first_transition: Any,
-    target: Any,
-    probability: Any,
-    reward: Any,
-    discount: float,
+    choices: Any,
     threshold: float,
     limit: int,
     out_value: Any,
@@ -91,8 +121,9 @@ def settle(
 
     ``order[blocks[b]:blocks[b + 1]]`` is block b.  A choice that may stay is solved for its own state:
     v = (reward + discount * E[others]) / (1 - discount * stay).  Return the largest number of sweeps of a
-    block; ``limit`` ends a block that does not settle.
+    block; ``limit`` ends a block that does not converge.
     """
+    first_transition, target, probability, reward, discount = choices
     most = 0
     for block in range(len(blocks) - 1):
         sweeps = 0
@@ -115,11 +146,18 @@ def settle(
                             later += probability[j] * out_value[target[j]]
                     leave = 1.0 - discount * stay
                     if leave > 1e-9:
-                        worth = (reward[choice] + discount * later) / leave
-                    else:
-                        worth = reward[choice] + discount * (later + stay * out_value[state])
-                    if worth > best:
-                        best = worth
+                        q_value = (reward[choice] + discount * later) / leave
+                    else:  # summed from what leaves, it keeps its digits
+                        leave = (1.0 - discount) * stay
+                        for j in range(first_transition[choice], first_transition[choice + 1]):
+                            if target[j] != state:
+                                leave += probability[j]
+                        if leave > 0.0:
+                            q_value = (reward[choice] + discount * later) / leave
+                        else:
+                            q_value = reward[choice] + discount * (later + stay * out_value[state])
+                    if q_value > best:
+                        best = q_value
                 change = max(change, abs(best - out_value[state]))
                 out_value[state] = best
             if blocks[block + 1] - blocks[block] == 1 and change == 0.0:
@@ -181,65 +219,6 @@ def components(first_edge: Any, target: Any, out_component: Any) -> int:
                 found += 1
             depth -= 1
     return found
-
-
-def has_cycle(first_edge: Any, target: Any) -> bool:
-    """Say whether some state can be visited twice; a search in depth that stops at the first cycle."""
-    size = len(first_edge) - 1
-    colour = np.zeros(size, np.uint8)  # 0 new, 1 on the path, 2 done
-    edge = np.zeros(size, np.int64)
-    path = np.zeros(size, np.int64)
-    for root in range(size):
-        if colour[root]:
-            continue
-        depth = 0
-        path[0] = root
-        colour[root] = 1
-        edge[root] = first_edge[root]
-        while depth >= 0:
-            state = path[depth]
-            if edge[state] == first_edge[state + 1]:
-                colour[state] = 2
-                depth -= 1
-                continue
-            other = target[edge[state]]
-            edge[state] += 1
-            if colour[other] == 1:
-                return True
-            if colour[other] == 0:
-                depth += 1
-                path[depth] = other
-                colour[other] = 1
-                edge[other] = first_edge[other]
-    return False
-
-
-def preorder(first_edge: Any, target: Any, out_order: Any) -> int:
-    """List the states as a walk in depth from state 0 meets them, first edge first; return how many."""
-    size = len(first_edge) - 1
-    met = np.zeros(size, np.uint8)
-    edge = np.zeros(size, np.int64)
-    path = np.zeros(size, np.int64)
-    met[0] = 1
-    edge[0] = first_edge[0]
-    out_order[0] = 0
-    count = 1
-    depth = 0
-    while depth >= 0:
-        state = path[depth]
-        if edge[state] == first_edge[state + 1]:
-            depth -= 1
-            continue
-        other = target[edge[state]]
-        edge[state] += 1
-        if not met[other]:
-            met[other] = 1
-            edge[other] = first_edge[other]
-            out_order[count] = other
-            count += 1
-            depth += 1
-            path[depth] = other
-    return count
 
 
 def keep_staying(first_back: Any, back: Any, owner: Any, out_allowed: Any, out_left: Any) -> int:

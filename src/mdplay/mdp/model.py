@@ -7,37 +7,37 @@ A state has choices, a choice has transitions; both lists are stored one after t
     choice k  is the action ``action[k]`` and earns ``reward[k]``, the expectation over its transitions
     transition j goes to ``target[j]`` with ``probability[j]``
 
-    state      0         1    2          state 2 has no choice: it is terminal and worth 0
+    state      0         1    2          state 2 has no choice: it is terminal, of value 0
     choice     0    1    2
     transition 0 1  2    3 4
 
 12 bytes a transition, 13 to 16 a choice, 4 a state.  The actions of a state ascend; an action that is not
-listed is not available there.  The rows mean the given probabilities divided by their sum: a sum may miss 1
-by ``SUM_TOLERANCE``, which is what six printed decimals do, and is then divided out.
+listed is not available there.
+
+The probabilities of a choice, its row, mean those given divided by their sum: a sum may miss 1 by
+``SUM_TOLERANCE``, which is what six printed decimals do.  Transitions with rewards of their own mean the expected
+reward sum(p * r) / sum(p), rounded to a few last digits of itself (`mdplay.mdp.expectation`).  Rewards of choices
+mean what they say; where they were computed and may be off by more, ``reward_error`` says by how much.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError
+from mdplay.states.walks import Floats, Integers, lengths
 
 SUM_TOLERANCE = 1e-5
 MAX_STATES = 2**32 - 1
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[Any]
-
 
 @dataclass(frozen=True, eq=False)
-class MDP:
-    """A finite MDP; see the module's text for the arrays, which must not be changed afterwards."""
+class Model:
+    """A finite MDP as arrays, checked when it is made; see the module's text.  They must not be changed."""
 
     first_choice: Integers
     action: Integers
@@ -48,6 +48,7 @@ class MDP:
     discount: float = 1.0
     minimise: bool = False
     transition_reward: Floats | None = None
+    reward_error: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("first_choice", "first_transition", "target"):
@@ -103,7 +104,7 @@ class MDP:
         return np.repeat(np.arange(self.num_states, dtype=np.int64), counts)
 
     def action_values(self, state: int, value: npt.ArrayLike) -> dict[int, float]:
-        """Return what each action of the state is worth when the states are worth ``value``."""
+        """Return the q value of each action of a state, given the values of all states."""
         values = np.asarray(value, dtype=np.float64)
         found = {}
         for choice in range(int(self.first_choice[state]), int(self.first_choice[state + 1])):
@@ -111,139 +112,6 @@ class MDP:
             later = float(self.probability[row] @ values[self.target[row]])
             found[int(self.action[choice])] = float(self.reward[choice]) + self.discount * later
         return found
-
-    @classmethod
-    def from_transitions(
-        cls,
-        state: npt.ArrayLike,
-        action: npt.ArrayLike,
-        target: npt.ArrayLike,
-        reward: npt.ArrayLike,
-        probability: npt.ArrayLike,
-        *,
-        num_states: int,
-        discount: float,
-        minimise: bool = False,
-        keep_rewards: bool = False,
-    ) -> MDP:
-        """Return the MDP of transitions in any order; repeated ones are added up.
-
-        ``keep_rewards`` keeps the reward of every transition beside the expectation of each choice.
-        """
-        from mdplay.mdp.assembly import assemble
-
-        columns = (state, action, target, reward, probability)
-        return assemble(
-            *columns, num_states=num_states, discount=discount, minimise=minimise, keep_rewards=keep_rewards
-        )
-
-    @classmethod
-    def from_cs747(cls, path: str | Path, *, keep_rewards: bool = False) -> MDP:
-        """Return the MDP in a text file of the CS747 course."""
-        from mdplay.mdp.cs747 import read_mdp
-
-        return read_mdp(path, keep_rewards=keep_rewards)
-
-    def to_cs747(self, path: str | Path) -> None:
-        """Write the MDP as a text file of the CS747 course."""
-        from mdplay.mdp.cs747 import write_mdp
-
-        write_mdp(self, path)
-
-    @classmethod
-    def from_nested(cls, nested: Sequence[Sequence[Any]], *, discount: float, minimise: bool = False) -> MDP:
-        """Return the MDP of ``nested[state][action] = [[target, reward, probability], ...]``.
-
-        An empty list is an action that is not available; a state without any action is terminal.
-        """
-        from mdplay.mdp.formats import from_nested
-
-        return from_nested(nested, discount=discount, minimise=minimise)
-
-    def to_nested(self) -> list[list[list[list[float]]]]:
-        """Return ``nested[state][action] = [[target, reward, probability], ...]``."""
-        from mdplay.mdp.formats import to_nested
-
-        return to_nested(self)
-
-    @classmethod
-    def from_dense(
-        cls, probability: npt.ArrayLike, reward: npt.ArrayLike, *, discount: float, minimise: bool = False
-    ) -> MDP:
-        """Return the MDP of ``probability[action, state, target]``.
-
-        The rewards are ``[state]``, ``[state, action]`` or ``[action, state, target]``.  A row of zeros is an
-        action that is not available.
-        """
-        from mdplay.mdp.formats import from_dense
-
-        return from_dense(probability, reward, discount=discount, minimise=minimise)
-
-    def to_dense(self) -> tuple[Floats, Floats]:
-        """Return ``probability[action, state, target]`` and ``reward[state, action]``."""
-        from mdplay.mdp.formats import to_dense
-
-        return to_dense(self)
-
-    @classmethod
-    def from_matrices(
-        cls, matrices: Sequence[Any], reward: npt.ArrayLike, *, discount: float, minimise: bool = False
-    ) -> MDP:
-        """Return the MDP of one scipy sparse matrix ``[state, target]`` an action.
-
-        The rewards are ``[state]`` or ``[state, action]``.
-        """
-        from mdplay.mdp.formats import from_matrices
-
-        return from_matrices(matrices, reward, discount=discount, minimise=minimise)
-
-    @classmethod
-    def from_pairs(
-        cls,
-        state: npt.ArrayLike,
-        action: npt.ArrayLike,
-        probability: Any,
-        reward: npt.ArrayLike,
-        *,
-        discount: float,
-        minimise: bool = False,
-    ) -> MDP:
-        """Return the MDP of state-action pairs; row i of the matrix ``probability`` belongs to pair i.
-
-        A scipy CSR matrix whose pairs are sorted is taken over without a copy of its probabilities.
-        """
-        from mdplay.mdp.formats import from_pairs
-
-        return from_pairs(state, action, probability, reward, discount=discount, minimise=minimise)
-
-    @classmethod
-    def from_game(
-        cls, game: Any, *, player: int = 0, opponent: Any = "uniform", discount: float = 1.0, show: Any = None
-    ) -> MDP:
-        """Return the MDP of a player in a game against a fixed opponent.
-
-        The opponent is "uniform" or a function from states to an action or to probabilities by action.  State
-        i of the MDP is ``mdplay.mdp.game_graph.explore(game).state(i)``; state 0 is the start.
-        """
-        from mdplay.mdp.game_graph import explore
-
-        graph = explore(game, show=show)
-        return graph.mdp(player, graph.weights(opponent, 1 - player), discount=discount)
-
-    @classmethod
-    def from_gymnasium(cls, table: Mapping[int, Mapping[int, Sequence[Any]]], *, discount: float) -> MDP:
-        """Return the MDP of ``P[s][a] = [(probability, target, reward, terminated)]`` of a Gymnasium table.
-
-        What is terminated is worth nothing afterwards: such transitions lead to one more state, the last.
-        """
-        from mdplay.mdp.formats import from_gymnasium
-
-        return from_gymnasium(table, discount=discount)
-
-
-def lengths(pointers: Integers) -> npt.NDArray[np.int64]:
-    """Return how many entries each pointer spans."""
-    return np.asarray(pointers[1:] - pointers[:-1], dtype=np.int64)
 
 
 def _unsigned(array: Any, name: str) -> Integers:
@@ -267,7 +135,7 @@ def _smallest(array: Integers) -> Integers:
     return np.ascontiguousarray(array, dtype=kind)
 
 
-def _check_shape(mdp: MDP) -> None:
+def _check_shape(mdp: Model) -> None:
     """Refuse arrays that do not fit together."""
     for name, pointers, total in (
         ("first_choice", mdp.first_choice, mdp.num_choices),
@@ -288,7 +156,7 @@ def _check_shape(mdp: MDP) -> None:
         raise FormatError(f"a transition leads to state {mdp.target.max()} of {mdp.num_states} states")
 
 
-def _check_numbers(mdp: MDP) -> None:
+def _check_numbers(mdp: Model) -> None:
     """Refuse numbers that are none, negative probabilities and a discount outside 0..1."""
     if not 0.0 <= mdp.discount <= 1.0:
         raise FormatError(f"the discount is {mdp.discount}; it must be between 0 and 1")
@@ -305,8 +173,8 @@ def _check_numbers(mdp: MDP) -> None:
         raise FormatError(f"the actions of state {owner[unsorted[0]]} do not ascend")
 
 
-def _drop_zeros(mdp: MDP) -> None:
-    """Leave out transitions of probability 0: what cannot happen must not look like a way."""
+def _drop_zeros(mdp: Model) -> None:
+    """Leave out transitions of probability 0: the graph must not show what cannot happen."""
     kept = mdp.probability > 0.0
     if kept.all():
         return
@@ -320,7 +188,7 @@ def _drop_zeros(mdp: MDP) -> None:
         raise FormatError(f"{_place(mdp, empty)} has no transition of positive probability")
 
 
-def _normalised(mdp: MDP) -> Floats:
+def _normalised(mdp: Model) -> Floats:
     """Return the probabilities with rows that sum to 1 to the last digits; refuse rows that are far off."""
     if not mdp.num_transitions:
         return mdp.probability
@@ -338,16 +206,16 @@ def _normalised(mdp: MDP) -> Floats:
 class RowSumError(FormatError):
     """The probabilities of a choice do not sum to 1; readers add the line where the choice stands."""
 
-    def __init__(self, mdp: MDP, choice: int, total: float) -> None:
+    def __init__(self, mdp: Model, choice: int, total: float) -> None:
         self.state, self.action = _pair(mdp, choice)
         super().__init__(f"the probabilities of {_place(mdp, choice)} sum to {total:.9g}, not to 1")
 
 
-def _pair(mdp: MDP, choice: int) -> tuple[int, int]:
+def _pair(mdp: Model, choice: int) -> tuple[int, int]:
     state = int(np.searchsorted(mdp.first_choice, choice, side="right")) - 1
     return state, int(mdp.action[choice])
 
 
-def _place(mdp: MDP, choice: int) -> str:
+def _place(mdp: Model, choice: int) -> str:
     state, action = _pair(mdp, choice)
     return f"state {state}, action {action}"

@@ -1,7 +1,7 @@
 """Plan: the best values and actions of a finite MDP, with bounds that prove how good they are.
 
     plan(mdp)                 the optimum
-    evaluate(mdp, policy)     what a given policy is worth
+    evaluate_policy(mdp, policy)   what a given policy is worth
     verify(mdp, value)        bounds around the optimum from any value vector
 
 Whatever method found the values, the bounds are proven afterwards: by MacQueen's inequality below discount 1
@@ -17,13 +17,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mdplay.errors import FormatError, unknown
-from mdplay.mdp.bounds import Bounds, discounted_bounds
-from mdplay.mdp.methods import METHODS, Goal, Show, SingularPolicy
-from mdplay.mdp.model import MDP, Floats, Integers, lengths
-from mdplay.mdp.plain import DENSE_STATES
-from mdplay.mdp.rows import PLAIN_TRANSITIONS, Decision, Rows, Sweeps, sweeps_over
+from mdplay.errors import FormatError, LimitError, unknown
+from mdplay.mdp.arrays import LARGEST, TINIEST, UNIT, Decision, ModelArrays, largest
+from mdplay.mdp.assembly import Transitions, assemble
+from mdplay.mdp.backends import PLAIN_TRANSITIONS, Backend, backend_for
+from mdplay.mdp.bounds import ValueBounds, discounted_bounds
+from mdplay.mdp.expectation import expected_rewards
+from mdplay.mdp.methods import METHODS, Goal, Show, SingularPolicy, overflow
+from mdplay.mdp.model import Model
+from mdplay.mdp.plain_backend import DENSE_STATES
 from mdplay.mdp.undiscounted import Reduction, certify, finite_part
+from mdplay.states.walks import Floats, Integers, lengths
 
 ROUNDS = 12  # of a method, before its bounds are given as they are
 
@@ -33,7 +37,7 @@ class Plan:
     """Values and actions of all states, and what is proven about them.
 
     ``lower <= optimum <= upper`` holds for every state.  ``action`` is -1 in terminal states; ``undecided``
-    lists the states where the bounds do not settle which actions are tied with the best one.
+    lists the states where the bounds do not tell which actions are tied with the best one.
     """
 
     value: Floats
@@ -47,6 +51,9 @@ class Plan:
     history: tuple[tuple[int, float], ...]
     seconds: float
     tolerance: float
+
+    def __repr__(self) -> str:
+        return f"<Plan of {len(self.value):,} states by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
 
     @property
     def gap(self) -> float:
@@ -65,8 +72,9 @@ class Plan:
         return np.flatnonzero(np.isinf(self.value))
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def plan(
-    mdp: MDP,
+    mdp: Model,
     method: str = "auto",
     *,
     tolerance: float = 1e-6,
@@ -75,84 +83,122 @@ def plan(
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
-    The methods are those of `mdplay.mdp.methods`; ``auto`` chooses one and says why.  Among actions that are
-    worth the same to 1e-9, relative beyond 1, the smallest wins.  ``show`` is told, now and then, how many
+    The methods are those of `mdplay.mdp.methods`; ``auto`` chooses one and says why.  Among actions whose
+    q values agree to 1e-9, relative beyond 1, the smallest wins.  ``show`` is told, now and then, how many
     sweeps there were and how far the last one is from the goal.
     """
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
-    if not tolerance > 0.0:
-        raise FormatError(f"the tolerance is {tolerance}; it must be positive")
+    if not 0.0 < tolerance < np.inf:
+        raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
-    rows = Rows.of(mdp)
-    reduction = finite_part(rows) if mdp.discount == 1.0 else None
-    sweeps = sweeps_over(rows if reduction is None else reduction.rows, threads)
-    chosen, reason = _auto(sweeps.rows) if method == "auto" else (method, "as asked")
-    goal = Goal(sweeps.rows, 0.9 * tolerance, None if reduction is None else reduction.proper, show)
-    bounds, decision = _solved(sweeps, chosen, goal, tolerance)
+    arrays = _arrays(mdp)
+    reduction = finite_part(arrays) if mdp.discount == 1.0 else None
+    backend = backend_for(arrays if reduction is None else reduction.arrays, threads)
+    chosen, reason = _auto(backend.arrays) if method == "auto" else (method, "as asked")
+    goal = Goal(backend.arrays, 0.9 * tolerance, None if reduction is None else reduction.proper, show)
+    bounds, decision = _solved(backend, chosen, goal, tolerance)
     if reduction is not None:
-        decision = decision._replace(choice=reduction.ending(sweeps, decision.choice, bounds.value))
+        choice = reduction.ending(backend, decision.choice, bounds.value, bounds.width)
+        decision = decision._replace(choice=choice)
         bounds, decision = _whole(reduction, bounds, decision)
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
 
 
-def _auto(rows: Rows) -> tuple[str, str]:
+def _arrays(mdp: Model) -> ModelArrays:
+    """Return the arrays of an MDP whose values surely fit into doubles."""
+    arrays = ModelArrays.of(mdp)
+    most = LARGEST * (1.0 - mdp.discount) if mdp.discount < 1.0 else LARGEST
+    if arrays.largest_reward > most:
+        raise LimitError(
+            f"a choice earns {arrays.largest_reward:.3g}; with the discount {mdp.discount} more than {most:.3g} "
+            "makes values that doubles cannot hold: divide all rewards by a common number"
+        )
+    return arrays
+
+
+def _check_finite(value: Floats) -> None:
+    """Refuse values that grew beyond doubles."""
+    if not largest(value) <= LARGEST:
+        raise overflow()
+
+
+def _auto(arrays: ModelArrays) -> tuple[str, str]:
     """Return the method for a model, and why."""
-    if rows.acyclic:
+    if arrays.acyclic:
         return "topological", "no state can be visited twice: one backward sweep is exact"
-    if len(rows.target) <= PLAIN_TRANSITIONS and rows.num_states <= DENSE_STATES:
+    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= DENSE_STATES:
         return "hpi", "small enough to solve every policy exactly"
-    if rows.discount == 1.0:
+    if arrays.discount == 1.0:
         return "ipi", "no discount and cycles: policies solved by a Krylov method"
     return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
 
 
-def _solved(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> tuple[Bounds, Decision]:
+def _solved(backend: Backend, method: str, goal: Goal, tolerance: float) -> tuple[ValueBounds, Decision]:
     """Return bounds that are closed, or as close as the method and the doubles allow, and the choices."""
-    if sweeps.rows.discount == 1.0:
-        bounds = _solved_undiscounted(sweeps, method, goal, tolerance)
-        return bounds, sweeps.decide(sweeps.worths(bounds.value), bounds.width)
-    value = np.zeros(sweeps.rows.num_states)
+    if backend.arrays.discount == 1.0:
+        bounds = _solved_undiscounted(backend, method, goal, tolerance)
+        return bounds, backend.decide(backend.q_values(bounds.value), bounds.width)
+    value, gap = np.zeros(backend.arrays.num_states), np.inf
     for _ in range(ROUNDS):
-        value = METHODS[method](sweeps, value, goal)
-        worth = sweeps.worths(value)
-        bounds = discounted_bounds(sweeps, value, worth)
-        if bounds.gap <= max(2.0 * tolerance, 8.0 * goal.noise(value)):
+        value = _sought(backend, method, value, goal)
+        _check_finite(value)
+        q_value = backend.q_values(value)
+        bounds = discounted_bounds(backend, value, q_value)
+        before, gap = gap, bounds.gap
+        if gap <= max(2.0 * tolerance, 8.0 * goal.noise(value)) or not gap < 0.9 * before:
             break
-    return bounds, sweeps.decide(worth, bounds.width)
+    return bounds, backend.decide(q_value, bounds.width, bounds.shift)
 
 
-def _solved_undiscounted(sweeps: Sweeps, method: str, goal: Goal, tolerance: float) -> Bounds:
+def _sought(backend: Backend, method: str, value: Floats, goal: Goal) -> Floats:
+    """Return what a method finds; where it fails, what it had found before."""
+    try:
+        return METHODS[method](backend, value, goal)
+    except SingularPolicy as error:  # a discount so near 1 that equations are singular in doubles
+        return error.value
+
+
+def _solved_undiscounted(backend: Backend, method: str, goal: Goal, tolerance: float) -> ValueBounds:
     """Return bounds that are closed, or as close as the method and the doubles allow, at discount 1."""
-    value = np.zeros(sweeps.rows.num_states)
+    value = np.zeros(backend.arrays.num_states)
     for _ in range(ROUNDS):
         try:
-            value = METHODS[method](sweeps, value, goal)
-        except SingularPolicy:
-            value = METHODS["vi"](sweeps, value, goal)
-        bounds = certify(sweeps, value)
-        if bounds.gap <= 2.0 * tolerance or goal.limit < sweeps.rows.backup_error(value):
+            value, stuck = METHODS[method](backend, value, goal), False
+        except SingularPolicy as error:
+            value, stuck = _swept(backend, error.value.copy(), goal)
+        _check_finite(value)
+        bounds = certify(backend, value)
+        if stuck or bounds.gap <= 2.0 * tolerance or goal.limit < backend.arrays.backup_error(value):
             break
         goal.limit /= 30.0
     return bounds
 
 
-def _whole(reduction: Reduction, bounds: Bounds, decision: Decision) -> tuple[Bounds, Decision]:
+def _swept(backend: Backend, value: Floats, goal: Goal) -> tuple[Floats, bool]:
+    """Return values by sweeps in place where policies cannot be solved, and whether even those take too long."""
+    try:
+        return METHODS["vi"](backend, value, goal), False
+    except LimitError:
+        return value, True
+
+
+def _whole(reduction: Reduction, bounds: ValueBounds, decision: Decision) -> tuple[ValueBounds, Decision]:
     """Return bounds and decisions of all states from those of the finite part."""
     known = reduction.place >= 0
     undecided = known & decision.undecided[np.where(known, reduction.place, 0)]
     return _everywhere(reduction, bounds), Decision(reduction.choices(decision.choice), undecided)
 
 
-def _everywhere(reduction: Reduction, bounds: Bounds) -> Bounds:
+def _everywhere(reduction: Reduction, bounds: ValueBounds) -> ValueBounds:
     """Return bounds of all states from those of the finite part."""
     values = reduction.values
-    return Bounds(values(bounds.value), values(bounds.lower), values(bounds.upper), bounds.width)
+    return ValueBounds(values(bounds.value), values(bounds.lower), values(bounds.upper), bounds.width)
 
 
 def _answer(
-    mdp: MDP,
-    bounds: Bounds,
+    mdp: Model,
+    bounds: ValueBounds,
     decision: Decision,
     method: str,
     reason: str,
@@ -182,7 +228,8 @@ def _answer(
     )
 
 
-def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
     """Return proven bounds around the optimal values, from values that anyone computed.
 
     Below discount 1 this takes one sweep over the MDP, whatever the values are.  At discount 1 the bounds are
@@ -191,34 +238,36 @@ def verify(mdp: MDP, value: npt.ArrayLike) -> Bounds:
     values = np.asarray(value, dtype=np.float64)
     if values.shape != (mdp.num_states,):
         raise FormatError(f"{mdp.num_states} states need as many values, not an array of shape {values.shape}")
-    rows = Rows.of(mdp)
+    arrays = _arrays(mdp)
     signed = -values if mdp.minimise else values
+    if not largest(values[np.isfinite(values)]) <= LARGEST:
+        raise FormatError(f"values to verify must not be larger than {LARGEST:.3g}")
     if mdp.discount < 1.0:
         if not np.isfinite(values).all():
             raise FormatError("values to verify must be finite")
-        sweeps, start = sweeps_over(rows), np.where(rows.live, signed, 0.0)
-        bounds = discounted_bounds(sweeps, start, sweeps.worths(start))
+        backend, start = backend_for(arrays), np.where(arrays.live, signed, 0.0)
+        bounds = discounted_bounds(backend, start, backend.q_values(start))
     else:
-        reduction = finite_part(rows)
-        part = np.zeros(reduction.rows.num_states)
+        reduction = finite_part(arrays)
+        part = np.zeros(reduction.arrays.num_states)
         known = (reduction.place >= 0) & np.isfinite(signed)
         part[reduction.place[known]] = signed[known]
-        part[~reduction.rows.live] = 0.0
-        bounds = _everywhere(reduction, certify(sweeps_over(reduction.rows), part))
+        part[~reduction.arrays.live] = 0.0
+        bounds = _everywhere(reduction, certify(backend_for(reduction.arrays), part))
     if mdp.minimise:
         return replace(bounds, value=0.0 - bounds.value, lower=0.0 - bounds.upper, upper=0.0 - bounds.lower)
     return bounds
 
 
-def evaluate(
-    mdp: MDP,
+def evaluate_policy(
+    mdp: Model,
     policy: npt.ArrayLike,
     *,
     tolerance: float = 1e-6,
     threads: int | None = None,
     show: Show | None = None,
 ) -> Plan:
-    """Return what a policy is worth, with bounds.
+    """Return the values of a policy, with bounds.
 
     The policy is one action a state, or the probabilities ``[state, action]``; what it says of terminal
     states is ignored.  The plan's actions are the policy's most probable ones.
@@ -229,14 +278,14 @@ def evaluate(
     return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
 
 
-def _choice_weights(mdp: MDP, policy: npt.NDArray[Any]) -> Floats:
-    """Return the probability that the policy gives to each choice of the MDP."""
+def _choice_weights(mdp: Model, policy: npt.NDArray[Any]) -> Floats:
+    """Return the weight that the policy gives to each choice of the MDP; those of a state sum to about 1."""
     owner, action = mdp.owners(), mdp.action.astype(np.int64)
     live = ~mdp.terminal
     if policy.shape == (mdp.num_states,):
         if policy.dtype.kind not in "iu":
             raise FormatError("a policy of one action a state needs whole numbers")
-        weights = (policy[owner] == action).astype(np.float64)
+        weights = np.asarray(policy[owner] == action, dtype=np.float64)
     elif policy.ndim == 2 and policy.shape[0] == mdp.num_states and policy.shape[1] >= mdp.num_actions:
         weights = np.asarray(policy[owner, action], dtype=np.float64)
         if not np.isfinite(policy[live]).all() or (policy[live] < 0).any():
@@ -253,10 +302,10 @@ def _choice_weights(mdp: MDP, policy: npt.NDArray[Any]) -> Floats:
         state = int(wrong[0])
         what = policy[state] if policy.ndim == 1 else f"probabilities that sum to {total[state]:g}"
         raise FormatError(f"the policy gives state {state} {what}; its actions are {mdp.actions(state)}")
-    return np.asarray(weights / total[owner])
+    return weights
 
 
-def _check_elsewhere(mdp: MDP, policy: npt.NDArray[Any], owner: Integers, action: Integers) -> None:
+def _check_elsewhere(mdp: Model, policy: npt.NDArray[Any], owner: Integers, action: Integers) -> None:
     """Refuse a policy that takes an action where there is none."""
     rest = policy.copy()
     rest[owner, action] = 0
@@ -266,19 +315,28 @@ def _check_elsewhere(mdp: MDP, policy: npt.NDArray[Any], owner: Integers, action
         raise FormatError(f"the policy takes action {wrong[0]} in state {state[0]}, where it is not available")
 
 
-def _induced(mdp: MDP, weights: Floats) -> tuple[MDP, Integers]:
+def _induced(mdp: Model, weights: Floats) -> tuple[Model, Integers]:
     """Return the MDP whose only choice in each state is the policy, and the policy's likeliest actions."""
     owner, counts = mdp.owners(), lengths(mdp.first_transition)
     likely = np.full(mdp.num_states, -1, dtype=np.int64)
     ascending = np.lexsort((-mdp.action.astype(np.int64), weights))
     likely[owner[ascending]] = mdp.action[ascending]  # the last one written is the likeliest
     state = np.repeat(owner, counts)
-    columns = (state, np.zeros_like(state), mdp.target, np.repeat(mdp.reward, counts))
-    chain = MDP.from_transitions(
-        *columns,
-        mdp.probability * np.repeat(weights, counts),
-        num_states=mdp.num_states,
-        discount=mdp.discount,
-        minimise=mdp.minimise,
-    )
-    return chain, likely
+    earned = expected_rewards(mdp.first_choice, mdp.reward, weights)
+    probability = _products(mdp.probability, np.repeat(weights, counts))
+    transitions = Transitions(state, np.zeros_like(state), mdp.target, earned[state], probability)
+    chain = assemble(transitions, num_states=mdp.num_states, discount=mdp.discount, minimise=mdp.minimise)
+    return replace(chain, reward_error=_mixed_error(mdp, weights)), likely
+
+
+def _products(probability: Floats, weight: Floats) -> Floats:
+    """Return the probabilities of taking a choice and a transition; what can happen does not become 0."""
+    return np.asarray(np.where(weight > 0.0, np.maximum(probability * weight, TINIEST), 0.0))
+
+
+def _mixed_error(mdp: Model, weights: Floats) -> float:
+    """Return by how much a policy's expected reward may be off because those that it mixes were rounded."""
+    owner = mdp.owners()
+    taken = np.bincount(owner, weights=weights > 0.0, minlength=mdp.num_states)
+    size = np.bincount(owner, weights=weights * np.abs(mdp.reward), minlength=mdp.num_states)
+    return mdp.reward_error + 8.0 * UNIT * float(size[taken > 1].max(initial=0.0))

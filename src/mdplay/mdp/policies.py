@@ -7,20 +7,16 @@ from pathlib import Path
 import numpy as np
 
 from mdplay.errors import FormatError
-from mdplay.mdp.course import PolicyFile, policy_line, read_policy_file
-from mdplay.mdp.game_graph import GameGraph
-from mdplay.mdp.model import Floats
-from mdplay.mdp.responses import Step
+from mdplay.files import make_folder, write
+from mdplay.mdp.encoding import PolicyFile, policy_line, read_policy_file
+from mdplay.states.graph import GameGraph
+from mdplay.states.walks import Floats
 
 
-def start_from(graph: GameGraph, start: str, player: int | None) -> Step:
-    """Return the first policy of a series of responses: "uniform", or that of a file."""
-    if start == "uniform":
-        return Step(player or 0, graph.uniform(), None, None)
-    given = read_policy_file(start, graph.game, _num_actions(graph))
-    if player is not None and player != given.player:
-        raise FormatError(f"{start}, line 1: a policy of player {given.player + 1}, not of player {player + 1}")
-    return Step(given.player, _weights(graph, given), None, None)
+def read_weights(graph: GameGraph, path: str) -> tuple[int, Floats]:
+    """Return the player of a policy file and the probability of each edge."""
+    given = read_policy_file(path, graph.game, _num_actions(graph))
+    return given.player, _weights(graph, given)
 
 
 def _num_actions(graph: GameGraph) -> int:
@@ -40,15 +36,15 @@ def _weights(graph: GameGraph, given: PolicyFile) -> Floats:
     return weights
 
 
-def write_policy(graph: GameGraph, step: Step, path: Path) -> None:
-    """Write a policy as a file, its states in the order of a walk in depth."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def write_policy(graph: GameGraph, player: int, weights: Floats, path: Path) -> None:
+    """Write a player's policy as a file, its states in the order of a search in depth."""
+    make_folder(path.parent)
     num_actions = _num_actions(graph)
-    lines = [f"{step.player + 1}\n"]
+    lines = [f"{player + 1}\n"]
     for number in graph.preorder():
-        if graph.kind[number] == step.player:
+        if graph.kind[number] == player:
             edges = slice(int(graph.first_edge[number]), int(graph.first_edge[number + 1]))
-            row = dict(zip(graph.action[edges].tolist(), step.weights[edges].tolist(), strict=True))
+            row = dict(zip(graph.action[edges].tolist(), weights[edges].tolist(), strict=True))
             text = graph.game.text(graph.state(int(number)))
             lines.append(policy_line(text, row, num_actions))
-    path.write_text("".join(lines), encoding="ascii")
+    write(path, "".join(lines))

@@ -1,7 +1,7 @@
 """Scan large CS747 files: compiled code reads the plain transition lines, block by block.
 
 A line that is not exactly ``transition`` and five plain numbers of a few digits is handed to the Python
-reader of `mdplay.mdp.cs747`, which knows all forms and all faults: one grammar, one set of messages.
+reader of `mdplay.mdp.reader`, which knows all forms and all faults: one grammar, one set of messages.
 
 Decimal numbers become doubles exactly as `float` makes them.  A number is m * 10^-k with m below 2^63 and k
 at most 22, so 10^k is a double.  In two doubles, m = high + low, and with Dekker's exact product
@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from mdplay.bridge import kernel, part
-from mdplay.mdp.cs747 import Reader
+from mdplay.mdp.reader import Reader
 
 BLOCK = 1 << 24
+LINE_BYTES = 1 << 26  # of a line: room to name six million terminal states
 SPLIT = 134217729.0  # 2^27 + 1 (Dekker 1971)
 POWERS = tuple(10.0**k for k in range(23))
 SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
@@ -42,6 +43,8 @@ def scan(path: Path) -> Reader:
                 rest = block[end:]
             else:
                 rest += block
+                if len(rest) > LINE_BYTES:
+                    raise reader.fault(f"a line of more than {LINE_BYTES} bytes", reader.number + 1)
     if rest:
         reader.line(rest)
     return reader
@@ -55,7 +58,7 @@ def _scan_block(reader: Reader, text: bytes) -> None:
     columns += [np.empty(most), np.empty(most)]
     at = 0
     while at < len(text):
-        at, count, seen = scan_lines(data, at, reader.num_states, reader.num_actions, *columns)
+        at, count, seen = scan_lines(data, at, reader.num_states, reader.num_actions, tuple(columns))
         reader.number += seen
         if count:
             reader.flush()
@@ -139,16 +142,14 @@ def scan_lines(
     begin: int,
     num_states: int,
     num_actions: int,
-    out_state: Any,
-    out_action: Any,
-    out_target: Any,
-    out_reward: Any,
-    out_probability: Any,
+    out_columns: Any,
 ) -> tuple[int, int, int]:
     """Read plain transition lines; stop before the first other line.
 
-    Return its place, how many transitions were read, and how many lines.
+    The columns are state, action, target, reward and probability.  Return the line's place, how many transitions
+    were read, and how many lines.
     """
+    out_state, out_action, out_target, out_reward, out_probability = out_columns
     at, count, lines = begin, 0, 0
     while at < len(data):
         i = skip(data, at)

@@ -1,37 +1,41 @@
 """Planning without a discount: what is infinite, what is finite, and bounds for the finite part.
 
 The total reward of a policy that never ends may be infinite or undefined, and then a fixed point of the
-Bellman equation proves nothing.  So the shape of the MDP is looked at first:
+Bellman equation proves nothing.  So the graph of the MDP is examined first:
 
 1. End components whose rewards are all 0 are each merged into one state that may also stop, for nothing:
    a policy may rest there for ever.
 2. In every other end component the best average reward is bounded.  Above 0: going round for ever earns
    plus infinity.  Below 0: whoever stays pays minus infinity.  Exactly 0: the total is not defined, refused.
-3. States where no policy ends, rests or earns infinity with probability 1 are worth minus infinity; those of
-   the others that can reach an infinite income are worth plus infinity.
-4. In what remains, some policy ends surely, and a policy that does not end is worth minus infinity.  There
+3. States where no policy ends, rests or earns infinity with probability 1 have the value minus infinity;
+   those of the others that can reach an infinite income have plus infinity.
+4. In what remains, some policy ends surely, and one that does not end has the value minus infinity.  There
    the Bellman equation has one solution V*, and for all U, L (Bertsekas and Tsitsiklis 1991)
 
        TU <= U  implies  V* <= U,          TL >= L  implies  L <= V*.
 
 `certify` finds such U = V + d w and L = V - d w around computed values V, where w(s) bounds the time to the
-end over all nearly best policies, and proves both inequalities by a sweep with its rounding counted.
+end over all policies of candidate choices, and proves both inequalities by a sweep with its rounding counted.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from mdplay.errors import LimitError
-from mdplay.mdp.bounds import Bounds
+from mdplay.mdp.arrays import TIE, ModelArrays
+from mdplay.mdp.backends import PLAIN_TRANSITIONS, Backend, backend_for
+from mdplay.mdp.bounds import ValueBounds
 from mdplay.mdp.graph import Backward, EndComponents, Mask, any_transition, end_components
-from mdplay.mdp.model import Floats, Integers
-from mdplay.mdp.rows import Rows, Sweeps, sweeps_over
+from mdplay.mdp.methods import BURST_TRANSITIONS, Goal, SingularPolicy, policy_iteration
+from mdplay.mdp.plain_backend import DENSE_STATES
+from mdplay.states.walks import Floats, Integers
 
 GAIN_SWEEPS = 20_000
-NEAR = (1e-6, 1e-9, 1e-3, 1e-12)  # which choices count as nearly best, relative to the largest value
+ELIMINATION = (1e-6, 1e-9, 1e-3, 1e-12)  # what a candidate loses at most, relative to the largest value
 TIME_SWEEPS = 1_000_000
 
 
@@ -39,12 +43,14 @@ TIME_SWEEPS = 1_000_000
 class Reduction:
     """The finite part of an undiscounted MDP, and the way back.
 
-    ``place[s]`` is the state of ``rows`` that stands for state s, or -1 where ``fixed[s]`` is its infinite
-    value.  ``origin[k]`` is the choice that choice k of ``rows`` stands for, or -1 for resting.
+    ``place[s]`` is the state of ``arrays`` that stands for state s, or -1 where ``fixed[s]`` is its infinite
+    value; there ``infinite_choice[s]`` is the choice that attains it, maybe of another state of a merged
+    component, or -1 where all are alike.  ``origin[k]`` is the choice that choice k of ``arrays`` stands for, or
+    -1 for resting.
     """
 
-    whole: Rows
-    rows: Rows
+    whole: ModelArrays
+    arrays: ModelArrays
     place: Integers
     origin: Integers
     proper: Integers
@@ -57,16 +63,27 @@ class Reduction:
         finite = self.place >= 0
         return np.where(finite, value[np.where(finite, self.place, 0)], self.fixed)
 
-    def ending(self, sweeps: Sweeps, choice: Integers, value: Floats) -> Integers:
-        """Return the choices if they end surely; else the best ones without regard to ties.
+    def ending(self, backend: Backend, choice: Integers, value: Floats, width: float) -> Integers:
+        """Return choices that end surely: the given ones, but where those go round for ever others as good.
 
         A step that costs next to nothing is tied with the best way, but taken for ever it is none.
         """
-        if self.rows.acyclic or _ends(self.rows, choice):
+        arrays = self.arrays
+        if arrays.acyclic:
             return choice
-        strict = self.rows.first_actions.copy()
-        sweeps.improve(value, np.zeros_like(value), strict)
-        return strict if _ends(self.rows, strict) else choice
+        back, taken = Backward(arrays), np.zeros(len(arrays.reward), dtype=bool)
+        taken[choice[arrays.live]] = True
+        ends = back.attract(~arrays.live, taken)[0]
+        q_value = backend.q_values(value)
+        best = best_values(arrays, q_value)
+        tie = TIE * np.maximum(1.0, np.abs(best))
+        for slack in (0.0, width, np.inf):
+            if ends.all():
+                break
+            after, way = back.attract(ends, q_value >= (best - tie - slack)[arrays.owner])
+            choice = np.where(after & ~ends, way, choice)
+            ends = after
+        return choice
 
     def choices(self, choice: Integers) -> Integers:
         """Return the choices of all states from choices of the finite part."""
@@ -79,127 +96,129 @@ class Reduction:
         ended = ~self.whole.live
         found = np.where(finite & ~ended, chosen, self.infinite_choice)
         if self.rest is not None:
-            found = self._towards_the_way_out(found, chosen)
-        return found.astype(np.uint32)
+            found = self._towards_the_way_out(found)
+        return np.where(found < 0, self.whole.first_actions, found).astype(np.uint32)
 
-    def _towards_the_way_out(self, found: Integers, chosen: Integers) -> Integers:
+    def _towards_the_way_out(self, chosen: Integers) -> Integers:
         """Let the states of a merged component rest, or walk to the one where the way out begins."""
         assert self.rest is not None
-        merged = (self.rest.label >= 0) & (self.place >= 0)
+        merged = self.rest.label >= 0
         inside = np.flatnonzero(self.rest.inside)
         owners, first = np.unique(self.whole.owner[inside], return_index=True)
         resting = self.whole.first_actions.astype(np.int64)
         resting[owners] = inside[first]
-        door = np.zeros(len(found), dtype=bool)
+        door = np.zeros(len(chosen), dtype=bool)
         leaving = merged & (chosen >= 0)
         door[self.whole.owner[chosen[leaving]]] = True
         _, walk = Backward(self.whole).attract(door, self.rest.inside)
-        return np.where(merged & ~door, np.where(leaving, walk, resting), found)
+        return np.where(merged & ~door, np.where(leaving, walk, resting), chosen)
 
 
-def finite_part(whole: Rows) -> Reduction:
+def finite_part(whole: ModelArrays) -> Reduction:
     """Return the finite part of an undiscounted MDP."""
     everything = np.arange(whole.num_states)
     if whole.acyclic:
-        return _plain(whole, everything, whole.first_actions)
-    rest = end_components(whole, whole.reward == 0.0)
-    merged = (rest.label >= 0).any()
-    if merged:
-        rows, place, origin = _merge(whole, rest)
-    else:
-        rows, place, origin = whole, everything, np.arange(len(whole.reward))
-    rich, rich_choice = _rich_states(rows)
-    back = Backward(rows)
-    good, proper = back.surely(~rows.live | rich)
+        origin, fixed = np.arange(len(whole.reward)), np.zeros(whole.num_states)
+        return Reduction(whole, whole, everything, origin, whole.first_actions, fixed, whole.first_actions, None)
+    merged = _merge(whole, end_components(whole, whole.reward == 0.0))
+    arrays, place, origin, rest = merged
+    rich, rich_choice = _rich_states(arrays)
+    back = Backward(arrays)
+    good, proper = back.surely(~arrays.live | rich)
     if good.all() and not rich.any():
-        if not merged:
-            return _plain(whole, everything, proper)
-        return Reduction(whole, rows, place, origin, proper, np.zeros(whole.num_states), whole.first_actions, rest)
-    return _without_infinite(whole, rows, place, origin, rest if merged else None, back, rich, rich_choice, good)
+        fixed = np.zeros(whole.num_states)
+        return Reduction(whole, arrays, place, origin, proper, fixed, whole.first_actions, rest)
+    return _without_infinite(whole, merged, back, rich, rich_choice, good)
 
 
-def _plain(whole: Rows, everything: Integers, proper: Integers) -> Reduction:
-    """Return the reduction of an MDP that is finite as it stands."""
-    origin = np.arange(len(whole.reward))
-    fixed = np.zeros(whole.num_states)
-    return Reduction(whole, whole, everything, origin, proper, fixed, whole.first_actions, None)
+class Merged(NamedTuple):
+    """An MDP with one state for each resting component, the states' places and the choices' origins."""
+
+    arrays: ModelArrays
+    place: Integers
+    origin: Integers
+    rest: EndComponents | None
 
 
-def _merge(whole: Rows, rest: EndComponents) -> tuple[Rows, Integers, Integers]:
-    """Return the MDP with one state for each resting component, the states' places, the choices' origins."""
+def _merge(whole: ModelArrays, rest: EndComponents) -> Merged:
+    """Return the MDP with each resting component made one state."""
+    if not (rest.label >= 0).any():
+        return Merged(whole, np.arange(whole.num_states), np.arange(len(whole.reward)), None)
     members = np.flatnonzero(rest.label >= 0)
     labels, first = np.unique(rest.label[members], return_index=True)
     leader = np.arange(whole.num_states)
     leader[members] = members[first][np.searchsorted(labels, rest.label[members])]
     leaders, place = np.unique(leader, return_inverse=True)
     kept = np.flatnonzero(~rest.inside)
-    rows, origin = rebuilt(whole, kept, place, len(leaders) + 1, np.unique(place[members]))
-    return rows, place, origin
+    arrays, origin = rebuilt(whole, kept, place, len(leaders) + 1, np.unique(place[members]))
+    return Merged(arrays, place, origin, rest)
 
 
 def rebuilt(
-    rows: Rows, kept: Integers, place: Integers, num_states: int, resting: Integers | None = None
-) -> tuple[Rows, Integers]:
+    arrays: ModelArrays, kept: Integers, place: Integers, num_states: int, resting: Integers | None = None
+) -> tuple[ModelArrays, Integers]:
     """Return the kept choices with states renamed; a resting state may also step into the last state.
 
     The second answer is the former number of each choice, or -1 for resting.
     """
     stops = np.zeros(0, dtype=np.int64) if resting is None else resting
-    owner = np.concatenate([place[rows.owner[kept]], stops])
+    owner = np.concatenate([place[arrays.owner[kept]], stops])
     origin = np.concatenate([kept, np.full(len(stops), -1, dtype=np.int64)])
     order = np.argsort(owner, kind="stable")
     owner, origin = owner[order], origin[order]
     source = np.where(origin < 0, 0, origin)
     counts = (
-        (rows.first_transition[source + 1].astype(np.int64) - rows.first_transition[source])
+        (arrays.first_transition[source + 1].astype(np.int64) - arrays.first_transition[source])
         if len(origin)
         else owner
     )
     counts = np.where(origin < 0, 1, counts)
     first = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(counts)])
-    entry = np.arange(first[-1]) + np.repeat(rows.first_transition[source].astype(np.int64) - first[:-1], counts)
+    entry = np.arange(first[-1]) + np.repeat(arrays.first_transition[source].astype(np.int64) - first[:-1], counts)
     stop = np.repeat(origin < 0, counts)
     entry[stop] = 0
-    target = np.where(stop, num_states - 1, place[rows.target[entry]]).astype(np.uint32)
-    weight = np.where(stop, 1.0, rows.probability[entry])
-    reward = np.where(origin < 0, 0.0, rows.reward[source])
+    target = np.where(stop, num_states - 1, place[arrays.target[entry]]).astype(np.uint32)
+    weight = np.where(stop, 1.0, arrays.probability[entry])
+    reward = np.where(origin < 0, 0.0, arrays.reward[source])
     states = np.searchsorted(owner, np.arange(num_states + 1)).astype(np.uint32)
-    return Rows(states, _pointers(first), target, weight, reward, rows.discount), origin
+    return ModelArrays(
+        states, _pointers(first), target, weight, reward, arrays.discount, arrays.reward_error
+    ), origin
 
 
 def _pointers(first: Integers) -> Integers:
     return first.astype(np.uint32 if first[-1] < 2**32 else np.uint64)
 
 
-def _rich_states(rows: Rows) -> tuple[Mask, Integers]:
+def _rich_states(arrays: ModelArrays) -> tuple[Mask, Integers]:
     """Return the states of end components that earn a positive average, and choices that do."""
-    rich = np.zeros(rows.num_states, dtype=bool)
-    choice = rows.first_actions.copy()
-    cycles = end_components(rows, np.ones(len(rows.reward), dtype=bool))
+    rich = np.zeros(arrays.num_states, dtype=bool)
+    choice = arrays.first_actions.copy()
+    cycles = end_components(arrays, np.ones(len(arrays.reward), dtype=bool))
     for label in np.unique(cycles.label[cycles.label >= 0]):
         members = cycles.label == label
-        inside = cycles.inside & members[rows.owner]
-        if rows.reward[inside].max() <= 0.0:
+        inside = cycles.inside & members[arrays.owner]
+        if arrays.reward[inside].max() <= 0.0:
             continue  # no resting place is left: all that stays pays for ever
-        found = _earning_policy(rows, members, inside)
+        found = _earning_policy(arrays, members, inside)
         if found is not None:
             rich |= members
             choice[members] = found
     return rich, choice
 
 
-def _earning_policy(rows: Rows, members: Mask, inside: Mask) -> Integers | None:
+def _earning_policy(arrays: ModelArrays, members: Mask, inside: Mask) -> Integers | None:
     """Return choices of positive average reward in an end component; None if all averages are negative.
 
     For any V, min(TV - V) <= best average <= max(TV - V); half steps make the sweeps converge.
     """
     place = np.cumsum(members) - 1
-    part, origin = rebuilt(rows, np.flatnonzero(inside), place, int(members.sum()))
-    sweeps = sweeps_over(part, 1)
+    part, origin = rebuilt(arrays, np.flatnonzero(inside), place, int(members.sum()))
+    backend = backend_for(part, 1)
     value, new = np.zeros(part.num_states), np.zeros(part.num_states)
     choice = part.first_actions.copy()
     for _ in range(GAIN_SWEEPS):
-        change = sweeps.improve(value, new, choice)
+        change = backend.bellman_backup(value, new, choice)
         error = part.backup_error(value) * 2.0
         if change.high < -error:
             return None
@@ -210,95 +229,92 @@ def _earning_policy(rows: Rows, members: Mask, inside: Mask) -> Integers | None:
         value = 0.5 * (value + new)
         value -= value[0]
     raise LimitError(
-        f"state {int(np.flatnonzero(members)[0])} is on a cycle whose rewards average to zero: "
-        "without a discount its total is not defined; use a discount below 1"
+        f"state {int(np.flatnonzero(members)[0])} is on a cycle whose rewards average to zero, or to so little "
+        "that doubles cannot tell: without a discount its total is not defined; use a discount below 1"
     )
 
 
 def _without_infinite(
-    whole: Rows,
-    rows: Rows,
-    place: Integers,
-    origin: Integers,
-    rest: EndComponents | None,
-    back: Backward,
-    rich: Mask,
-    rich_choice: Integers,
-    good: Mask,
+    whole: ModelArrays, merged: Merged, back: Backward, rich: Mask, rich_choice: Integers, good: Mask
 ) -> Reduction:
     """Return the reduction that leaves out the states of infinite value."""
-    allowed = ~any_transition(rows, ~good[rows.target])
+    arrays, place, origin, rest = merged
+    allowed = ~any_transition(arrays, ~good[arrays.target])
     endless, walk = back.attract(rich & good, allowed)
     finite = good & ~endless
     fixed = np.where(endless, np.inf, -np.inf)[place]
-    way = np.where(rich, rich_choice, walk)
-    infinite_choice = _lifted(whole, origin, way, place)
+    way = np.where(rich, rich_choice, np.where(endless, walk, len(arrays.reward))).astype(np.int64)
+    infinite_choice = np.append(origin, -1)[way][place]
     renamed = np.where(finite, np.cumsum(finite) - 1, -1)
-    kept = np.flatnonzero(allowed & finite[rows.owner])
-    smaller, chosen = rebuilt(rows, kept, renamed, max(1, int(finite.sum())))
+    kept = np.flatnonzero(allowed & finite[arrays.owner])
+    smaller, chosen = rebuilt(arrays, kept, renamed, max(1, int(finite.sum())))
     _, proper = Backward(smaller).surely(~smaller.live)
     return Reduction(whole, smaller, renamed[place], origin[chosen], proper, fixed, infinite_choice, rest)
 
 
-def _lifted(whole: Rows, origin: Integers, way: Integers, place: Integers) -> Integers:
-    """Return choices of all states where the merged MDP's are the state's own; else the first choice."""
-    first = whole.first_actions.astype(np.int64)
-    if not origin.size:
-        return first
-    chosen = origin[np.minimum(way, len(origin) - 1)][place]
-    own = (chosen >= 0) & (whole.owner[chosen] == np.arange(whole.num_states))
-    return np.where(own, chosen, first)
-
-
-def _ends(rows: Rows, choice: Integers) -> bool:
-    """Say whether a policy ends with probability 1 from every state."""
-    chosen = np.zeros(len(rows.reward), dtype=bool)
-    chosen[choice[rows.live]] = True
-    return bool(Backward(rows).attract(~rows.live, chosen)[0].all())
-
-
-def certify(sweeps: Sweeps, value: Floats) -> Bounds:
+def certify(backend: Backend, value: Floats) -> ValueBounds:
     """Return proven bounds around values of the finite part; infinite ones where nothing could be proven."""
-    rows = sweeps.rows
-    worth = sweeps.worths(value).copy()  # the sweeps below overwrite it
-    best = np.where(rows.live, -np.inf, 0.0)
-    np.maximum.at(best, rows.owner, worth)
+    arrays = backend.arrays
+    q_value = backend.q_values(value).copy()  # the sweeps below overwrite it
+    best = best_values(arrays, q_value)
     step = float(np.abs(best - value).max())
-    scale = max(1.0, float(np.abs(value).max()), rows.largest_reward)
-    for near in (np.inf,) if rows.acyclic else NEAR:
-        times = _times(rows, np.flatnonzero(worth >= best[rows.owner] - near * scale))
+    scale = max(1.0, float(np.abs(value).max()), arrays.largest_reward)
+    for loss in (np.inf,) if arrays.acyclic else ELIMINATION:
+        times = _times(arrays, np.flatnonzero(q_value >= best[arrays.owner] - loss * scale))
         if times is None:
             continue
-        shift = 1.25 * (step + 4.0 * rows.backup_error(np.abs(value) + step * times)) * times
-        if _proven(sweeps, value - shift, value + shift):
-            width = 2.0 * float(shift.max()) + 2.0 * rows.backup_error(value)
-            return Bounds(value, value - shift, value + shift, width)
-    endless = np.where(rows.live, np.inf, 0.0)
-    return Bounds(value, -endless, endless, np.inf)
+        shift = 1.25 * (step + 4.0 * arrays.backup_error(np.abs(value) + step * times)) * times
+        if _proven(backend, value - shift, value + shift):
+            width = 2.0 * float(shift.max()) + 2.0 * arrays.backup_error(value)
+            return ValueBounds(value, value - shift, value + shift, width)
+    endless = np.where(arrays.live, np.inf, 0.0)
+    return ValueBounds(value, -endless, endless, np.inf)
 
 
-def _proven(sweeps: Sweeps, lower: Floats, upper: Floats) -> bool:
+def best_values(arrays: ModelArrays, q_value: Floats) -> Floats:
+    """Return the largest q value of each state, 0 in terminal ones."""
+    best = np.where(arrays.live, -np.inf, 0.0)
+    np.maximum.at(best, arrays.owner, q_value)
+    return best
+
+
+def _proven(backend: Backend, lower: Floats, upper: Floats) -> bool:
     """Say whether a sweep raises the lower values and lowers the upper ones, rounding counted."""
-    rows = sweeps.rows
-    choice, new = rows.first_actions.copy(), np.zeros_like(lower)
-    sweeps.improve(lower, new, choice)
-    if not (new - rows.backup_error(lower) >= lower)[rows.live].all():
+    arrays = backend.arrays
+    choice, new = arrays.first_actions.copy(), np.zeros_like(lower)
+    backend.bellman_backup(lower, new, choice)
+    if not (new - arrays.backup_error(lower) >= lower)[arrays.live].all():
         return False
-    sweeps.improve(upper, new, choice)
-    return bool((new + rows.backup_error(upper) <= upper)[rows.live].all())
+    backend.bellman_backup(upper, new, choice)
+    return bool((new + arrays.backup_error(upper) <= upper)[arrays.live].all())
 
 
-def _times(rows: Rows, near: Integers) -> Floats | None:
-    """Return w with w(s) >= 3/4 + E[w] for all near choices, or None if they allow never to end."""
-    times = np.zeros(rows.num_states)
-    if rows.acyclic:
-        clock, (order, blocks) = replace(rows, reward=np.ones(len(rows.reward))), rows.component_order
+def _solved_times(clock: ModelArrays) -> Floats | None:
+    """Return the longest times by policy iteration: sweeps take as many as there are steps to the end."""
+    try:
+        return policy_iteration(backend_for(clock, 1), np.zeros(clock.num_states), Goal(clock, 0.25))
+    except SingularPolicy:
+        return None
+
+
+def _times(arrays: ModelArrays, candidates: Integers) -> Floats | None:
+    """Return w with w(s) >= 3/4 + E[w] for all candidates, or None if they allow never to end."""
+    times = np.zeros(arrays.num_states)
+    if arrays.acyclic:
+        clock, (order, blocks) = replace(arrays, reward=np.ones(len(arrays.reward))), arrays.component_order
     else:
-        part, _ = rebuilt(rows, near, np.arange(rows.num_states), rows.num_states)
+        part, _ = rebuilt(arrays, candidates, np.arange(arrays.num_states), arrays.num_states)
         clock = replace(part, reward=np.ones(len(part.reward)))
         if Backward(clock).keep_staying(np.ones(len(clock.reward), dtype=bool)):
             return None
+        if clock.num_states <= DENSE_STATES and len(clock.target) <= PLAIN_TRANSITIONS:
+            return _solved_times(clock)
         order, blocks = clock.component_order
-    sweeps = sweeps_over(clock, 1)
-    sweeps.settle(order, blocks, times, 0.25, TIME_SWEEPS)
+    backend, done = backend_for(clock, 1), 0
+    burst = 1 + BURST_TRANSITIONS // max(1, len(clock.target))  # then Python hears Ctrl-C
+    while done < TIME_SWEEPS:
+        count = backend.gauss_seidel(order, blocks, times, 0.25, min(burst, TIME_SWEEPS))
+        done += count
+        if count < burst:
+            break
     return times

@@ -3,11 +3,13 @@
 agents.py      agents by name                  matches.py      many games of two agents
 basic.py       random, policy                  evaluating.py   many games of one player
 perfect.py     the exact solution              tournaments.py  every agent against every other
-course.py      a game in progress              openings.py     how the games of a match differ
-games.py       one game between agents         schedule.py     games in threads
-records.py     a game as JSON                  plan.py         which games, and what is left of them
-results.py     finished games in SQLite        figures.py      intervals
+analysis.py    what an agent makes of a state  openings.py     how the games of a match differ
+games.py       one game between agents         schedule.py     which games, and what is left of them
+records.py     a game as JSON                  threads.py      games in threads
+results.py     finished games in SQLite        statistics.py   intervals
 terminal.py    a person at the keyboard        ratings.py      Elo
-painting.py    boards in colour                plots.py        the picture of a tournament
-advice.py      what an agent thinks of a position
+ansi.py        boards in colour                plots.py        the picture of a tournament
+accuracy.py    how often moves keep the value
+
+A game in progress is a ``mdplay.position.Position``.
 """

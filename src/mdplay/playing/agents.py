@@ -21,29 +21,39 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property, partial
 from inspect import Signature
 from operator import index
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from mdplay.bits import has, members
-from mdplay.errors import AgentError, MdplayError, UnknownName, unknown
+from mdplay.bits import MOST_WORDS, elements, has
+from mdplay.errors import AgentError, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
-from mdplay.registry import Parameter, all_names, load_module, load_named, parameters, read_parameters
+from mdplay.identity import agent_identity
+from mdplay.registry import (
+    all_names,
+    bringers,
+    brought,
+    load_named,
+    make,
+)
 from mdplay.rng import Random
+from mdplay.specs import Parameter, load_module, parameters, read_parameters, read_spec
 
-MAX_ACTIONS = 128
+MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
     "heuristic": "mdplay.searching.agents:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
+    "ida-star": "mdplay.searching.agents:PuzzleAgent",
     "mcts": "mdplay.searching.agents:MCTSAgent",
-    "network": "mdplay.learning.player:NetworkAgent",
+    "network": "mdplay.learning.network:NetworkAgent",
     "perfect": "mdplay.playing.perfect:perfect_agent",
-    "points": "mdplay.learning.points:PointsAgent",
+    "points": "mdplay.learning.utilities:PointsAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
-    "threats": "mdplay.playing.qubic:ThreatsAgent",
 }
+ASKS_THE_GAME = "perfect"  # this one takes the game's own by itself
 
 
 @runtime_checkable
@@ -58,11 +68,17 @@ Maker = Callable[..., Agent]
 
 
 @dataclass(frozen=True)
-class Entrant:
+class NamedAgent:
     """An agent in a game or match: its name, and how a fresh one is made."""
 
     name: str
     fresh: Callable[[], Agent]
+    told: Callable[[], str]  # what ``identity`` is
+
+    @cached_property
+    def identity(self) -> str:
+        """The hash of the agent and of the files that it is made of, as they were when first asked for."""
+        return self.told()
 
 
 def agent_names() -> list[str]:
@@ -70,23 +86,49 @@ def agent_names() -> list[str]:
     return all_names("agent", AGENTS)
 
 
-def make_agent(game: Game[Any], text: str) -> Agent:
-    """Return the agent that a text names, made for a game; raise MdplayError if there is none."""
-    return entrant(game, text).fresh()
+def make_agent(game: Game[Any], text: str, **options: Any) -> Agent:
+    """Return the agent that a text names, made for a game; raise MdplayError if there is none.
+
+    Options may be given by keyword as well, which count before those in the text; None is an option not given.
+    """
+    maker, given = _maker_and_options(game, text)
+    chosen = {name: value for name, value in options.items() if value is not None}
+    known = [option.name for option in options_of(maker)]
+    for name in chosen:
+        if name not in known:
+            raise _no_option(text, name, known)
+    given |= chosen
+    _check_whole(maker, text, given)
+    return _make(maker, game, text, given)
 
 
-def entrant(game: Game[Any], agent: Agent | Entrant | str) -> Entrant:
+def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:
+    if not known:
+        return UnknownName(f"agent {agent}: no parameters here, not {name!r}")
+    return UnknownName(f"agent {agent}: {unknown('parameter', name, known)}")
+
+
+def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
     """Return an agent, or the agent that a text names, as one who enters a match.
 
     An agent given as an object plays all its games itself.
     """
-    if isinstance(agent, Entrant):
+    if isinstance(agent, NamedAgent):
         return agent
     if not isinstance(agent, str):
-        return Entrant(getattr(agent, "name", type(agent).__name__), lambda: agent)
-    maker, rest = _maker_of_file(agent) if ".py" in agent else _maker_of_name(agent)
-    options = _options(maker, agent, rest)
-    return Entrant(agent, lambda: _make(maker, game, agent, options))
+        name = getattr(agent, "name", type(agent).__name__)
+        return NamedAgent(name, lambda: agent, lambda: agent_identity(agent))
+    maker, options = _maker_and_options(game, agent)
+    _check_whole(maker, agent, options)
+    told = partial(agent_identity, agent, maker, options)
+    return NamedAgent(agent, lambda: _make(maker, game, agent, options), told)
+
+
+def _maker_and_options(game: Game[Any], text: str) -> tuple[Maker, dict[str, Any]]:
+    """Return what makes the agent of a text, and the options that the text gives."""
+    spec = read_spec(text)
+    maker = agent_maker(spec.name, game) if spec.file is None else _maker_of_file(spec.file, spec.name)
+    return maker, _options(maker, text, spec.options)
 
 
 def options_of(maker: Maker) -> list[Parameter]:
@@ -102,14 +144,21 @@ def _options(maker: Maker, name: str, rest: str) -> dict[str, Any]:
         given = read_parameters(known, rest)
     except MdplayError as error:
         raise type(error)(f"agent {name}: {error}") from None
+    return given
+
+
+def _check_whole(maker: Maker, name: str, given: Mapping[str, Any]) -> None:
+    """Raise UnknownName if an option that has no default is missing."""
+    known = options_of(maker)
     if missing := [p.name for p in known if p.default is Signature.empty and p.name not in given]:
         raise UnknownName(f"agent {name} needs {', '.join(f'{option}=...' for option in missing)}")
-    return given
 
 
 def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) -> Agent:
     try:
         agent = maker(game, **options)
+    except NotCompiled:
+        raise
     except MdplayError as error:
         raise AgentError(f"agent {name}: {error}", name) from None
     except Exception as error:
@@ -120,21 +169,22 @@ def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) 
 
 
 # ---------------------------------------------------------------- makers by name
-def _maker_of_name(text: str) -> tuple[Maker, str]:
-    name, _, rest = text.partition(":")
-    return agent_maker(name.strip()), rest.strip()
-
-
-def agent_maker(name: str) -> Maker:
-    """Return the maker behind a registered name."""
-    found: Maker = load_named("agent", name, AGENTS)
+def agent_maker(name: str, game: Game[Any]) -> Maker:
+    """Return the maker behind a name: one that everybody knows, or one that the game brings."""
+    own = brought(game, "agents")
+    if name in own and name != ASKS_THE_GAME:
+        mine: Maker = own[name]
+        return mine
+    try:
+        found: Maker = load_named("agent", name, AGENTS)
+    except UnknownName:
+        if friends := [other for other in bringers("agents") if name in brought(make(other), "agents")]:
+            raise UnknownName(f"only {', '.join(friends)} has an agent {name!r}") from None
+        raise unknown("agent", name, [*agent_names(), *own]) from None
     return found
 
 
-def _maker_of_file(text: str) -> tuple[Maker, str]:
-    stem, dot_py, rest = text.partition(".py")
-    class_name, _, options = rest.removeprefix(":").partition(":")
-    path = Path(stem + dot_py).expanduser()
+def _maker_of_file(path: Path, class_name: str) -> Maker:
     if not class_name:
         raise UnknownName(f"name the class of the agent, as in {path.name}:Class")
     module = load_module(path)
@@ -142,7 +192,7 @@ def _maker_of_file(text: str) -> tuple[Maker, str]:
         known = [name for name, value in vars(module).items() if hasattr(value, "act")]
         raise unknown(f"agent in {path.name}:", class_name, known)
     maker: Maker = getattr(module, class_name)
-    return maker, options
+    return maker
 
 
 # ---------------------------------------------------------------- asking for a move
@@ -152,7 +202,7 @@ def choose(agent: Agent, name: str, game: Game[Any], state: Any, rng: Random) ->
         answer = agent.act(state, rng)
     action = _whole(answer)
     if not 0 <= action < MAX_ACTIONS or not has(game.legal(state), action):
-        legal = ", ".join(map(str, members(game.legal(state))))
+        legal = ", ".join(map(str, elements(game.legal(state))))
         place = f"returned {answer!r} in {game.text(state)}"
         raise AgentError(f"agent {name} {place}; the legal actions are {legal}", name)
     return action
@@ -163,6 +213,8 @@ def blaming(name: str, game: Game[Any], state: Any) -> Iterator[None]:
     """Turn whatever an agent raises into an AgentError: who, where, what."""
     try:
         yield
+    except NotCompiled:  # no fault of the agent
+        raise
     except MdplayError as error:
         raise AgentError(f"agent {name} in {game.text(state)}: {error}", name) from None
     except (Exception, SystemExit) as error:

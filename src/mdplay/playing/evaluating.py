@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from mdplay.bits import nonempty
+from mdplay.contract import need_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, entrant
-from mdplay.playing.figures import mean_and_error
-from mdplay.playing.plan import Plan, Show
+from mdplay.playing.agents import Agent, named_agent
 from mdplay.playing.records import Record, plain_number
+from mdplay.playing.schedule import Schedule, Show
+from mdplay.playing.statistics import mean_and_error
 
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
+class PlayedGames(NamedTuple):
+    """What an agent that plays whole games by itself brings back."""
+
+    results: tuple[float, ...]
+    moves: int
+    seconds: float
+    shares: Mapping[str, Mapping[int, float]]  # of the games that reached something, as {"tiles": {2048: 0.9}}
+
+
+@runtime_checkable
+class PlaysWholeGames(Protocol):
+    """An agent that plays whole games of its game at full speed, without records."""
+
+    def play_games(self, *, games: int, seed: int, threads: int | None, show: Show | None) -> PlayedGames:
+        """Play; game number i of a seed is the same for any number of threads."""
+
+
 @dataclass(frozen=True)
 class Evaluation:
-    """The games of one agent."""
+    """The games of one agent: what it got in each, and the games themselves where they were recorded."""
 
     agent: str
     seed: int
-    records: tuple[Record, ...]
+    results: tuple[float, ...]
+    moves: int  # of the agent, in all games
+    seconds: float = field(compare=False)
+    records: tuple[Record, ...] = ()
+    shares: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
-    @property
-    def results(self) -> list[float]:
-        """What the agent got in each game."""
-        return [record.result or 0.0 for record in self.records]
+    def __repr__(self) -> str:
+        mean, error = self.mean
+        return f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {len(self.results)} games>"
 
     @property
     def mean(self) -> tuple[float, float]:
@@ -36,9 +60,19 @@ class Evaluation:
         return mean_and_error(self.results)
 
     @property
-    def distinct(self) -> int:
-        """How many games differ from all others."""
-        return len({record.events for record in self.records})
+    def distinct(self) -> int | None:
+        """How many games differ from all others; None where no games were recorded."""
+        return len({record.events for record in self.records}) if self.records else None
+
+    @property
+    def by_limit(self) -> int:
+        """How many games were called off because they went on for too long."""
+        return sum(record.by_limit for record in self.records)
+
+    @property
+    def moves_per_second(self) -> float:
+        """The speed, all threads together."""
+        return self.moves / self.seconds if self.seconds else 0.0
 
     @property
     def quantiles(self) -> dict[float, float]:
@@ -54,15 +88,21 @@ class Evaluation:
         return [(low + i * width, low + (i + 1) * width, counts[i]) for i in range(bins)]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         mean, error = self.mean
         return {
             "agent": self.agent,
             "seed": self.seed,
-            "games": len(self.records),
+            "games": len(self.results),
             "distinct": self.distinct,
+            "by_limit": self.by_limit,
             "mean": mean,
             "standard_error": error,
+            "max": plain_number(max(self.results)),
+            "moves": self.moves,
+            "seconds": self.seconds,
+            "moves_per_second": self.moves_per_second,
+            "shares": {name: {str(k): share for k, share in row.items()} for name, row in self.shares.items()},
             "quantiles": {str(share): plain_number(result) for share, result in self.quantiles.items()},
             "results": [plain_number(result) for result in self.results],
         }
@@ -74,12 +114,40 @@ def evaluate(
     *,
     games: int = 100,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
+    max_moves: int | None = None,
     results: str | Path | None = None,
+    record: bool = False,
     show: Show | None = None,
 ) -> Evaluation:
-    """Let an agent play a game for one many times, and return all the games; ``results`` as for a match."""
+    """Let an agent play a game for one many times, and return what it got.
+
+    An agent that plays whole games by compiled code does so, on all cores unless ``threads`` says otherwise; with
+    ``record``, ``results`` (a file, as for a match) or ``max_moves`` (as there) it plays move by move like any
+    other agent, so that the games can be kept.  Any other agent is recorded always, and plays on one thread unless
+    told.
+    """
+    need_game(game)
     if num_players(game) != 1:
-        raise GameError("evaluate needs a game for one; use match for a game for two")
-    one = entrant(game, agent)
-    return Evaluation(one.name, seed, Plan(game, (one,), games, "none", seed).play(threads, results, show))
+        raise GameError("evaluate needs a game for one; use mdplay match for a game for two")
+    one = named_agent(game, agent)
+    if results is None and not record and max_moves is None and isinstance(player := one.fresh(), PlaysWholeGames):
+        played = player.play_games(games=games, seed=seed, threads=threads, show=show)
+        return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
+    began = time.perf_counter()
+    schedule = Schedule(game, (one,), games, "none", seed, max_moves)
+    records = schedule.play(1 if threads is None else threads, results, show)
+    seconds = time.perf_counter() - began
+    found = tuple(record.result or 0.0 for record in records)
+    return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
+
+
+def _moves_of(record: Record) -> int:
+    """Return how many of a game's events were moves of the agent, not of chance."""
+    game, moves = record.game, 0
+    state = game.initial() if record.start is None else record.start
+    for event in record.events:
+        is_chance = nonempty(game.outcomes(state))
+        state = game.outcome(state, event) if is_chance else game.step(state, event)
+        moves += not is_chance
+    return moves

@@ -9,67 +9,77 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mdplay.bits import some
+from mdplay.checking.limits import Referee
+from mdplay.contract import need_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, Entrant, choose, entrant
-from mdplay.playing.course import Course
+from mdplay.playing.agents import Agent, NamedAgent, choose, named_agent
 from mdplay.playing.openings import Opening
 from mdplay.playing.records import Record
+from mdplay.position import Position, as_state
 from mdplay.rng import Random
 
 STREAMS = 4  # of a game; the last one is left to openings
 CHANCE = 2
-MAX_EVENTS = 1_000_000
 
 
 class Stopped(Exception):
     """The game was given up because somebody asked for it."""
 
 
-def play(game: Game[Any], *agents: Agent | str, seed: int = 0, start: Any = None) -> Record:
+def play(
+    game: Game[Any], *agents: Agent | str, seed: int = 0, start: Any = None, max_moves: int | None = None
+) -> Record:
     """Play one game between agents, given as objects or texts, and return its record.
+
+    A game that is not over after ``max_moves`` moves is called off; by default only one whose positions come again
+    is, after ten times the mean length or as the game says.
 
     >>> from mdplay import make
     >>> play(make("tic-tac-toe"), "random", "random", seed=1).result
     1.0
     """
-    return play_game(game, [entrant(game, agent) for agent in agents], seed=seed, opening=Opening(start))
+    need_game(game)
+    named_agents = [named_agent(game, agent) for agent in agents]
+    return play_game(
+        game,
+        named_agents,
+        seed=seed,
+        opening=Opening(None if start is None else as_state(game, start)),
+        max_moves=max_moves,
+    )
 
 
 def play_game(
     game: Game[Any],
-    entrants: Sequence[Entrant],
+    named_agents: Sequence[NamedAgent],
     *,
     seed: int,
     number: int = 0,
     opening: Opening = Opening(),  # noqa: B008  a frozen value
+    max_moves: int | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Record:
     """Play game ``number`` of a seed and return its record; raise Stopped once ``stopped()`` is true."""
-    if len(entrants) != num_players(game):
-        raise GameError(f"the game has {num_players(game)} players; {len(entrants)} agents were given")
-    course = Course(game, opening.start)
-    for event in opening.events:
-        course.add(event)
-    agents = [one.fresh() for one in entrants]
+    if len(named_agents) != num_players(game):
+        raise GameError(f"the game has {num_players(game)} players; {len(named_agents)} agents were given")
+    position = Position.start(game, opening.start).replay(opening.events)
+    agents = [one.fresh() for one in named_agents]
     streams = [Random(seed, STREAMS * number + role) for role in range(STREAMS)]
-    while not course.over:
+    referee = Referee(game, max_moves)
+    while not (over := position.is_over) and not referee.calls_off(position):
         if stopped():
             raise Stopped
-        course.add(_next_event(course, agents, entrants, streams))
-        if len(course.events) > MAX_EVENTS:
-            raise GameError(f"the game did not end within {MAX_EVENTS} moves; does every game end?")
-    names = tuple(one.name for one in entrants)
+        position = position.after(_next_event(position, agents, named_agents, streams))
+    names = tuple(one.name for one in named_agents)
     given = len(opening.events)
-    return Record(game, names, tuple(course.events), course.total, seed, number, opening.start, given)
+    return Record(game, names, position.events, position.total, seed, number, opening.start, given, not over)
 
 
 def _next_event(
-    course: Course, agents: Sequence[Agent], entrants: Sequence[Entrant], streams: Sequence[Random]
+    position: Position[Any], agents: Sequence[Agent], named_agents: Sequence[NamedAgent], streams: Sequence[Random]
 ) -> int:
-    game, s = course.game, course.state
-    if some(course.chance):
-        return game.draw(s, streams[CHANCE].word())
-    player = game.player(s)
-    return choose(agents[player], entrants[player].name, game, s, streams[player])
+    if position.is_chance:
+        return position.draw(streams[CHANCE].word())
+    player = position.mover
+    return choose(agents[player], named_agents[player].name, position.game, position.state, streams[player])

@@ -11,13 +11,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mdplay.contract import need_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, Entrant, entrant
-from mdplay.playing.figures import Interval, elo_of_score, mean_and_error, score_interval
-from mdplay.playing.plan import Plan, Show
+from mdplay.playing.agents import Agent, NamedAgent, named_agent
 from mdplay.playing.records import Record, plain_number
 from mdplay.playing.results import Results
+from mdplay.playing.schedule import Schedule, Show
+from mdplay.playing.statistics import Interval, elo_of_score, mean_and_error, score_interval
 
 OPENINGS = "random:2"
 
@@ -60,6 +61,11 @@ class MatchResult:
     seed: int
     records: tuple[Record, ...]
 
+    def __repr__(self) -> str:
+        tally = self.tally
+        words = f"{tally.wins} won, {tally.draws} drawn, {tally.losses} lost"
+        return f"<MatchResult {' v '.join(self.agents)}: {words}>"
+
     @property
     def results(self) -> list[float]:
         """What the first agent got in each game."""
@@ -81,6 +87,11 @@ class MatchResult:
         return len({(record.number % 2, record.start, record.events) for record in self.records})
 
     @property
+    def by_limit(self) -> int:
+        """How many games were called off because they went on for too long."""
+        return sum(record.by_limit for record in self.records)
+
+    @property
     def interval(self) -> Interval:
         """The 95 % interval of the score."""
         return score_interval(self.tally.wins, self.tally.draws, self.tally.losses, self.distinct)
@@ -96,13 +107,14 @@ class MatchResult:
         return mean_and_error(self.results, self.distinct)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON; Elo differences that are infinite are null."""
+        """Return the statistics for JSON; Elo differences that are infinite are null."""
         tally, (mean, error) = self.tally, self.mean
         return {
             "agents": list(self.agents),
             "openings": self.openings,
             "seed": self.seed,
             "distinct": self.distinct,
+            "by_limit": self.by_limit,
             **tally.as_dict(),
             "interval": list(self.interval),
             "mean": mean,
@@ -121,23 +133,27 @@ def finite(x: float) -> float | None:
 
 def match(
     game: Game[Any],
-    a: Agent | Entrant | str,
-    b: Agent | Entrant | str,
+    a: Agent | NamedAgent | str,
+    b: Agent | NamedAgent | str,
     *,
     games: int = 100,
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int = 1,
+    max_moves: int | None = None,
     results: str | Path | Results | None = None,
     show: Show | None = None,
 ) -> MatchResult:
     """Play a match of two agents, sides alternating, and return all its games.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
-    again.  Raise AgentError when an agent raises or chooses what is not legal.
+    again.  A game that is not over after ``max_moves`` moves is called off: a draw, unless points were earned.  By
+    default that happens only to games that come back to a position, after ten times the mean length or as the
+    game says.  Raise AgentError when an agent raises or chooses what is not legal.
     """
+    need_game(game)
     if num_players(game) != 2:
-        raise GameError("a match needs a game for two; use evaluate for a game for one")
-    first, second = entrant(game, a), entrant(game, b)
-    plan = Plan(game, (first, second), games, openings, seed)
-    return MatchResult((first.name, second.name), openings, seed, plan.play(threads, results, show))
+        raise GameError("a match needs a game for two; use mdplay evaluate for a game for one")
+    first, second = named_agent(game, a), named_agent(game, b)
+    schedule = Schedule(game, (first, second), games, openings, seed, max_moves)
+    return MatchResult((first.name, second.name), openings, seed, schedule.play(threads, results, show))

@@ -14,10 +14,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mdplay.bits import some
 from mdplay.errors import FormatError, MdplayError, UnknownName
+from mdplay.files import read, read_text
 from mdplay.game import Game
-from mdplay.playing.course import Course, course_at
+from mdplay.position import Position
 from mdplay.rng import Random
 
 TRIES = 50  # draws without anything new before openings may come again
@@ -50,7 +50,7 @@ def make_openings(game: Game[Any], text: str, count: int, seed: int) -> list[Ope
 def openings_label(text: str) -> str:
     """Return a text that stands for the same openings only: a file is known by its content."""
     path = Path(text)
-    return f"sha256:{sha256(path.read_bytes()).hexdigest()}" if path.is_file() else text
+    return f"sha256:{sha256(read(path)).hexdigest()}" if path.is_file() else text
 
 
 def _random_openings(game: Game[Any], length: int, count: int, rng: Random) -> list[Opening]:
@@ -60,7 +60,7 @@ def _random_openings(game: Game[Any], length: int, count: int, rng: Random) -> l
         drawn = _new_opening(game, length, seen, rng)
         if drawn is not None:
             seen.add(drawn.state)
-            found.append(Opening(None, tuple(drawn.events)))
+            found.append(Opening(None, drawn.events))
         elif seen:
             seen.clear()
         else:
@@ -68,24 +68,24 @@ def _random_openings(game: Game[Any], length: int, count: int, rng: Random) -> l
     return found
 
 
-def _new_opening(game: Game[Any], length: int, seen: set[Any], rng: Random) -> Course | None:
+def _new_opening(game: Game[Any], length: int, seen: set[Any], rng: Random) -> Position[Any] | None:
     for _ in range(TRIES):
-        course = _random_start(game, length, rng)
-        if not course.over and course.state not in seen:
-            return course
+        drawn = _random_start(game, length, rng)
+        if not drawn.is_over and drawn.state not in seen:
+            return drawn
     return None
 
 
-def _random_start(game: Game[Any], length: int, rng: Random) -> Course:
+def _random_start(game: Game[Any], length: int, rng: Random) -> Position[Any]:
     """Play ``length`` random moves, and whatever chance does before the last of them."""
-    course, moves = Course(game), 0
-    while moves < length and not course.over:
-        if some(course.chance):
-            course.add(game.draw(course.state, rng.word()))
+    position, moves = Position.start(game), 0
+    while moves < length and not position.is_over:
+        if position.is_chance:
+            position = position.after(position.draw(rng.word()))
         else:
-            course.add(rng.pick(game.legal(course.state)))
+            position = position.after(rng.pick(game.legal(position.state)))
             moves += 1
-    return course
+    return position
 
 
 def _listed_openings(game: Game[Any], path: Path) -> list[Opening]:
@@ -96,17 +96,14 @@ def _listed_openings(game: Game[Any], path: Path) -> list[Opening]:
 
 
 def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FormatError(f"cannot read openings from {path}: {error}") from None
+    return read_text(path).splitlines()
 
 
 def _listed(game: Game[Any], path: Path, number: int, line: str) -> Opening:
     try:
-        course = course_at(game, line)
-        if course.over:
+        position = Position.parse(game, line)
+        if position.is_over:
             raise FormatError("the game is over there")
     except MdplayError as error:
         raise FormatError(f"{path}, line {number}: {error}") from None
-    return Opening(course.start if not course.events else None, tuple(course.events))
+    return Opening(None, position.events) if position.before else Opening(position.state)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker
-from mdplay.registry import load_attribute
+from mdplay.registry import brought
 from mdplay.rng import Random
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ LOCK = Lock()
 
 @lru_cache(maxsize=4)
 def _solution(game: Game[Any]) -> Solution:
-    from mdplay.solving.solution import solve
+    from mdplay.solving.solvers import solve
 
     return solve(game)
 
@@ -46,10 +46,10 @@ class PerfectAgent:
     def values(self, state: Any) -> dict[int, float]:
         """Return what each move is worth to the player to move."""
         with LOCK:
-            return {choice.action: choice.value for choice in self.solution.choices(state)}
+            return {choice.action: choice.low for choice in self.solution.choices(state)}
 
 
 def perfect_agent(game: Game[Any]) -> Agent:
     """Return the agent that knows best: the game's own perfect player, else the exact solution."""
-    maker: Maker = load_attribute(game.perfect_player) if game.perfect_player else PerfectAgent
+    maker: Maker = brought(game, "agents").get("perfect", PerfectAgent)
     return maker(game)

@@ -2,29 +2,41 @@
 
     {"format": "mdplay record 1", "game": "connect-four", "parameters": {"rows": 6, "cols": 7},
      "agents": ["random", "perfect"], "seed": 0, "number": 3, "start": null, "opening": 2,
-     "moves": ["4", "4", "3"], "result": 1}
+     "events": [3, 3, 2], "moves": ["4", "4", "3"], "result": 1, "by_limit": false,
+     "rules": "d94af108cba16a1066e45483f68b1e27"}
 
-``moves`` are in the game's notation, outcomes of chance among them; the first ``opening`` of them were given
-before the agents took over.  ``start`` is a position in the game's notation, or null for the initial state.
-``result`` is what player 0 got, rewards included; null if the game was left unfinished.
+``events`` are the numbers of the actions and of the outcomes of chance, and ``moves`` are the same in the game's
+notation: reading compares the two.  An older record has no numbers, and its words count.  The first ``opening`` of
+them were given before the agents took over.  ``start`` is a position, or null for the initial state.
+``result`` is what player 0 got, rewards included; null if the game was left unfinished.  ``by_limit`` is true if
+the game was called off because it went on for too long: then the result is what was earned on the way.
 
 A record that is read is replayed: every move must be legal there and the result must come out.  A file holds a
 record a line.  The game of a user's file is never loaded on a record's word: whoever reads it names the game.
+
+``rules`` is the identity of the game (``mdplay.identity``), null or missing if it has none.  Other rules are no
+fault as long as they allow the moves and give the result: then it is a game of theirs too.  Where they do not, the
+sentence says that the rules have changed.
 """
 
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import FormatError, MdplayError
-from mdplay.game import Game, num_players, parse_position
-from mdplay.playing.course import Course
-from mdplay.registry import make, name_of
+from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError
+from mdplay.fields import write_fields
+from mdplay.files import read_text, replacing
+from mdplay.game import Game, num_players
+from mdplay.identity import game_identity
+from mdplay.notation import event_text, parse_position
+from mdplay.position import Position
+from mdplay.registry import from_data, name_of
 
 FORMAT = "mdplay record 1"
 KINDS: dict[str, tuple[type, ...]] = {
@@ -52,18 +64,20 @@ class Record:
     number: int = 0
     start: Any = None  # None: the initial state
     opening: int = 0
+    by_limit: bool = False  # called off: it went on for too long
 
-    def replay(self) -> Course:
-        """Return the game as it went."""
-        course = Course(self.game, self.start)
-        for event in self.events:
-            course.add(event)
-        return course
+    def __repr__(self) -> str:
+        result = "unfinished" if self.result is None else f"result {self.result:g}"
+        return f"<Record of {self.game!r}: {' v '.join(self.agents)}, {len(self.events)} moves, {result}>"
+
+    def replay(self) -> Position[Any]:
+        """Return the last position of the game, with all that led there."""
+        return Position.start(self.game, self.start).replay(self.events)
 
     @property
     def moves(self) -> tuple[str, ...]:
         """The events in the game's notation."""
-        return tuple(self.replay().texts())
+        return tuple(self.replay().played)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record for JSON."""
@@ -77,8 +91,11 @@ class Record:
             "number": self.number,
             "start": None if self.start is None else _start_text(self.game, self.start),
             "opening": self.opening,
+            "events": list(self.events),
             "moves": list(self.moves),
             "result": self.result if self.result is None else plain_number(self.result),
+            "by_limit": self.by_limit,
+            "rules": rules_of(self.game),
         }
 
     def to_json(self) -> str:
@@ -92,11 +109,26 @@ class Record:
             document = json.loads(text)
         except (ValueError, RecursionError):
             raise FormatError("not a record: the line is not JSON") from None
-        return _record_of(_checked_fields(document), game)
+        fields = _checked_fields(document)
+        game = game or _game_of(fields)
+        try:
+            return _record_of(fields, game)
+        except MdplayError as error:
+            changed = fields.get("rules") not in (None, rules_of(game))
+            why = "; the rules of the game have changed since it was recorded" if changed else ""
+            raise FormatError(f"{error}{why}") from None
 
     def save(self, path: str | Path) -> None:
         """Write the record to a file of its own, atomically."""
         save_records(path, [self])
+
+
+def rules_of(game: Game[Any]) -> str | None:
+    """Return the identity of a game; None if its rules have no hash."""
+    try:
+        return game_identity(game)
+    except GameError:
+        return None
 
 
 def plain_number(x: float) -> float:
@@ -106,25 +138,32 @@ def plain_number(x: float) -> float:
 
 def save_records(path: str | Path, records: Iterable[Record]) -> None:
     """Write records to a file, one a line, atomically."""
-    from mdplay.store import replacing
-
     with replacing(path) as file:
         for record in records:
             file.write(record.to_json().encode() + b"\n")
 
 
 def load_records(path: str | Path, game: Game[Any] | None = None) -> list[Record]:
-    """Read, replay and check the records of a file; raise FormatError naming the line with a fault."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise FormatError(f"{path} is not a record: it is not text") from None
+    """Read, replay and check the records of a file; raise FormatError naming the line with a fault.
+
+    A last line that was cut off, as by a full disk, is left out with a warning; the games before it are read.
+    """
+    lines = read_text(path).split("\n")
     numbered = [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
     if not numbered:
         raise FormatError(f"{path} is empty; a record is one line of JSON")
+    if len(numbered) > 1 and lines[-1].strip() and not _is_json(lines[-1]):
+        number, _ = numbered.pop()
+        warnings.warn(f"{path}, line {number} is cut off; the {number - 1} before it were read", stacklevel=2)
     return [_load(path, number, line, game) for number, line in numbered]
+
+
+def _is_json(line: str) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _load(path: str | Path, number: int, line: str, game: Game[Any] | None) -> Record:
@@ -145,37 +184,62 @@ def _checked_fields(document: Any) -> dict[str, Any]:
     for name in ("agents", "moves"):
         if not all(isinstance(item, str) for item in document[name]):
             raise FormatError(f"damaged record: the field {name} must be a list of texts")
+    events = document.get("events", [])
+    if type(events) is not list or not all(type(event) is int for event in events):
+        raise FormatError("damaged record: the field events must be a list of whole numbers")
     return document
 
 
-def _record_of(fields: dict[str, Any], game: Game[Any] | None) -> Record:
-    game = game or _game_of(fields)
+def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
     if len(fields["agents"]) != num_players(game):
         raise FormatError(f"damaged record: {len(fields['agents'])} agents for {num_players(game)} players")
     start = None if fields["start"] is None else parse_position(game, fields["start"])
-    course = Course(game, start)
-    course.add_texts(fields["moves"])
+    end = _played(Position.start(game, start), fields["moves"], fields.get("events"))
     result = fields["result"]
-    if not 0 <= fields["opening"] <= len(course.events):
-        raise FormatError(f"damaged record: an opening of {fields['opening']} moves out of {len(course.events)}")
-    if course.over != (result is not None) or (course.over and course.total != result):
-        found = f"a result of {plain_number(course.total)}" if course.over else "an unfinished game"
+    if not 0 <= fields["opening"] <= end.num_events:
+        raise FormatError(f"damaged record: an opening of {fields['opening']} moves out of {end.num_events}")
+    by_limit = fields.get("by_limit") is True
+    if by_limit and end.is_over:
+        raise FormatError("damaged record: its moves lead to the end of the game, it says that it was called off")
+    if (end.total if by_limit else end.result) != result:
+        found = "an unfinished game" if end.result is None else f"a result of {plain_number(end.result)}"
         raise FormatError(f"damaged record: its moves lead to {found}, it says {result}")
-    agents, events = tuple(fields["agents"]), tuple(course.events)
-    return Record(game, agents, events, result, fields["seed"], fields["number"], start, fields["opening"])
+    agents, given = tuple(fields["agents"]), fields["opening"]
+    return Record(game, agents, end.events, result, fields["seed"], fields["number"], start, given, by_limit)
+
+
+def _played(position: Position[Any], moves: list[str], events: list[int] | None) -> Position[Any]:
+    """Return the position after the moves; numbers and words must tell the same."""
+    if events is None:
+        return position.play_all(moves)
+    if len(events) != len(moves):
+        raise FormatError(f"damaged record: {len(moves)} moves but {len(events)} events")
+    for number, (event, move) in enumerate(zip(events, moves, strict=True), start=1):
+        position = _followed(position, number, event, move)
+    return position
+
+
+def _followed(position: Position[Any], number: int, event: int, move: str) -> Position[Any]:
+    try:
+        after = position.play(event)
+    except IllegalMove as error:
+        raise FormatError(f"move {number}: {error}") from None
+    if (called := event_text(position.game, position.state, event)) != move:
+        raise FormatError(f"move {number}: number {event} is called {called!r} here, the record calls it {move!r}")
+    return after
 
 
 def _game_of(fields: dict[str, Any]) -> Game[Any]:
     if ".py" in fields["game"]:
         raise FormatError(f"the record is of a user's game, {fields['game']}; name the game when you read it")
-    given = ",".join(f"{name}={value}" for name, value in fields["parameters"].items())
-    return _made(f"{fields['game']}:{given}")
+    return _made(fields["game"], json.dumps(fields["parameters"], sort_keys=True))
 
 
-_made = lru_cache(maxsize=8)(make)  # the records of a file are of one game
+@lru_cache(maxsize=8)  # the records of a file are of one game
+def _made(name: str, parameters: str) -> Game[Any]:
+    return from_data(name, json.loads(parameters))
 
 
 def _start_text(game: Game[Any], start: Any) -> str:
-    if not game.has_parse:
-        raise FormatError("this game reads no positions, so a game from another start cannot be recorded")
-    return game.text(start)
+    """Return a text that is read back: the fields, if the game does not read its own texts."""
+    return game.text(start) if game.has_parse else write_fields(start)

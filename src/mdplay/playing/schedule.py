@@ -1,110 +1,95 @@
-"""Numbered games played in threads, so that neither their number nor their luck changes anything.
+"""Many numbered games of the same agents: played in threads, kept as they end, resumed.
 
-Numbers are handed out in order.  When a game fails, no further one is begun, those under way are finished, and
-the failure with the smallest number is raised: it is the same whatever the number of threads.
+Games 2k and 2k + 1 have opening k, the second with sides exchanged.  A game depends on the schedule and
+its number alone.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
-from typing import Generic, TypeVar
+from functools import partial
+from pathlib import Path
+from typing import Any
 
-T = TypeVar("T")
-POLL_SECONDS = 0.1
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import check_whole
+from mdplay.game import Game
+from mdplay.identity import game_identity
+from mdplay.playing.agents import NamedAgent
+from mdplay.playing.games import play_game
+from mdplay.playing.openings import Opening, make_openings, openings_label
+from mdplay.playing.records import Record
+from mdplay.playing.results import Results
+from mdplay.playing.threads import run_numbered
+from mdplay.registry import name_of
+
+Show = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class _Done(Generic[T]):
-    number: int
-    value: T | None = None
-    error: BaseException | None = None
+class Schedule:
+    """Which games are to be played."""
 
+    game: Game[Any]
+    named_agents: tuple[NamedAgent, ...]
+    games: int
+    openings: str
+    seed: int
+    max_moves: int | None = None  # of a game; None: as the game says, or as positions come again
 
-class _Feed:
-    """Numbers handed out in order, to any thread, until it is closed."""
+    def __post_init__(self) -> None:
+        """Refuse an empty schedule."""
+        check_whole("games", self.games)
 
-    def __init__(self, numbers: Iterable[int]) -> None:
-        self._numbers, self._lock, self._closed = iter(numbers), threading.Lock(), False
+    @property
+    def key(self) -> str:
+        """The text under which the games are filed; it leaves out how many they are."""
+        name, given = name_of(self.game)
+        agents = [one.name for one in self.named_agents]
+        parts = [name, given, agents, openings_label(self.openings), self.seed]
+        return json.dumps(parts if self.max_moves is None else [*parts, self.max_moves], sort_keys=True)
 
-    def close(self) -> None:
-        self._closed = True
+    def play(
+        self, threads: int = 1, results: str | Path | Results | None = None, show: Show | None = None
+    ) -> tuple[Record, ...]:
+        """Play the games that ``results`` does not have yet, and return all of them in order."""
+        hold_promises(self.game)
+        for one in self.named_agents:
+            one.fresh()  # whoever cannot be made says so before the first game
+        with ExitStack() as stack:
+            store = stack.enter_context(Results(results)) if isinstance(results, str | Path) else results
+            found = self._found(store) if store else {}
 
-    def __iter__(self) -> Iterator[int]:
-        return self
+            def done(number: int, record: Record) -> None:
+                found[number] = record
+                if store:
+                    store.add(self.key, record)
+                if show:
+                    show(len(found))
 
-    def __next__(self) -> int:
-        with self._lock:
-            if self._closed:
-                raise StopIteration
-            return next(self._numbers)
+            missing = [number for number in range(self.games) if number not in found]
+            pairs = make_openings(self.game, self.openings, (self.games + 1) // 2, self.seed)
+            run_numbered(missing, partial(self._play_one, pairs), done, threads=threads)
+        return tuple(found[number] for number in range(self.games))
 
+    def _found(self, store: Results) -> dict[int, Record]:
+        """Return the games that the results have, if the rules and the agents are still those that played them."""
+        parts = {"the rules have": game_identity(self.game)}
+        store.claim(self.key, parts | {f"agent {one.name} has": one.identity for one in self.named_agents})
+        return store.records(self.key, self.game, self.games)
 
-def run_numbered(
-    numbers: Iterable[int],
-    task: Callable[[int, Callable[[], bool]], T],
-    done: Callable[[int, T], None],
-    *,
-    threads: int = 1,
-) -> None:
-    """Call ``task(number, stopped)`` for each number and ``done(number, value)`` with what it returns.
-
-    ``done`` is called in this thread, as games end.  Ctrl-C makes ``stopped()`` true and waits for the tasks.
-    """
-    if threads == 1:
-        for number in numbers:
-            done(number, task(number, lambda: False))
-        return
-    _run_threads(_Feed(numbers), task, done, threads)
-
-
-def _run_threads(
-    feed: _Feed, task: Callable[[int, Callable[[], bool]], T], done: Callable[[int, T], None], threads: int
-) -> None:
-    stop, box = threading.Event(), SimpleQueue[_Done[T] | None]()
-    workers = [threading.Thread(target=_work, args=(feed, task, stop, box)) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    try:
-        failed = _collect(box, done, threads)
-    finally:
-        feed.close()
-        stop.set()
-        for worker in workers:
-            worker.join()
-    if failed:
-        raise min(failed, key=lambda one: one.number).error  # type: ignore[misc]
-
-
-def _work(
-    feed: _Feed,
-    task: Callable[[int, Callable[[], bool]], T],
-    stop: threading.Event,
-    box: SimpleQueue[_Done[T] | None],
-) -> None:
-    for number in feed:
-        try:
-            box.put(_Done(number, value=task(number, stop.is_set)))
-        except BaseException as error:
-            feed.close()
-            box.put(_Done(number, error=error))
-    box.put(None)
-
-
-def _collect(box: SimpleQueue[_Done[T] | None], done: Callable[[int, T], None], threads: int) -> list[_Done[T]]:
-    """Pass on what the workers finish until all have left; return the failures."""
-    failed, working = [], threads
-    while working:
-        try:
-            one = box.get(timeout=POLL_SECONDS)  # a wait without end would not hear Ctrl-C everywhere
-        except Empty:
-            continue
-        if one is None:
-            working -= 1
-        elif one.error is not None:
-            failed.append(one)
-        else:
-            done(one.number, one.value)  # type: ignore[arg-type]
-    return failed
+    def _play_one(self, pairs: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
+        sides = self.named_agents[::-1] if number % 2 else self.named_agents
+        opening = pairs[number // 2]
+        return play_game(
+            self.game,
+            sides,
+            seed=self.seed,
+            number=number,
+            opening=opening,
+            max_moves=self.max_moves,
+            stopped=stopped,
+        )

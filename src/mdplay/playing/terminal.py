@@ -2,44 +2,57 @@
 
 Moves are typed in the game's notation.  ``undo`` takes back the last own move and all that followed, ``hint``
 names a move, ``values`` tells what every move is worth and whether that is exact, ``save FILE`` writes the game,
-``quit`` leaves.  The session itself only asks and says: whoever makes it brings the two functions.
+``quit`` leaves.  What chance does is told as it happens.  Hints and values come from the helper: the one who was
+named, else the opponent if it knows exact values, else a search.
+
+The session itself only asks and says: whoever makes it brings the two functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
+from itertools import islice
 from threading import Timer
 from typing import Any
 
 import click
 
-from mdplay.bits import members, some
+from mdplay.bits import elements
+from mdplay.checking.limits import LEAST, Referee
 from mdplay.errors import AgentError, IllegalMove, MdplayError
-from mdplay.game import Game, find_action
-from mdplay.playing.advice import Advice, advise
-from mdplay.playing.agents import Agent, Entrant, choose
-from mdplay.playing.course import Course
+from mdplay.game import Game
+from mdplay.notation import find_action
+from mdplay.playing.agents import Agent, NamedAgent, choose, named_agent
+from mdplay.playing.analysis import Analysis, analyse
+from mdplay.playing.ansi import paint
 from mdplay.playing.games import CHANCE
-from mdplay.playing.painting import paint
 from mdplay.playing.records import Record
+from mdplay.position import Position
 from mdplay.rng import Random
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
 HELP = "Type a move, or: undo, hint, values, moves, save FILE, quit."
 DEFAULT_FILE = "game.json"
+DEFAULT_AGENT = "mcts:simulations=10000"  # who plays and helps where nobody is named
 PATIENCE_SECONDS = 2.0
 
 
 def legal_moves(game: Game[Any], s: Any) -> list[str]:
     """Return the legal moves in the game's notation."""
-    return [game.move_text(s, action) for action in members(game.legal(s))]
+    return [game.move_text(s, action) for action in elements(game.legal(s))]
 
 
 def illegal_sentence(game: Game[Any], s: Any, text: str) -> str:
     """Return what a person is told who typed neither a legal move nor a command."""
     return f"{text!r} is not a legal move here. Legal moves: {', '.join(legal_moves(game, s))}"
+
+
+def knows_exactly(agent: Agent) -> bool:
+    """Tell whether an agent knows what moves are worth, as facts and not as estimates."""
+    return bool(getattr(agent, "exact", False)) and hasattr(agent, "values")
 
 
 class HumanAgent:
@@ -70,9 +83,9 @@ class Session:
 
     def __init__(
         self,
-        course: Course,
-        opponent: Entrant | None,
-        helper: Entrant,
+        position: Position[Any],
+        opponent: NamedAgent | None,
+        helper: NamedAgent | None = None,
         *,
         ask: Ask,
         say: Say,
@@ -81,8 +94,8 @@ class Session:
         colour: bool = False,
         seed: int = 0,
     ) -> None:
-        self.course, self.game = course, course.game
-        self.opponent, self.helper = opponent, helper
+        self.position, self.game = position, position.game
+        self.opponent, self.named_helper = opponent, helper
         self.agents: dict[str, Agent] = {}
         self.ask, self.say = ask, say
         self.human, self.hints, self.colour, self.seed = human, hints, colour, seed
@@ -100,15 +113,24 @@ class Session:
             "help": self.help,
         }
 
+    @cached_property
+    def helper(self) -> NamedAgent:
+        """Who gives hints and values."""
+        if self.named_helper is not None:
+            return self.named_helper
+        if self.opponent and knows_exactly(self._made(self.opponent)):
+            return self.opponent
+        return named_agent(self.game, DEFAULT_AGENT)
+
     def run(self) -> None:
         """Play until the game is over or the person quits."""
         self.say(self._greeting())
         if self.opponent:
             self._made(self.opponent)  # whoever cannot be made says so now
-        while not self.course.over and not self.left:
-            if some(self.course.chance):
-                self.course.add(self.game.draw(self.course.state, self.luck.word()))
-            elif self._is_own(self.course.state):
+        while not self.position.is_over and not self.called_off and not self.left:
+            if self.position.is_chance:
+                self._roll()
+            elif self._is_own(self.position):
                 self._turn()
             elif self.opponent:
                 self._answer(self.opponent)
@@ -116,49 +138,68 @@ class Session:
             self._draw()
             self.say(self._end())
 
+    @property
+    def called_off(self) -> bool:
+        """Whether the game has gone on for too long; taking back moves makes it shorter."""
+        referee = Referee(self.game)
+        if self.position.num_events < (referee.limit or LEAST):
+            return False
+        return any(referee.calls_off(position) for position in self.position.positions)
+
     def record(self) -> Record:
         """Return the game so far."""
         names = ("human", self.opponent.name) if self.opponent else ("human",)
-        result = self.course.total if self.course.over else None
-        start = None if self.course.start == self.game.initial() else self.course.start
-        events = tuple(self.course.events)
-        return Record(self.game, names[:: -1 if self.human else 1], events, result, self.seed, start=start)
+        first = self.position.positions[0].state
+        start = None if first == self.game.initial() else first
+        by_limit = not self.position.is_over and self.called_off
+        result = self.position.total if by_limit else self.position.result
+        agents, events = names[:: -1 if self.human else 1], self.position.events
+        return Record(self.game, agents, events, result, self.seed, start=start, by_limit=by_limit)
 
     # ------------------------------------------------------------ turns
     def _turn(self) -> None:
         self._draw()
         if self.hints:
             self._follow("hint")
-        state = self.course.state
-        while self.course.state is state and not self.left:
+        position = self.position
+        while self.position is position and not self.left:
             self._obey(self.ask(self._prompt()))
+
+    def _go_on(self, event: int) -> None:
+        self.position = self.position.after(event)
+
+    def _roll(self) -> None:
+        """Let chance move, and say what it did."""
+        outcome = self.position.draw(self.luck.word())
+        self.say(f"chance: {self.game.outcome_text(self.position.state, outcome)}")
+        self._go_on(outcome)
 
     def _obey(self, text: str) -> None:
         """Make a move or follow a command."""
         try:
-            self.course.add(find_action(self.game, self.course.state, text))
+            self._go_on(find_action(self.game, self.position.state, text))
         except IllegalMove:
             self._follow(*text.split())
 
     def _follow(self, command: str = "help", *words: str) -> None:
         """Follow a command; whatever goes wrong is a sentence, and the game goes on."""
         if command not in self.commands:
-            self.say(illegal_sentence(self.game, self.course.state, " ".join([command, *words])))
+            self.say(illegal_sentence(self.game, self.position.state, " ".join([command, *words])))
             return
         try:
             self.commands[command](words)
         except MdplayError as error:
             self.say(str(error))
 
-    def _answer(self, opponent: Entrant) -> None:
-        state = self.course.state
+    def _answer(self, opponent: NamedAgent) -> None:
+        state = self.position.state
         agent = self._made(opponent)
         with self._patience(opponent):
             action = choose(agent, opponent.name, self.game, state, self.rng)
         self.say(f"{opponent.name} plays {self.game.move_text(state, action)}")
-        self.course.add(action)
+        self._go_on(action)
 
-    def _made(self, one: Entrant) -> Agent:
+    def _made(self, one: NamedAgent) -> Agent:
         """Return the agent, made when it is first needed: a helper may never be asked."""
         if one.name not in self.agents:
             with self._patience(one):
@@ -166,7 +207,7 @@ class Session:
         return self.agents[one.name]
 
     @contextmanager
-    def _patience(self, one: Entrant) -> Iterator[None]:
+    def _patience(self, one: NamedAgent) -> Iterator[None]:
         """Say something to whoever waits for long."""
         timer = Timer(PATIENCE_SECONDS, self.say, [f"{one.name} thinks; the first time a game is compiled ..."])
         if one.name != "human":
@@ -179,38 +220,38 @@ class Session:
     # ------------------------------------------------------------ commands
     def undo(self, words: Sequence[str]) -> None:
         """Take back the last own move and all that followed."""
-        own = [i for i, s in enumerate(self.course.states[:-1]) if self._is_own(s)]
-        if not own:
+        earlier = islice(self.position.history(), 1, None)
+        own = next(filter(self._is_own, earlier), None)
+        if own is None:
             self.say("There is nothing to undo.")
-            return
-        while len(self.course.events) > own[-1]:
-            self.course.take_back()
+        else:
+            self.position = own
 
-    def _is_own(self, s: Any) -> bool:
-        return not some(self.game.outcomes(s)) and (self.alone or self.game.player(s) == self.human)
+    def _is_own(self, position: Position[Any]) -> bool:
+        return not position.is_chance and (self.alone or position.mover == self.human)
 
     def hint(self, words: Sequence[str]) -> None:
         """Name the move that the helper would make."""
-        advice = self._advice()
-        worth = f", {advice.worths[advice.action]}" if advice.worths else ""
-        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.course.state, advice.action)}{worth}")
+        analysis = self._analysis()
+        worth = f", {analysis.values[analysis.action]}" if analysis.values else ""
+        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.position.state, analysis.action)}{worth}")
 
     def tell_values(self, words: Sequence[str]) -> None:
         """List the moves with what they are worth to the player to move."""
-        ranked = self._advice().ranked
+        ranked = self._analysis().ranked
         if not ranked:
             self.say(f"{self.helper.name} knows no values; start with --helper perfect or --helper mcts.")
         for action, worth in ranked:
-            self.say(f"  {self.game.move_text(self.course.state, action):>6}  {worth}")
+            self.say(f"  {self.game.move_text(self.position.state, action):>6}  {worth}")
 
-    def _advice(self) -> Advice:
+    def _analysis(self) -> Analysis:
         agent = self._made(self.helper)
         with self._patience(self.helper):
-            return advise(agent, self.helper.name, self.game, self.course.state)
+            return analyse(agent, self.helper.name, self.game, self.position.state)
 
     def tell_moves(self, words: Sequence[str]) -> None:
         """List the legal moves."""
-        self.say(f"Legal moves: {', '.join(legal_moves(self.game, self.course.state))}")
+        self.say(f"Legal moves: {', '.join(legal_moves(self.game, self.position.state))}")
 
     def save(self, words: Sequence[str]) -> None:
         """Write the game so far to a file."""
@@ -228,25 +269,28 @@ class Session:
 
     # ------------------------------------------------------------ words and pictures
     def _draw(self) -> None:
-        picture = self.course.board
+        picture = self.position.board
         self.say("\n" + (paint(picture, self.shown, tiles=self.alone) if self.colour else picture))
         self.shown = picture
         if self.alone:
-            self.say(f"score {self.course.total:g}")
+            self.say(f"score {self.position.total:g}")
         elif self.game.has_reward:
-            self.say(f"player 1 {self.course.total:+g}")
+            self.say(f"player 1 {self.position.total:+g}")
 
     def _greeting(self) -> str:
         return f"You are player {self.human + 1} against {self.opponent.name}. {HELP}" if self.opponent else HELP
 
     def _prompt(self) -> str:
-        return "your move> " if self.alone else f"player {self.game.player(self.course.state) + 1}> "
+        return "your move> " if self.alone else f"player {self.game.player(self.position.state) + 1}> "
 
     def _end(self) -> str:
-        total = self.course.total
+        total = self.position.total
+        if not self.position.is_over:
+            return f"The game is called off after {self.position.num_events} moves: {total:g} for player 1."
         if self.alone:
             return f"The game is over: {total:g} points."
         own = -total if self.human else total
         if own == 0:
             return "The game is over: a draw."
-        return f"The game is over: you {'win' if own > 0 else 'lose'} ({abs(own):g})."
+        margin = f" by {abs(own):g}" if self.game.has_reward or abs(own) != 1 else ""
+        return f"The game is over: you {'win' if own > 0 else 'lose'}{margin}."

@@ -17,14 +17,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay.contract import need_game
 from mdplay.errors import AgentError
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, Entrant, entrant
+from mdplay.playing.agents import Agent, NamedAgent, named_agent
 from mdplay.playing.matches import OPENINGS, MatchResult, Tally, match
-from mdplay.playing.plan import Show
 from mdplay.playing.ratings import elo_ratings
 from mdplay.playing.records import Record
 from mdplay.playing.results import Results
+from mdplay.playing.schedule import Show
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class TournamentResult:
     agents: tuple[str, ...]
     matches: tuple[MatchResult, ...]
     failures: tuple[tuple[str, str], ...] = ()
+
+    def __repr__(self) -> str:
+        order = ", ".join(f"{rating.agent} {rating.elo:+.0f}" for rating in self.ratings)
+        return f"<TournamentResult of {len(self.records)} games: {order or 'nobody'}>"
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -86,7 +91,7 @@ class TournamentResult:
         return Tally(sum(t.wins for t in own), sum(t.draws for t in own), sum(t.losses for t in own))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         return {
             "ratings": [
                 {
@@ -110,38 +115,40 @@ def tournament(
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int = 1,
+    max_moves: int | None = None,
     results: str | Path | None = None,
     show: Show | None = None,
 ) -> TournamentResult:
-    """Let every agent play a match of so many games against every other; ``results`` as for a match."""
-    entrants = _entered(game, agents)
-    meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads)
+    """Let every agent play a match of so many games against every other; ``results``, ``max_moves`` as there."""
+    need_game(game)
+    named_agents = _entered(game, agents)
+    meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads, max_moves=max_moves)
     matches: dict[tuple[str, str], MatchResult] = {}
     failures: dict[str, str] = {}
     with ExitStack() as stack:
         store = stack.enter_context(Results(results)) if results is not None else None
-        for number, (a, b) in enumerate(combinations(entrants, 2)):
+        for number, (a, b) in enumerate(combinations(named_agents, 2)):
             if a.name in failures or b.name in failures:
                 continue
             try:
                 matches[a.name, b.name] = meet(a, b, results=store, show=_shifted(show, number * games))
             except AgentError as error:
                 failures[error.agent] = str(error)
-    names = tuple(one.name for one in entrants if one.name not in failures)
+    names = tuple(one.name for one in named_agents if one.name not in failures)
     sound = tuple(found for pair, found in matches.items() if not set(pair) & set(failures))
     return TournamentResult(names, sound, tuple(failures.items()))
 
 
-def _entered(game: Game[Any], agents: Sequence[Agent | str]) -> list[Entrant]:
-    entrants = [entrant(game, agent) for agent in agents]
-    names = [one.name for one in entrants]
+def _entered(game: Game[Any], agents: Sequence[Agent | str]) -> list[NamedAgent]:
+    named_agents = [named_agent(game, agent) for agent in agents]
+    names = [one.name for one in named_agents]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise AgentError(f"agent {twice} is entered twice; a tournament needs different agents")
     if len(names) < 2:
         raise AgentError("a tournament needs two agents or more")
-    for one in entrants:
+    for one in named_agents:
         one.fresh()  # whoever cannot be made says so before the first game
-    return entrants
+    return named_agents
 
 
 def _shifted(show: Show | None, before: int) -> Show | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 
 from mdplay.plots import data_url
-from mdplay.reproducing.steps import Made, Row, Table
+from mdplay.reproducing.steps import Made, ResultTable, Row
 
 STYLE = """
 :root { --ground: #fbf8f3; --card: #ffffff; --ink: #3b342b; --faint: #857a6b; --line: #e4dccf; --accent: #c03f24; }
@@ -93,7 +93,7 @@ def _figure(made: Made) -> str:
     return f'<section class="figure" id="{escape(made.name)}">{"".join(parts)}</section>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ResultTable) -> str:
     """Return a table; columns of numbers are set to the right."""
     numbers = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.header))]
     header, *rows = (

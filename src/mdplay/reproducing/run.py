@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from mdplay import __version__
+from mdplay.files import make_folder, write
 from mdplay.reproducing.page import Chapter, page
 from mdplay.reproducing.steps import Step, run_step
 from mdplay.running import Show
-from mdplay.store import replacing
 
-SYSTEMS = (1, 2, 3, 4, 5)
+SYSTEMS = {1: "dots_and_boxes", 2: "anti_tic_tac_toe", 3: "twenty48", 4: "connect_four", 5: "qubic"}
 PAGE, FACTS, PARTS = "index.html", "figures.json", "parts"
 Progress = Callable[[str, int | None], AbstractContextManager[Show]]
 
@@ -28,17 +28,15 @@ def reproduce(
 ) -> list[Chapter]:
     """Make every figure of the systems, or take it from an earlier run, and write the page into the folder."""
     folder = Path(folder)
-    (folder / PARTS).mkdir(parents=True, exist_ok=True)
+    make_folder(folder / PARTS)
     chapters = [_chapter(number, folder, progress, quick, seed) for number in systems]
-    with replacing(folder / PAGE) as file:
-        file.write(page(chapters, note()).encode())
-    with replacing(folder / FACTS) as file:
-        file.write(json.dumps(_facts(chapters, quick, seed), indent=1).encode())
+    write(folder / PAGE, page(chapters, note()))
+    write(folder / FACTS, json.dumps(_facts(chapters, quick, seed), indent=1))
     return chapters
 
 
 def _chapter(number: int, folder: Path, progress: Progress, quick: bool, seed: int) -> Chapter:
-    system = import_module(f"mdplay.reproducing.system{number}")
+    system = import_module(f"mdplay.reproducing.{SYSTEMS[number]}")
     steps: list[Step] = system.steps(quick, seed)
     made = []
     for step in steps:

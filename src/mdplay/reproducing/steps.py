@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from mdplay import __version__
+from mdplay.files import write
 from mdplay.plots import Paint, Size, png
-from mdplay.store import replacing
 
 Row = Sequence[str]
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A table of texts; numbers are set to the right."""
 
     header: Row
@@ -37,7 +37,7 @@ class Figure:
     command: str
     text: str
     facts: dict[str, Any]
-    table: Table | None = None
+    table: ResultTable | None = None
     picture: tuple[bytes, bytes] | None = None  # PNG, for light and for dark surroundings
     drawing: str | None = None  # SVG
 
@@ -75,8 +75,7 @@ def run_step(step: Step, folder: Path, show: Callable[[int], None]) -> Made:
     began = time.perf_counter()
     figure = step.make(show)
     made = Made(step.name, figure, time.perf_counter() - began)
-    with replacing(path) as file:
-        file.write(json.dumps({"stamp": stamp, **_document(made)}).encode())
+    write(path, json.dumps({"stamp": stamp, **_document(made)}))
     return made
 
 
@@ -97,7 +96,7 @@ def _kept(path: Path, stamp: dict[str, Any]) -> Made | None:
             light, dark = (base64.b64decode(text) for text in facts["picture"])
             facts["picture"] = (light, dark)
         if facts["table"] is not None:
-            facts["table"] = Table(**facts["table"])
+            facts["table"] = ResultTable(**facts["table"])
         return Made(document["name"], Figure(**facts), document["seconds"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged: it is made again
         return None

@@ -1,1 +1,1 @@
-"""Search: random playouts and what is built on them."""
+"""Search: Monte Carlo trees, depth-limited search, random games, and the selectors of both."""

@@ -1,8 +1,10 @@
 """Searches that play: ``act(state, rng) -> action`` for matches, ``search(state, ...)`` with the reasons.
 
-mcts:simulations=10000,selector=ucb1(c=1),form=report,solver=no,threads=2
+mcts:simulations=10000,selector=ucb1(c=1),expansion=all,solver=no,threads=2
 heuristic:depth=6          heuristic:seconds=0.5
-knowledge=no               either of them without what the game knows to be settled (``look``)
+ida-star:seconds=60        puzzles: the fewest moves to the goal
+network=FILE               either of them with a learned network: the values of leaves, the heuristic
+knowledge=no               either of them without what the game knows to be settled (``bounds``)
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.running import Show
 from mdplay.searching.result import SearchResult
-from mdplay.searching.selectors import make_selector
+from mdplay.searching.selectors import Selector, make_selector
 
 
 @runtime_checkable
@@ -36,28 +38,32 @@ class MCTSAgent:
         self,
         game: Game[Any],
         *,
-        simulations: int = 0,
-        seconds: float = 0.0,
-        selector: str = "ucb1",
-        form: str = "standard",
+        simulations: int | None = None,
+        seconds: float | None = None,
+        selector: str | Selector = "ucb1",
+        network: str | None = None,
+        expansion: str = "one",
         solver: bool = True,
         knowledge: bool = True,
-        threads: int = 0,
+        threads: int | None = None,
         megabytes: int = 1024,
+        max_moves: int | None = None,
         reuse: bool = True,
     ) -> None:
         self._game = game
         self._reuse = reuse
         self._last: SearchResult | None = None
         self._options: dict[str, Any] = {
-            "simulations": simulations or None,
-            "seconds": seconds or None,
-            "selector": make_selector(selector),
-            "form": form,
+            "simulations": simulations,
+            "seconds": seconds,
+            "selector": make_selector(selector) if isinstance(selector, str) else selector,
+            "network": _learned(network, game),
+            "expansion": expansion,
             "solver": solver,
             "knowledge": knowledge,
-            "threads": threads or None,
+            "threads": threads,
             "max_bytes": megabytes << 20,
+            "max_moves": max_moves,
         }
 
     def search(
@@ -80,13 +86,18 @@ class MCTSAgent:
 class HeuristicAgent:
     """Plays by depth-limited search with the game's heuristic; equally good moves are drawn by lot."""
 
-    def __init__(self, game: Game[Any], *, depth: int = 0, seconds: float = 0.0, knowledge: bool = True) -> None:
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        depth: int | None = None,
+        seconds: float | None = None,
+        network: str | None = None,
+        knowledge: bool = True,
+    ) -> None:
         self._game = game
-        self._options: dict[str, Any] = {
-            "depth": depth or None,
-            "seconds": seconds or None,
-            "knowledge": knowledge,
-        }
+        self._options: dict[str, Any] = {"depth": depth, "seconds": seconds, "knowledge": knowledge}
+        self._options["network"] = _learned(network, game)
 
     def search(
         self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
@@ -100,3 +111,35 @@ class HeuristicAgent:
         """Choose one of the best actions."""
         best = self.search(state).best
         return best[rng.below(len(best))]
+
+
+class PuzzleAgent:
+    """Solves a puzzle in the fewest moves by iterative deepening A*, once, and then follows the way found."""
+
+    def __init__(self, game: Game[Any], *, seconds: float | None = None) -> None:
+        self._game, self._seconds = game, seconds
+        self._plan: dict[Any, int] = {}
+
+    def search(
+        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position; the seed changes nothing."""
+        from mdplay.searching.puzzles import fewest_moves
+
+        return fewest_moves(self._game, state, seconds=self._seconds, show=show, interruptible=interruptible)
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Choose the next action of the shortest way."""
+        if state not in self._plan:
+            s = state
+            for action in self.search(state).actions:
+                self._plan[s] = action
+                s = self._game.step(s, action)
+        return self._plan.pop(state)
+
+
+def _learned(file: str | None, game: Game[Any]) -> Any:
+    """Return the network of a file, if one is given."""
+    from mdplay.learning.network import read_network
+
+    return None if file is None else read_network(file, game)

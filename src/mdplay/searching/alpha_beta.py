@@ -5,13 +5,19 @@ next; so extra turns need no care.  Chance averages its outcomes, each searched 
 depth.
 
 Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth
-left): beyond all guesses, a quick win above a slow one.  Where points are earned, guesses and results are points.
+left): beyond all guesses, a quick win above a slow one.  Where points are earned, guesses and results are points,
+and so they are where ``plain`` asks for it: once nothing is guessed any more, chance may mix results as they are.
 
-A position that the game has settled (``look``), if its knowledge is used, is decided as well, and counts less than
-any win that is seen; of the others only the moves worth a search are tried.
+A position that the game has settled (``bounds``), if its knowledge is used, is decided as well, and counts less
+than any win that is seen; of the others only the moves worth a search are tried.
 
 The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only
-for just that depth, so a value means the same wherever it is found.
+for just that depth, so a value means the same wherever it is found.  Positions of chance are kept as well: rows of
+chance events meet again so often that without the table they would take for ever.
+
+Chance costs no depth, so nobody knows beforehand how high the stack will be.  A node without room above it ends
+the kernel, which says so in ``counters[PLY]``: call it again with a longer stack and it goes on.  A value of the
+game that cannot be searched (see broken.py) ends it as well, and is named in ``counters[BROKEN]``.
 """
 
 from __future__ import annotations
@@ -22,13 +28,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, lowest, mix, rest, some
+from mdplay.bits import U64, covers, lowest, mix, nonempty, without_lowest
 from mdplay.bridge import borrow, kernel, load, pack, part, unpack
-from mdplay.searching.knowing import is_settled, look_at
+from mdplay.checking.broken import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
+from mdplay.learning.look_ups import best_value
+from mdplay.searching.knowledge import bounds_of, is_settled
 
 WIN = 1e6
 LARGEST_GUESS = WIN / 2
-MAX_MOVES = 128
 MAX, MIN, CHANCE = range(3)
 EXACT, AT_LEAST, AT_MOST = range(1, 4)
 
@@ -38,7 +45,7 @@ FRAME_FIELDS = [
     ("floor", np.float64),  # alpha and beta as the node was given them
     ("ceiling", np.float64),
     ("best", np.float64),  # value so far; at a chance node the average so far
-    ("gain", np.float64),  # points to player 0 of the move being tried
+    ("gain", np.float64),  # points to player 0 of the move being tried; at a chance node the probability so far
     ("share", np.float64),  # probability of the outcome being tried
     ("key", np.int64),
     ("guesses", np.int64),  # counted before this node
@@ -46,7 +53,7 @@ FRAME_FIELDS = [
     ("count", np.int32),  # moves to try
     ("tried", np.int32),
     ("kind", np.uint8),
-    ("action", np.uint8),  # best so far
+    ("action", np.uint16),  # best so far
 ]
 ENTRY_FIELDS = [
     ("key", np.int64),
@@ -54,11 +61,11 @@ ENTRY_FIELDS = [
     ("depth", np.int16),
     ("bound", np.uint8),  # 0: empty
     ("guess", np.uint8),  # 1: the value rests on guesses
-    ("action", np.uint8),
+    ("action", np.uint16),
 ]
 FRAME, ENTRY = (np.dtype((np.record, np.dtype(fields, align=True))) for fields in (FRAME_FIELDS, ENTRY_FIELDS))
-NODES, GUESSES, COUNTERS = range(3)
-NONE, UNSORTED = 255, -1  # no move is the favourite; nor does the order matter
+NODES, GUESSES, PLY, BROKEN, COUNTERS = range(5)
+NONE, UNSORTED = (1 << 16) - 1, -1  # no move is the favourite; nor does the order matter
 
 
 def new_table(bits: int) -> NDArray[Any]:
@@ -66,10 +73,23 @@ def new_table(bits: int) -> NDArray[Any]:
     return np.zeros(1 << bits, ENTRY)
 
 
-def new_stack(depth: int, width: int) -> tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.uint8]]:
-    """Return frames, states and moves for a search of a depth, chance between the moves included."""
-    plies = 2 * depth + 4
-    return np.zeros(plies, FRAME), np.zeros((plies, width), np.uint64), np.zeros((plies, MAX_MOVES), np.uint8)
+Stack = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.uint16]]
+
+
+def new_stack(plies: int, width: int, size: int) -> Stack:
+    """Return frames, states and moves for a search of so many plies, moves and chance events counted.
+
+    A state has ``width`` words, a mask at most ``size`` elements.
+    """
+    return np.zeros(plies, FRAME), np.zeros((plies, width), np.uint64), np.zeros((plies, size), np.uint16)
+
+
+def longer_stack(stack: Stack) -> Stack:
+    """Return a stack of twice as many plies that begins with what a stack holds."""
+    plies = len(stack[0])
+    frames, states, moves = new_stack(2 * plies, stack[1].shape[1], stack[2].shape[1])
+    frames[:plies], states[:plies], moves[:plies] = stack
+    return frames, states, moves
 
 
 @part
@@ -82,18 +102,20 @@ def key_of(game: Any, s: Any) -> Any:
     return int(h >> 1)
 
 
-@kernel
+@kernel(plain_first=True, writes=False)
 def hash_of(game: Any, start: Any) -> Any:
     """Return a packed state's key in the table."""
     return key_of(game, unpack(game, start))
 
 
-@kernel
+@kernel(plain_first=True)
 def search_value(
     game: Any,
     start: Any,
     depth: int,
     knowledge: bool,
+    plain: bool,
+    network: Any,
     table: Any,
     frames: Any,
     states: Any,
@@ -101,12 +123,20 @@ def search_value(
     stop: Any,
     counters: Any,
 ) -> Any:
-    """Return the value of a state for player 0 at a depth, or NaN when stopped; count nodes and guesses."""
+    """Return the value of a state for player 0 at a depth; count nodes and guesses.
+
+    NaN: it was stopped, needs a longer stack (``counters[PLY]`` is not 0), or met what cannot be searched.
+    """
+    # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
+    # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
+    # of two.
     table, frames, states, moves = borrow(table), borrow(frames), borrow(states), borrow(moves)
-    push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
-    ply = 0
-    while not stop[0]:
-        value = open_node(game, knowledge, table, frames, states, moves, ply, counters)
+    ply = counters[PLY]
+    counters[PLY] = 0
+    if ply == 0:
+        push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
+    while not stop[0] and not counters[BROKEN]:
+        value = open_node(game, knowledge, plain, network, table, frames, states, moves, ply, counters)
         while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
             if ply == 0:
                 return value
@@ -114,7 +144,11 @@ def search_value(
             value = absorb(frames, moves, ply, value)
             if not math.isnan(value):
                 remember(table, frames, ply, counters)
-        enter(game, frames, states, moves, ply)
+        if ply + 1 >= len(frames):  # none of its moves was tried yet: it will be opened anew
+            counters[PLY] = ply
+            counters[NODES] -= 1
+            return math.nan
+        enter(game, frames, states, moves, ply, counters)
         ply += 1
     return math.nan
 
@@ -133,7 +167,16 @@ def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alph
 
 @part
 def open_node(
-    game: Any, knowledge: bool, table: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any
+    game: Any,
+    knowledge: bool,
+    plain: bool,
+    network: Any,
+    table: Any,
+    frames: Any,
+    states: Any,
+    moves: Any,
+    ply: int,
+    counters: Any,
 ) -> Any:
     """Begin the node at a ply: its value if that is known at once, else NaN with its moves listed."""
     s, frame = load(game, states, ply), frames[ply]
@@ -142,43 +185,79 @@ def open_node(
     frame.guesses = counters[GUESSES]
     frame.floor = frame.alpha
     frame.ceiling = frame.beta
-    if game.has_outcomes and some(game.outcomes(s)):
-        frame.kind = CHANCE
-        frame.best = 0.0
-        frame.count = list_moves(game, s, game.outcomes(s), UNSORTED, moves[ply])
-        return math.nan
-    mask = game.legal(s)
-    if not some(mask):
-        return float(game.result(s)) * (1.0 if game.has_reward else WIN + frame.depth)
-    look = look_at(game, s, knowledge)
-    if is_settled(look):
-        return float(look.low) * (1.0 if game.has_reward else WIN)
-    if frame.depth == 0:
-        counters[GUESSES] += 1
-        return min(max(float(game.heuristic(s)), -LARGEST_GUESS), LARGEST_GUESS)
+    chance = game.has_outcomes and nonempty(game.outcomes(s))
+    mask, bounds = game.legal(s), bounds_of(game, s, knowledge)
+    if not chance:
+        value = at_once(game, s, mask, bounds, plain, network, frame.depth, counters)
+        if not math.isnan(value):
+            return value
     frame.key = key_of(game, s)
     known, favourite = recall(table, frame, counters)
     if not math.isnan(known):
         return known
-    frame.kind = MIN if game.player(s) else MAX
+    if chance:
+        frame.kind = CHANCE
+        frame.best = 0.0
+        frame.gain = 0.0
+        frame.count = list_moves(game, s, game.outcomes(s), UNSORTED, moves[ply])
+        return math.nan
+    player = game.player(s)
+    if player != 0 and player != 1:
+        counters[BROKEN] = PLAYER
+    frame.kind = MIN if player else MAX
     frame.best = math.inf if frame.kind == MIN else -math.inf
-    if game.has_look and some(look.moves):
-        frame.count = list_moves(game, s, look.moves, favourite, moves[ply])
+    if game.has_bounds and nonempty(bounds.moves):
+        if not covers(mask, bounds.moves):
+            counters[BROKEN] = BOUNDS_LISTED
+            return 0.0
+        frame.count = list_moves(game, s, bounds.moves, favourite, moves[ply])
     else:
         frame.count = list_moves(game, s, mask, favourite, moves[ply])
     return math.nan
 
 
 @part
+def at_once(
+    game: Any, s: Any, mask: Any, bounds: Any, plain: bool, network: Any, depth: int, counters: Any
+) -> Any:
+    """Return the value of a state, not one of chance, if the game tells it or the depth ends here; else NaN."""
+    if not nonempty(mask):
+        return number(float(game.result(s)), counters) * (1.0 if game.has_reward or plain else WIN + depth)
+    if is_settled(bounds):
+        return float(bounds.low) * (1.0 if game.has_reward or plain else WIN)
+    if depth == 0:
+        counters[GUESSES] += 1
+        return min(max(number(guess(game, network, s), counters), -LARGEST_GUESS), LARGEST_GUESS)
+    return math.nan
+
+
+@part
+def guess(game: Any, network: Any, s: Any) -> Any:
+    """Return what a state is held to be worth to player 0: by the game's heuristic, or by a network if given."""
+    if network is None:
+        return float(game.heuristic(s))
+    return float(best_value(game, network[0], s, network[1]))
+
+
+@part
+def number(value: float, counters: Any) -> Any:
+    """Return a value of the game; one that is NaN or too large to add up ends the search and counts as 0."""
+    if abs(value) <= LARGEST:
+        return value
+    counters[BROKEN] = NUMBERS
+    return 0.0
+
+
+@part
 def list_moves(game: Any, s: Any, mask: Any, favourite: int, out_moves: Any) -> int:
     """List the elements of a mask: the favourite first, then by the game's order; return how many.
 
-    An insertion sort: there are few, and mostly in order.
+    An insertion sort: there are few, and mostly in order.  The room is that of the widest mask.
     """
     count = 0
-    while some(mask):
+    while nonempty(mask):
         action = lowest(mask)
-        mask = rest(mask)
+        mask = without_lowest(mask)
         i = count
         if favourite != UNSORTED:
             while i > 0 and comes_before(game, s, action, int(out_moves[i - 1]), favourite):
@@ -200,18 +279,24 @@ def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> 
 
 
 @part
-def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int) -> None:
-    """Put the state after the next move of the node at a ply on the stack."""
+def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> None:
+    """Put the state after the next move of the node at a ply on the stack, which has room for it."""
     s, frame = load(game, states, ply), frames[ply]
     action = int(moves[ply, frame.tried])
     frame.tried += 1
     if frame.kind == CHANCE:
         frame.share = game.probability(s, action)
+        frame.gain += frame.share
+        last = frame.tried == frame.count
+        if not frame.share > 0.0 or not frame.gain <= 1.0 + SUM_ERROR or (last and frame.gain < 1.0 - SUM_ERROR):
+            counters[BROKEN] = PROBABILITY
         push(game, game.outcome(s, action), states, frames, ply + 1, frame.depth, -math.inf, math.inf)
         return
     frame.gain = 0.0
     if game.has_reward:
         points = game.reward(s, action)
+        if not abs(points) <= LARGEST:
+            counters[BROKEN] = NUMBERS
         frame.gain = -points if frame.kind == MIN else points
     after = game.step(s, action)
     push(game, after, states, frames, ply + 1, frame.depth - 1, frame.alpha - frame.gain, frame.beta - frame.gain)
@@ -238,10 +323,8 @@ def absorb(frames: Any, moves: Any, ply: int, value: float) -> Any:
 
 @part
 def remember(table: Any, frames: Any, ply: int, counters: Any) -> None:
-    """Write a finished node into the table, over whatever was there."""
+    """Write a finished node into the table, over whatever was there; one of chance is exact, its window open."""
     frame = frames[ply]
-    if frame.kind == CHANCE:
-        return
     entry = table[frame.key & len(table) - 1]
     entry.key = frame.key
     entry.best = frame.best

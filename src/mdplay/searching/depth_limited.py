@@ -1,4 +1,7 @@
-"""Depth-limited search for any game with a heuristic: deeper and deeper, until depth or time is spent.
+"""Depth-limited search for any game: deeper and deeper, until depth or time is spent.
+
+Where the depth ends the game's heuristic guesses; a game without one is guessed to be even, so that only what is
+decided within the depth, and the points earned there, count.
 
 Each depth searches every move of the position to its exact value at that depth, so that all can be compared; what
 one depth has found orders the moves of the next.  A depth that time cut short is not used.
@@ -7,25 +10,33 @@ one depth has found orders the moves of the next.  A depth that time cut short i
 from __future__ import annotations
 
 import math
-import time
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import members
+from mdplay.bits import covers, elements
 from mdplay.bridge import native, width, words
-from mdplay.errors import GameError, LimitError
-from mdplay.game import Game, Look
-from mdplay.running import Show, Watch
+from mdplay.checking.broken import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept
+from mdplay.checking.promises import hold_promises
+from mdplay.contract import mask_size
+from mdplay.errors import LimitError
+from mdplay.game import Bounds, Game
+from mdplay.learning.look_ups import new_places
+from mdplay.learning.network import Network
+from mdplay.position import as_state
+from mdplay.running import Show, Stopwatch, Watch
 from mdplay.searching.alpha_beta import (
+    BROKEN,
     COUNTERS,
     EXACT,
     GUESSES,
     NODES,
+    PLY,
     WIN,
     hash_of,
+    longer_stack,
     new_stack,
     new_table,
     search_value,
@@ -34,6 +45,7 @@ from mdplay.searching.result import MoveStatistics, SearchResult, check_open, st
 
 DEPTH = 6
 MAX_DEPTH = 1000
+MAX_PLIES = 100_000  # of one line of play, chance events counted: beyond it they hardly end
 TABLE_BITS = 18
 TOLERANCE = 1e-9
 
@@ -42,18 +54,29 @@ class Deepening:
     """A position searched deeper and deeper: its table, and the values of its moves at the last whole depth."""
 
     def __init__(
-        self, game: Game[Any], s: Any, depth: int, knowledge: bool, watch: Watch, table_bits: int
+        self,
+        game: Game[Any],
+        s: Any,
+        depth: int,
+        knowledge: bool,
+        watch: Watch,
+        table_bits: int,
+        network: Network | None = None,
     ) -> None:
+        self._network = None if network is None else (network.tables, new_places(network.tables))
         self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
-        look = game.look(s) if knowledge and game.has_look else Look(0, 1, 0)
-        self.actions = members(look.moves) or members(game.legal(s))
-        self.known = look.low if look.low == look.high and len(self.actions) == 1 else None
+        bounds = game.bounds(s) if knowledge and game.has_bounds else Bounds(0, 1, 0)
+        check_kept(game, KEPT if covers(game.legal(s), bounds.moves) else BOUNDS_LISTED)
+        self.actions = elements(bounds.moves) or elements(game.legal(s))
+        self.known = bounds.low if bounds.low == bounds.high and len(self.actions) == 1 else None
         self.table = new_table(table_bits)
         self.values: list[float] = []
         self.nodes: list[int] = []
         self.depth = self.num_nodes = 0
         self.exact = False
-        self._stack = new_stack(depth, width(game))
+        self.plain = False  # the values are results as they are
+        plies = 2 * depth + 4  # a chance event a move; more when they come
+        self._stack = new_stack(plies, width(game), mask_size(game))
 
     def deepen(self) -> bool:
         """Search all moves one deeper; return whether that came to its end and more depth would tell more."""
@@ -69,25 +92,58 @@ class Deepening:
             return False
         self.values, self.nodes, self.exact = found, nodes, guesses == 0
         self.depth += 1
+        if self.exact and self._mixes():
+            self._search_plainly()
         return not self.exact
+
+    def _mixes(self) -> bool:
+        """Tell whether values may lie between the results: by chance, or because results do."""
+        between = any(0.0 < abs(value) <= WIN / 2 for value in self.values)
+        return not self.game.has_reward and (self.game.has_outcomes or between)
+
+    def _search_plainly(self) -> None:
+        """Find the values once more as results without any regard to speed; a stop leaves them as they were."""
+        self.plain = True
+        self.table.fill(0)
+        counters = np.zeros(COUNTERS, np.int64)
+        found = [self._value(action, self.depth - 1, counters) for action in self.actions]
+        self.num_nodes += int(counters[NODES])
+        if any(map(math.isnan, found)):
+            self.plain = self.exact = False
+        else:
+            self.values = found
 
     def _value(self, action: int, depth: int, counters: NDArray[np.int64]) -> float:
         """Return the value of a move to its mover: as the game knows, or by a search."""
         game, s = self.game, self.state
         sign = -1 if game.player(s) else 1
         if self.known is not None:
-            return sign * self.known * (1.0 if game.has_reward else WIN)
-        return float(game.reward(s, action)) + sign * self._search(words(game.step(s, action)), depth, counters)
+            return sign * self.known * (1.0 if game.has_reward or self.plain else WIN)
+        points = float(game.reward(s, action))
+        check_kept(game, KEPT if abs(points) <= LARGEST else NUMBERS)
+        return points + sign * self._search(words(game.step(s, action)), depth, counters)
 
     def _search(self, start: Any, depth: int, counters: NDArray[np.int64]) -> float:
-        """Return the value of a packed state for player 0."""
-        run = partial(search_value, native(self.game), start, depth, self.knowledge, self.table, *self._stack)
-        return float(run(self.watch.stop, counters))
+        """Return the value of a packed state for player 0; NaN when stopped."""
+        while True:
+            run = partial(search_value, native(self.game), start, depth, self.knowledge, self.plain)
+            run = partial(run, self._network, self.table)
+            value = float(run(*self._stack, self.watch.stop, counters))
+            check_kept(self.game, int(counters[BROKEN]))
+            if not counters[PLY]:
+                return value
+            if len(self._stack[0]) > MAX_PLIES:
+                raise LimitError(
+                    f"a line of play has more than {MAX_PLIES:,} moves and chance events; does chance end?"
+                )
+            self._stack = longer_stack(self._stack)
 
     def compile(self) -> None:
         """Have the kernels ready."""
         stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
-        search_value(game, words(self.state), 0, self.knowledge, self.table, *self._stack, stop, counters)
+        run = partial(search_value.compiled_first, game, words(self.state), 0, self.knowledge, False)
+        run = partial(run, self._network, self.table)
+        run(*self._stack, stop, counters)
 
     def line(self, action: int) -> tuple[str, ...]:
         """Return a move and the best play after it, as far as the table still knows it; chance ends it."""
@@ -95,7 +151,7 @@ class Deepening:
         while True:
             moves.append(game.move_text(s, action))
             s, depth = game.step(s, action), depth - 1
-            if members(game.outcomes(s)) or not members(game.legal(s)):
+            if elements(game.outcomes(s)) or not elements(game.legal(s)):
                 return tuple(moves)
             key = int(hash_of(native(game), words(s)))
             entry = self.table[key & len(self.table) - 1]
@@ -110,6 +166,7 @@ def depth_limited(
     *,
     depth: int | None = None,
     seconds: float | None = None,
+    network: Network | None = None,
     knowledge: bool = True,
     table_bits: int = TABLE_BITS,
     watch: Watch | None = None,
@@ -120,28 +177,27 @@ def depth_limited(
 
     With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
     each move.  A value that is proven is a result; any other is in the unit of the heuristic.
+    ``network``: guess by what was learned, not by the game's heuristic.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
-    s = game.initial() if state is None else state
+    s = as_state(game, state)
     _check(game, s, depth, seconds)
+    hold_promises(game, s)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
     watch = watch or Watch(1, show, interruptible=interruptible)
-    job = Deepening(game, s, limit, knowledge, watch, table_bits)
-    job.compile()  # the clock starts after that
-    began = time.perf_counter()
+    job = Deepening(game, s, limit, knowledge, watch, table_bits, network)
+    if seconds is not None:
+        job.compile()  # the clock starts after that
+    clock = Stopwatch()
     with stopping_after(seconds, watch):
         watch.run([partial(_deepen, job, limit)])
     if not job.values:
         raise LimitError("the search ended before it had looked at even one move; give it more time")
-    return _summary(job, time.perf_counter() - began)
+    return _summary(job, clock.seconds)
 
 
 def _check(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
-    if not (game.has_heuristic or game.has_reward):
-        raise GameError(
-            "depth-limited search needs a game with a heuristic (or with points); this one has neither"
-        )
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
         raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
     if seconds is not None and not seconds > 0:
@@ -174,7 +230,8 @@ def _summary(job: Deepening, seconds: float) -> SearchResult:
 
 
 def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveStatistics:
-    """Return a move's figures; a value beyond all guesses is a result again."""
-    decided = not job.game.has_reward and abs(value) > WIN / 2
+    """Return a move's figures; a value beyond all guesses is a result again, and certain if chance has no part."""
+    decided = not job.game.has_reward and not job.plain and abs(value) > WIN / 2
     shown = round(value / WIN, 3) if decided else value
-    return MoveStatistics(action, job.game.move_text(job.state, action), nodes, shown, decided or job.exact)
+    proven = job.exact or (decided and not job.game.has_outcomes)
+    return MoveStatistics(action, job.game.move_text(job.state, action), nodes, shown, proven)

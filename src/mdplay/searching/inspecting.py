@@ -13,7 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mdplay.bits import some
+from mdplay.bits import nonempty
+from mdplay.files import write
 from mdplay.game import Game
 from mdplay.searching.tree import Tree
 
@@ -61,11 +62,11 @@ class Node:
     @cached_property
     def is_chance(self) -> bool:
         """Whether chance moves here."""
-        return self.game.has_outcomes and some(self.game.outcomes(self.state))
+        return self.game.has_outcomes and nonempty(self.game.outcomes(self.state))
 
     @cached_property
     def children(self) -> tuple[Node, ...]:
-        """The nodes after every action or outcome, in ascending order; none where no walk has gone on."""
+        """The nodes after every action or outcome, in ascending order; none where no descent has gone on."""
         found: dict[int, list[Place]] = {}
         for tree, node in self.places:
             first = int(tree.nodes[node]["first"])
@@ -113,9 +114,7 @@ class Node:
     def save(self, path: str | Path, *, depth: int = 8, min_visits: int = 2) -> None:
         """Write the tree as JSON, with the position at its root."""
         position = {"position": self.game.text(self.state)}
-        Path(path).write_text(
-            json.dumps({**position, **self.as_dict(depth=depth, min_visits=min_visits)}, indent=1)
-        )
+        write(path, json.dumps({**position, **self.as_dict(depth=depth, min_visits=min_visits)}, indent=1))
 
     def find(self, state: Any, depth: int) -> Node | None:
         """Return the node of a state at most ``depth`` moves and outcomes below, or None."""

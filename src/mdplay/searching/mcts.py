@@ -4,7 +4,7 @@
     result.move, result.value, result.line, result.tree.save("tree.json")
 
 Walk down the tree by a bandit rule, add a node, play at random to the end, note the result on the way back
-(Coulom 2006, Kocsis and Szepesvari 2006).  ``form`` says which of two ways (see simulating.py).
+(Coulom 2006, Kocsis and Szepesvari 2006).  ``expansion`` says which of two ways (see simulating.py).
 
 Several threads grow trees of their own, whose root statistics are added at the end: equal seeds give equal results
 for equal numbers of threads, as long as the budget is simulations.
@@ -13,25 +13,32 @@ for equal numbers of threads, as long as the budget is simulations.
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from mdplay.bridge import native, word, words
-from mdplay.errors import GameError, LimitError, unknown
+from mdplay.checking.broken import check_kept
+from mdplay.checking.limits import move_limit
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import GameError, LimitError, check_seconds, check_whole, unknown
 from mdplay.game import Game
+from mdplay.learning.look_ups import new_places
+from mdplay.learning.network import Network
+from mdplay.position import as_state
 from mdplay.rng import stream
-from mdplay.running import Show, Watch, num_threads
+from mdplay.running import Show, Stopwatch, Watch, num_threads
+from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.inspecting import Node
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.searching.selectors import UCB1, Selector
-from mdplay.searching.simulating import FORMS
+from mdplay.searching.simulating import EXPANSIONS
 from mdplay.searching.tree import Tree, copy_subtree, new_path, new_tree
 
 SIMULATIONS = 10_000
 MAX_BYTES = 1 << 30
 MIN_BYTES = 1 << 20
-NO_LIMIT = 1 << 62
+MOST_SIMULATIONS = 1 << 29  # of a tree: visits are int32, and a tree that is kept has some already
 REUSE_DEPTH = 4  # how far below an old root a position may lie: a move and a reply, each with chance
 
 
@@ -42,12 +49,14 @@ def mcts(
     simulations: int | None = None,
     seconds: float | None = None,
     selector: Selector | None = None,
-    form: str = "standard",
+    network: Network | None = None,
+    expansion: str = "one",
     solver: bool = True,
     knowledge: bool = True,
     seed: int = 0,
     threads: int | None = None,
     max_bytes: int = MAX_BYTES,
+    max_moves: int | None = None,
     reuse: SearchResult | None = None,
     watch: Watch | None = None,
     show: Show | None = None,
@@ -57,55 +66,82 @@ def mcts(
 
     Budget: ``simulations`` (default 10,000), ``seconds``, or whichever ends first.  ``threads``: by default one
     for a budget of simulations, so that a seed gives the same answer everywhere, else one for each core.
+    ``network``: value leaves by what was learned, not by random games; then the selector is PUCT.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
+    ``max_moves``: after so many a random game is called off; by default only if positions come again.
     ``reuse``: an earlier result, whose tree is kept as far as it leads here.  ``watch``: arrays of the caller to
     stop the search and to see its progress, one thread for each entry; ``show`` is told of the progress.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
-    s = game.initial() if state is None else state
-    _check(game, s, simulations, seconds, form, max_bytes)
-    selector = selector or UCB1()
+    s = as_state(game, state)
+    check_search(game, s, simulations, seconds, expansion, max_bytes)
+    hold_promises(game, s)
+    selector = PUCT() if network is not None else selector or UCB1()
     count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
     watch = watch or Watch(count, show, interruptible=interruptible)
-    trees = _kept_trees(reuse, s, selector, count, max_bytes // count)
+    limit = move_limit(game, max_moves)
+    trees = _kept_trees(reuse, s, selector, count, max_bytes // count, limit)
     for _ in range(count - len(trees)):
-        trees.append(new_tree(s, selector, first_span(game, form), max_bytes // count))
-    budget = simulations or (NO_LIMIT if seconds else SIMULATIONS)
-    grow = partial(_grow, game, form, seed, solver, knowledge)
-    grow(trees[0], 0, 0, watch)  # compiles: the clock starts after that
-    began = time.perf_counter()
+        trees.append(new_tree(s, selector, first_span(game, expansion), max_bytes // count, limit))
+    budget = simulations or (MOST_SIMULATIONS * count if seconds else SIMULATIONS)
+    if budget > MOST_SIMULATIONS * count:
+        raise LimitError(f"simulations={budget} are too many; at most {MOST_SIMULATIONS:,} a thread")
+    run = partial(grow, simulating(game, expansion, network), game, seed, solver, knowledge)
+    if seconds is not None:  # the clock starts when it is compiled
+        grow(
+            simulating(game, expansion, network, ready=True), game, seed, solver, knowledge, trees[0], 0, 0, watch
+        )
+    clock = Stopwatch()
     with stopping_after(seconds, watch):
-        watch.run([partial(grow, tree, -(-(budget - i) // count), i, watch) for i, tree in enumerate(trees)])
-    return summary(Node(game, s, tuple((tree, 0) for tree in trees)), time.perf_counter() - began)
+        watch.run([partial(run, tree, -(-(budget - i) // count), i, watch) for i, tree in enumerate(trees)])
+    if not any(tree.done or tree.nodes[0].proof for tree in trees):
+        raise LimitError("the search ended before its first random game did; give it more time")
+    return summary(Node(game, s, tuple((tree, 0) for tree in trees)), clock.seconds)
 
 
-def _check(game: Game[Any], s: Any, simulations: int | None, seconds: float | None, form: str, size: int) -> None:
-    if form not in FORMS:
-        raise unknown("form of MCTS", form, FORMS)
-    if form == "report" and game.has_reward:
-        raise GameError("the report's form counts wins, and this game counts points; use form=standard")
-    if simulations is not None and simulations < 1:
-        raise LimitError(f"simulations={simulations} must be at least 1")
-    if seconds is not None and not seconds > 0:
-        raise LimitError(f"seconds={seconds} must be more than 0")
+def check_search(
+    game: Game[Any], s: Any, simulations: int | None, seconds: float | None, expansion: str, size: int
+) -> None:
+    """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
+    if expansion not in EXPANSIONS:
+        raise unknown("expansion", expansion, EXPANSIONS)
+    if expansion == "all" and game.has_reward:
+        raise GameError("expansion=all counts wins, and this game counts points; use expansion=one")
+    if simulations is not None:
+        check_whole("simulations", simulations)
+    check_seconds(seconds)
     if size < MIN_BYTES:
         raise LimitError(f"a tree of {size} bytes is too small; allow at least {MIN_BYTES}")
     check_open(game, s)
 
 
-def first_span(game: Game[Any], form: str) -> tuple[float, float]:
+def first_span(game: Game[Any], expansion: str) -> tuple[float, float]:
     """Return the range of values before any is seen: -1 .. 1 where only the result counts, else none.
 
-    The report's form counts wins, which need no scale.
+    ``expansion=all`` counts wins, which need no scale.
     """
-    if form == "report":
+    if expansion == "all":
         return 0.0, 0.0
     return (math.inf, -math.inf) if game.has_reward else (-1.0, 1.0)
 
 
-def _grow(
+def simulating(
+    game: Game[Any], expansion: str, network: Network | None = None, *, ready: bool = False
+) -> Callable[[Tree], Any]:
+    """Return what makes of a tree the kernel that grows it; ``ready``: it is compiled before it begins."""
+    kernel = EXPANSIONS[expansion] if network is None else simulate_by_network
+    run = kernel.compiled_first if ready else kernel
+
+    def made(tree: Tree) -> Any:
+        tables = () if network is None else (network.tables, new_places(network.tables))  # places of its own
+        return partial(run, native(game), native(tree.selector), words(tree.root), *tables)
+
+    return made
+
+
+def grow(
+    simulating: Callable[[Tree], Any],
     game: Game[Any],
-    form: str,
     seed: int,
     solver: bool,
     knowledge: bool,
@@ -115,7 +151,7 @@ def _grow(
     watch: Watch,
 ) -> None:
     """Run simulations on a tree until the budget is spent; give it more room whenever it is full."""
-    run = partial(FORMS[form], native(game), native(tree.selector), words(tree.root))
+    run = simulating(tree)
     path = new_path()
     own_seed = word(stream(seed, thread))
     while True:
@@ -132,23 +168,31 @@ def _grow(
             watch.stop,
             watch.progress,
         )
+        check_kept(game, int(tree.tally[0].broken), int(tree.tally[0].max_moves))
         if tree.done >= simulations or watch.stop[0] or tree.nodes[0].proof:
             return
         tree.grow()
 
 
-def _kept_trees(reuse: SearchResult | None, s: Any, selector: Selector, count: int, max_bytes: int) -> list[Tree]:
+def _kept_trees(
+    reuse: SearchResult | None, s: Any, selector: Selector, count: int, max_bytes: int, limit: int
+) -> list[Tree]:
     """Return what earlier trees know of a position, as trees of their own; a node without moves tells nothing."""
     old = reuse.tree.find(s, REUSE_DEPTH) if reuse is not None and reuse.tree is not None else None
     if old is None:
         return []
-    places = [(tree, k) for tree, k in old.places if tree.selector == selector and tree.nodes[k]["kids"]][:count]
-    return [_subtree(tree, k, s, max_bytes) for tree, k in places]
+    places = [(tree, k) for tree, k in old.places if _is_worth_keeping(tree, k, selector)][:count]
+    return [_subtree(tree, k, s, max_bytes, limit) for tree, k in places]
 
 
-def _subtree(tree: Tree, k: int, s: Any, max_bytes: int) -> Tree:
+def _is_worth_keeping(tree: Tree, k: int, selector: Selector) -> bool:
+    node = tree.nodes[k]
+    return bool(tree.selector == selector and node["kids"] and node["pulls"] <= MOST_SIMULATIONS)
+
+
+def _subtree(tree: Tree, k: int, s: Any, max_bytes: int, limit: int) -> Tree:
     span = float(tree.tally[0].low), float(tree.tally[0].high)
-    kept = new_tree(s, tree.selector, span, max_bytes, room=len(tree.nodes))
+    kept = new_tree(s, tree.selector, span, max_bytes, limit, room=len(tree.nodes))
     kept.tally[0].nodes = copy_subtree(tree.nodes, k, kept.nodes)
     return kept
 
@@ -168,5 +212,6 @@ def summary(root: Node, seconds: float) -> SearchResult:
         simulations=sum(tree.done for tree in trees),
         nodes=sum(tree.size for tree in trees),
         seconds=seconds,
+        by_limit=sum(int(tree.tally[0].by_limit) for tree in trees),
         tree=root,
     )

@@ -7,7 +7,6 @@ same seed gives the same figures to the last bit, whatever the number of threads
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -15,33 +14,41 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import some
+from mdplay.bits import has, nonempty
 from mdplay.bridge import kernel, native, part, unpack, word, words
-from mdplay.errors import GameError
+from mdplay.checking.broken import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept
+from mdplay.checking.limits import MAX_MOVES, move_limit
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import check_whole
 from mdplay.game import Game
+from mdplay.position import as_state
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.running import Show, Watch, num_threads
+from mdplay.running import Show, Stopwatch, Watch, num_threads
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
-MAX_MOVES = 1_000_000
-TOTAL, SQUARES, WINS, DRAWS, LOSSES, MOVES, LONGEST, ENDLESS, COLUMNS = range(9)
+POLL = 4096  # moves of one game after which it first asks whether it is to stop
+TOTAL, SQUARES, WINS, DRAWS, LOSSES, MOVES, LONGEST, BY_LIMIT, BROKEN, COLUMNS = range(10)
 
 
 @part
-def rollout(game: Any, s: Any, x: Any, max_moves: int) -> Any:
+def play_out(game: Any, s: Any, x: Any, max_moves: int) -> Any:
     """Play at random to the end: what player 0 gets from here, the moves made, the random state.
 
-    A game that is not over after ``max_moves`` moves and chance events returns -1 moves.
+    A game that is not over after ``max_moves`` moves and chance events, or whose draw is no outcome, returns minus
+    the reason (see broken.py) as its moves.
     """
-    total, moves, chances = 0, 0, 0
+    total, moves, chances = 0.0, 0, 0
     while moves + chances <= max_moves:
         x = advance(x)
-        if game.has_outcomes and some(game.outcomes(s)):
-            s = game.outcome(s, game.draw(s, scramble(x)))
+        if game.has_outcomes and nonempty(game.outcomes(s)):
+            i = game.draw(s, scramble(x))
+            if game.has_draw and not has(game.outcomes(s), i):
+                return total, -DRAW, x
+            s = game.outcome(s, i)
             chances += 1
             continue
         mask = game.legal(s)
-        if not some(mask):
+        if not nonempty(mask):
             return total + game.result(s), moves, x
         action = pick(mask, scramble(x))
         if game.has_reward:
@@ -49,10 +56,26 @@ def rollout(game: Any, s: Any, x: Any, max_moves: int) -> Any:
             total += -points if game.player(s) else points
         s = game.step(s, action)
         moves += 1
-    return total + game.result(s), -1, x
+    return total, -ENDLESS, x
 
 
-@kernel
+@part
+def rollout(game: Any, s: Any, x: Any, max_moves: int, stop: Any) -> Any:
+    """Play a random game as ``play_out`` does, and hear of a stop in a long one: -STOPPED moves.
+
+    The few games that are long are played again with a higher limit: the quick ones need not ask on their way.
+    """
+    limit = min(POLL, max_moves)
+    while True:
+        value, moves, after = play_out(game, s, x, limit)
+        if moves != -ENDLESS or limit == max_moves:
+            return value, moves, after
+        if stop[0]:
+            return value, -STOPPED, after
+        limit = min(4 * limit, max_moves)
+
+
+@kernel(plain_first=True)
 def play_chunks(
     game: Any,
     start: Any,
@@ -65,27 +88,37 @@ def play_chunks(
     progress: Any,
     out: Any,
 ) -> None:
-    """Fill the rows first, first + stride, ... of ``out`` with the statistics of their chunks of games."""
-    for chunk in range(first, len(out), stride):
+    """Fill the rows first, first + stride, ... of ``out`` with the statistics of their chunks of games.
+
+    A game that comes to ``max_moves`` is called off and counted; at ``MAX_MOVES`` the rules are at fault.
+    """
+    for chunk in range(first, len(out), stride):  # first: this thread's number, within progress
         last = min(num_games, (chunk + 1) * CHUNK)
-        total, squares, wins, losses, moves, longest = 0.0, 0.0, 0, 0, 0, 0
+        total, squares, wins, losses, moves, longest, by_limit = 0.0, 0.0, 0, 0, 0, 0, 0
         for number in range(chunk * CHUNK, last):
-            value, length, _ = rollout(game, unpack(game, start), stream(seed, number), max_moves)
+            value, length, _ = rollout(game, unpack(game, start), stream(seed, number), max_moves, stop)
+            if length == -ENDLESS and max_moves < MAX_MOVES:
+                length = max_moves
+                by_limit += 1
+            if length < 0:
+                out[chunk, BROKEN] = -length
+                stop[0] = 1
+                return
             total += value
             squares += value * value
             wins += value > 0
             losses += value < 0
             moves += length
             longest = max(longest, length)
-            if length < 0:
-                out[chunk, ENDLESS] = 1
-                stop[0] = 1
-                return
+        if not squares <= LARGEST:  # a value was no number
+            out[chunk, BROKEN] = NUMBERS
+            stop[0] = 1
+            return
         games = last - chunk * CHUNK
         row = out[chunk]
         row[TOTAL], row[SQUARES] = total, squares
         row[WINS], row[DRAWS], row[LOSSES] = wins, games - wins - losses, losses
-        row[MOVES], row[LONGEST] = moves, longest
+        row[MOVES], row[LONGEST], row[BY_LIMIT] = moves, longest, by_limit
         progress[first] += games
         if stop[0]:
             return
@@ -93,7 +126,10 @@ def play_chunks(
 
 @dataclass(frozen=True)
 class Playouts:
-    """Statistics of random games: results for player 0, lengths in moves."""
+    """Statistics of random games: results for player 0, lengths in moves.
+
+    ``by_limit`` of them were called off after ``max_moves`` moves.
+    """
 
     games: int
     mean: float
@@ -104,6 +140,8 @@ class Playouts:
     moves: int
     longest: int
     seconds: float
+    by_limit: int = 0
+    max_moves: int = MAX_MOVES
 
     @property
     def mean_length(self) -> float:
@@ -127,32 +165,36 @@ def playouts(
     games: int = 10_000,
     seed: int = 0,
     threads: int | None = None,
-    max_moves: int = MAX_MOVES,
+    max_moves: int | None = None,
     show: Show | None = None,
 ) -> Playouts:
-    """Play random games from a state (default: the start) and return their statistics."""
-    if games < 1:
-        raise ValueError(f"games={games} must be at least 1")
-    start = words(game.initial() if state is None else state)
+    """Play random games from a state (default: the start) and return their statistics.
+
+    A game that is not over after ``max_moves`` moves is called off; by default only games whose positions come
+    again are, after ten times their mean length or as the game says.
+    """
+    s = as_state(game, state)
+    check_whole("games", games)
+    hold_promises(game, s)
+    limit = move_limit(game, max_moves)
+    start = words(s)
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
     count = min(num_threads(threads), len(rows))
     watch = Watch(count, show)
     run = partial(play_chunks, native(game), start, word(seed), games)
-    watch.run(
-        [partial(run, 0, 1, max_moves, watch.stop, watch.progress, rows[:0])]
-    )  # compile before the clock starts
-    began = time.perf_counter()
-    watch.run([partial(run, i, count, max_moves, watch.stop, watch.progress, rows) for i in range(count)])
-    return _summary(rows, time.perf_counter() - began, max_moves)
+    clock = Stopwatch()
+    watch.run([partial(run, i, count, limit, watch.stop, watch.progress, rows) for i in range(count)])
+    seconds = clock.seconds
+    for code in rows[:, BROKEN]:
+        check_kept(game, int(code), limit)
+    return _summary(rows, seconds, limit)
 
 
-def _summary(rows: NDArray[np.float64], seconds: float, max_moves: int) -> Playouts:
+def _summary(rows: NDArray[np.float64], seconds: float, limit: int) -> Playouts:
     sums = rows.sum(axis=0)
-    if sums[ENDLESS]:
-        raise GameError(f"a random game did not end within {max_moves} moves; does every game end?")
     games = int(sums[WINS] + sums[DRAWS] + sums[LOSSES])
     mean = float(sums[TOTAL] / games)
     variance = max(0.0, float(sums[SQUARES] / games) - mean * mean)
     wins, draws, losses, moves = (int(sums[i]) for i in (WINS, DRAWS, LOSSES, MOVES))
-    error = math.sqrt(variance / games)
-    return Playouts(games, mean, error, wins, draws, losses, moves, int(rows[:, LONGEST].max()), seconds)
+    error, longest, by_limit = math.sqrt(variance / games), int(rows[:, LONGEST].max()), int(sums[BY_LIMIT])
+    return Playouts(games, mean, error, wins, draws, losses, moves, longest, seconds, by_limit, limit)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from threading import Timer
 from typing import Any
 
-from mdplay.bits import some
+from mdplay.bits import lowest, nonempty
 from mdplay.errors import PositionError
 from mdplay.game import Game
+from mdplay.notation import event_text
 from mdplay.running import Watch
 
 
@@ -47,6 +48,8 @@ class SearchResult:
     nodes: int
     seconds: float
     depth: int = 0  # of a depth-limited search
+    by_limit: int = 0  # simulations whose random game was called off
+    actions: tuple[int, ...] = ()  # the line as actions, where it is a way to the goal
     tree: Any = field(default=None, repr=False, compare=False)
 
     @property
@@ -75,6 +78,7 @@ class SearchResult:
             "simulations": self.simulations,
             "nodes": self.nodes,
             "depth": self.depth,
+            "by_limit": self.by_limit,
             "seconds": self.seconds,
             "simulations_per_second": self.simulations_per_second,
         }
@@ -82,9 +86,12 @@ class SearchResult:
 
 def check_open(game: Game[Any], s: Any) -> None:
     """Raise PositionError unless a player has a move to choose."""
-    if some(game.outcomes(s)):
-        raise PositionError(f"{game.text(s)}: chance moves here; search the position after it")
-    if not some(game.legal(s)):
+    if nonempty(game.outcomes(s)):
+        did = event_text(game, s, lowest(game.outcomes(s)))
+        raise PositionError(
+            f"{game.text(s)}: chance moves here; say what it did, as in --position moves:...,{did}"
+        )
+    if not nonempty(game.legal(s)):
         raise PositionError(f"{game.text(s)}: the game is over, there is no move to search for")
 
 

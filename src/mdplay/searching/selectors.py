@@ -21,15 +21,14 @@ rule keeps preferences, also writes ``learn``.
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from mdplay import registry
 from mdplay.bits import U64, mix, unit
 from mdplay.errors import GameError, MdplayError, unknown
 from mdplay.game import Compiled
+from mdplay.specs import COMMA, load_module, parameters, read_parameters, read_spec
 
 TINY = 1e-300  # keeps logarithms finite
 KL_STEPS = 24  # halvings of the KL-UCB interval: an error below 1e-7
@@ -323,35 +322,25 @@ def make_selector(text: str) -> Selector:
     >>> make_selector("epsilon-greedy(epsilon=0.2)")
     EpsilonGreedy(epsilon=0.2)
     """
-    name, given = _name_and_parameters(text)
-    cls = _selector_of_file(name) if ".py:" in name else SELECTORS.get(name)
+    spec = read_spec(text)
+    cls = SELECTORS.get(spec.name) if spec.file is None else _selector_of_file(spec.file, spec.name)
     if cls is None:
-        raise unknown("selector", name, SELECTORS)
+        raise unknown("selector", spec.name, SELECTORS)
     try:
-        return cls(**registry.read_parameters(registry.parameters(cls), given))
+        return cls(**read_parameters(parameters(cls), spec.options))
     except MdplayError as error:
-        raise type(error)(f"selector {name}: {error}") from None
+        raise type(error)(f"selector {spec.name}: {error}") from None
 
 
 def split_selectors(text: str) -> list[str]:
     """Return the names in a list separated by commas; a comma inside parentheses does not separate."""
     if text.strip() == "all":
         return list(SELECTORS)
-    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    return [part.strip() for part in COMMA.split(text) if part.strip()]
 
 
-def _name_and_parameters(text: str) -> tuple[str, str]:
-    text = text.strip()
-    if text.endswith(")"):
-        name, _, given = text[:-1].partition("(")
-        return name, given
-    head, colon, tail = text.rpartition(":")
-    return (head, tail) if colon and "=" in tail else (text, "")
-
-
-def _selector_of_file(name: str) -> type[Selector]:
-    path, _, class_name = name.rpartition(":")
-    found = getattr(registry.load_module(Path(path).expanduser()), class_name, None)
+def _selector_of_file(path: Path, class_name: str) -> type[Selector]:
+    found = getattr(load_module(path), class_name, None)
     if not (isinstance(found, type) and issubclass(found, Selector)):
-        raise GameError(f"{class_name} in {Path(path).name} is not a class derived from Selector")
+        raise GameError(f"{class_name} in {path.name} is not a class derived from Selector")
     return found

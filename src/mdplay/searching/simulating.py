@@ -1,14 +1,14 @@
-"""The two forms of Monte Carlo tree search, as kernels over the array of a tree.
+"""The two ways of expansion in Monte Carlo tree search, as kernels over the array of a tree.
 
-standard  one walk, one new node, one rollout, one visit to every node on the way; values are means of results, so
-          that a draw is half a win; a finished leaf gives its result, and so does one that the game has settled
-          (``look``) if its knowledge is used; nodes whose value is certain are proven.
-report    the walk adds a visit to every node it enters; ALL children of the leaf are made and played out once;
+one       one descent, one new node, one rollout, one visit to every node on the way; values are means of results,
+          so that a draw is half a win; a finished leaf gives its result, and so does one that the game has settled
+          (``bounds``) if its knowledge is used; nodes whose value is certain are proven.
+all       the descent adds a visit to every node it enters; ALL children of the leaf are made and played out once;
           each result adds a visit and, for the player who moved into the node, 1 for a win.  A finished leaf
           gives its visit and nothing else.
 
-Both return when they are done, stopped (but not before one simulation), or when the array must grow: call them
-again and they go on.
+Both return when they are done, stopped (but not before one simulation, unless its random game is endless), when
+the game broke a promise (``broken`` in the tally), or when the array must grow: call them again and they go on.
 Simulation number i has a random stream of its own, so interruptions change nothing.
 
 A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over or settled there, when a
@@ -20,18 +20,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from mdplay.bits import some
+from mdplay.bits import covers, nonempty
 from mdplay.bridge import borrow, kernel, part, unpack
-from mdplay.game import Look
+from mdplay.checking.broken import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
+from mdplay.checking.limits import MAX_MOVES
+from mdplay.contract import mask_size
+from mdplay.game import Bounds
 from mdplay.rng import stream
-from mdplay.searching.knowing import is_settled, look_at, names_the_move
-from mdplay.searching.playouts import MAX_MOVES, rollout
+from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
+from mdplay.searching.playouts import rollout
 from mdplay.searching.selecting import LOST, PROVEN, Scale, learn, reward_arm
-from mdplay.searching.tree import BURST, descend, enter, expand, scale_for
+from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, expand, has_room, scale_for
 
 
 # ---------------------------------------------------------------- the standard form
-@kernel
+@kernel(plain_first=True)
 def simulate(
     game: Any,
     selector: Any,
@@ -52,26 +55,28 @@ def simulate(
     root = unpack(game, start)
     nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
     while tally[0].done < simulations and not nodes[0].proof:
-        room = tally[0].nodes + BURST <= len(nodes)
-        if grows and not room:
-            return
-        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done), room)
+        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done))
+        room = has_room(nodes, tally, max(BLOCK, mask_size(game)))
+        if (grows and not room) or tally[0].broken:
+            return  # the same descent again when there is more room
         node = int(path[depth].node)
         if nodes[node].proof:
             value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
         else:
-            look = Look(0, 1, 0)
-            if room and (nodes[node].pulls or node == 0):
-                look = look_at(game, s, knowledge)
-                expand_by(game, selector, nodes, tally, node, s, look)
+            bounds = Bounds(0, 1, 0)
+            if room and depth < MAX_DEPTH and (nodes[node].pulls or node == 0):
+                bounds = bounds_of(game, s, knowledge)
+                expand_by(game, selector, nodes, tally, node, s, bounds)
                 if nodes[node].kids:
                     depth += 1
-                    s = enter(game, nodes, path, depth, s, int(nodes[node].first))
-            if names_the_move(look):
-                value, exact = float(look.low) - path[depth].gain, True
+                    s = enter(game, nodes, tally, path, depth, s, int(nodes[node].first))
+            if names_the_move(bounds):
+                value, exact = float(bounds.low) - path[depth].gain, True
             else:
-                value, exact = evaluate(game, s, x, knowledge)
+                value, exact = evaluate(game, tally, s, x, knowledge, stop)
             exact = exact and solver and not game.has_outcomes
+            if tally[0].broken:
+                return
         back_up(game, selector, nodes, tally, path, depth, value, exact)
         tally[0].done += 1
         progress[thread] += 1
@@ -80,22 +85,38 @@ def simulate(
 
 
 @part
-def expand_by(game: Any, selector: Any, nodes: Any, tally: Any, node: int, s: Any, look: Any) -> None:
+def expand_by(game: Any, selector: Any, nodes: Any, tally: Any, node: int, s: Any, bounds: Any) -> None:
     """Give a node a child for each move worth a search; for each legal move if the game does not know."""
-    if game.has_look and some(look.moves):
-        expand(nodes, tally, node, look.moves, selector.initial_weight())
+    if game.has_bounds and nonempty(bounds.moves):
+        if not covers(game.legal(s), bounds.moves):
+            tally[0].broken = BOUNDS_LISTED
+            return
+        expand(nodes, tally, node, bounds.moves, selector.initial_weight())
     else:
         expand(nodes, tally, node, game.legal(s), selector.initial_weight())
 
 
 @part
-def evaluate(game: Any, s: Any, x: Any, knowledge: bool) -> Any:
+def evaluate(game: Any, tally: Any, s: Any, x: Any, knowledge: bool, stop: Any) -> Any:
     """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
-    look = look_at(game, s, knowledge)
-    if is_settled(look):
-        return float(look.low), True
-    result, moves, _ = rollout(game, s, x, MAX_MOVES)
-    return float(result), moves == 0
+    bounds = bounds_of(game, s, knowledge)
+    if is_settled(bounds):
+        return float(bounds.low), True
+    result, moves, _ = rollout(game, s, x, int(tally[0].max_moves), stop)
+    if moves < 0:
+        note_end(tally, moves)
+    elif not abs(result) <= LARGEST:
+        tally[0].broken = NUMBERS
+    return result, moves == 0
+
+
+@part
+def note_end(tally: Any, moves: int) -> None:
+    """Note why a rollout stopped short: called off after its moves, which is no fault, or a broken promise."""
+    if moves == -ENDLESS and tally[0].max_moves < MAX_MOVES:
+        tally[0].by_limit += 1
+    elif moves < 0:
+        tally[0].broken = -moves
 
 
 @part
@@ -159,9 +180,9 @@ def learn_at(selector: Any, nodes: Any, parent: int, k: int, reward: float, scal
     learn(selector, nodes, first, first + int(nodes[parent].kids), k, reward, scale)
 
 
-# ---------------------------------------------------------------- the report's form
-@kernel
-def simulate_report(
+# ---------------------------------------------------------------- expansion=all
+@kernel(plain_first=True)
+def simulate_all(
     game: Any,
     selector: Any,
     start: Any,
@@ -177,21 +198,25 @@ def simulate_report(
     stop: Any,
     progress: Any,
 ) -> None:
-    """Run the report's form on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
+    """Run expansion=all on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
     root = unpack(game, start)
     nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
     while tally[0].done < simulations:
-        room = tally[0].nodes + BURST <= len(nodes)
-        if grows and not room:
-            return
-        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done), room)
+        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done))
+        room = has_room(nodes, tally, max(BLOCK, mask_size(game)))
+        if (grows and not room) or tally[0].broken:
+            return  # the same descent again when there is more room
         for d in range(1, depth + 1):
             reward_arm(selector, nodes, int(path[d].node), 0.0)
         count = 1
-        if room:
-            count = play_children(game, selector, nodes, tally, path, depth, s, x)
+        if room and depth < MAX_DEPTH:
+            count = play_children(game, selector, nodes, tally, path, depth, s, x, stop)
         else:
-            add_result(selector, nodes, path, depth, rollout(game, s, x, MAX_MOVES)[0])
+            result, moves, _ = rollout(game, s, x, int(tally[0].max_moves), stop)
+            note_end(tally, moves)
+            add_result(selector, nodes, tally, path, depth, result)
+        if tally[0].broken:
+            return
         tally[0].done += count
         progress[thread] += count
         if stop[0]:
@@ -199,21 +224,28 @@ def simulate_report(
 
 
 @part
-def play_children(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, x: Any) -> int:
+def play_children(
+    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, x: Any, stop: Any
+) -> int:
     """Make all children of the path's last node and play out each of them once; the number of simulations."""
     node = int(path[depth].node)
     expand(nodes, tally, node, game.legal(s), selector.initial_weight())
     first, kids = int(nodes[node].first), int(nodes[node].kids)
     for k in range(first, first + kids):
-        child = enter(game, nodes, path, depth + 1, s, k)
-        result, _, x = rollout(game, child, x, MAX_MOVES)
-        add_result(selector, nodes, path, depth + 1, result)
+        child = enter(game, nodes, tally, path, depth + 1, s, k)
+        result, moves, x = rollout(game, child, x, int(tally[0].max_moves), stop)
+        note_end(tally, moves)
+        if tally[0].broken:
+            return 0
+        add_result(selector, nodes, tally, path, depth + 1, result)
     return max(kids, 1)
 
 
 @part
-def add_result(selector: Any, nodes: Any, path: Any, depth: int, result: Any) -> None:
+def add_result(selector: Any, nodes: Any, tally: Any, path: Any, depth: int, result: Any) -> None:
     """Add a visit to every node of the path, and a win where the player who moved into it has won."""
+    if not abs(result) <= LARGEST:
+        tally[0].broken = NUMBERS
     for d in range(depth, 0, -1):
         k = int(path[d].node)
         won = 1.0 if path[d].sign * result > 0 else 0.0
@@ -223,4 +255,4 @@ def add_result(selector: Any, nodes: Any, path: Any, depth: int, result: Any) ->
     nodes[0].pulls += 1
 
 
-FORMS = {"standard": simulate, "report": simulate_report}
+EXPANSIONS = {"one": simulate, "all": simulate_all}

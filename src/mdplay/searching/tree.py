@@ -1,4 +1,4 @@
-"""A search tree in one growing array of records, and the walks that both forms of MCTS share.
+"""A search tree in one growing array of records, and the descent that both ways of expansion share.
 
 Node 0 is the root.  The children of a node are a stretch of the array, one for each action (or outcome of
 chance) in ascending order; they are the arms of a bandit.
@@ -8,7 +8,7 @@ chance) in ascending order; they are the arms of a bandit.
     first    1 | 0  0  8  0 ...               kids  7 | 0 0 7 0 ...
 
 A node's mean value is for the player who moved into it, so that all children of a node agree, also where a
-player moves twice.  The states are not kept: a walk makes the moves again, which is quicker than memory.
+player moves twice.  The states are not kept: a descent makes the moves again, which is quicker than memory.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import lowest, rest, some
+from mdplay.bits import lowest, nonempty, popcount, without_lowest
 from mdplay.bridge import kernel, part
+from mdplay.checking.broken import DRAW, LARGEST, NUMBERS, PLAYER
 from mdplay.rng import advance, scramble
 from mdplay.searching.selecting import ARM_FIELDS, Scale, select
 from mdplay.searching.selectors import Selector
 
-MAX_DEPTH = 1024  # a walk that gets here goes on as a rollout
-BURST = 256  # the most nodes that one simulation adds: a block of chance and a block of moves
-FIRST_ROOM = 1 << 12
+MAX_DEPTH = 1024  # a descent that gets here goes on as a rollout
+BLOCK = 128  # room for the children of a node; masks of many words may take more
+MOST_NODES = (1 << 31) - 1  # numbers of nodes are int32
+FIRST_ROOM = 1 << 12  # more than the root and the elements of any mask
 
 NODE_FIELDS = [
     *ARM_FIELDS,
-    ("kids", np.uint8),  # how many children; 0: none yet
-    ("action", np.uint8),  # the action, or outcome of chance, that leads into the node
+    ("kids", np.uint16),  # how many children; 0: none yet
+    ("action", np.uint16),  # the action, or outcome of chance, that leads into the node
     ("first", np.int32),  # the first child
 ]
 STEP_FIELDS = [
@@ -45,6 +47,9 @@ TALLY_FIELDS = [
     ("done", np.int64),  # simulations
     ("low", np.float64),  # the lowest and highest value to player 0 met so far
     ("high", np.float64),
+    ("broken", np.int64),  # the promise that the game broke; 0: none
+    ("max_moves", np.int64),  # after which a rollout is called off
+    ("by_limit", np.int64),  # rollouts that were
 ]
 NODE, STEP, TALLY = (
     np.dtype((np.record, np.dtype(fields, align=True))) for fields in (NODE_FIELDS, STEP_FIELDS, TALLY_FIELDS)
@@ -52,19 +57,25 @@ NODE, STEP, TALLY = (
 
 
 def new_path() -> NDArray[Any]:
-    """Return room for one walk; entry 0 stands for the root."""
+    """Return room for one descent and a step beyond; entry 0 stands for the root."""
     return np.zeros(MAX_DEPTH + 2, STEP)
 
 
 @part
+def has_room(nodes: Any, tally: Any, count: int) -> Any:
+    """Tell whether so many more nodes fit."""
+    return tally[0].nodes + count <= len(nodes)
+
+
+@part
 def expand(nodes: Any, tally: Any, node: int, mask: Any, weight: float) -> None:
-    """Give a node a child for each element of the mask; none if the mask is empty."""
+    """Give a node a child for each element of the mask, for which there is room; none if the mask is empty."""
     size = int(tally[0].nodes)
     nodes[node].first = size
-    while some(mask):
+    while nonempty(mask):
         nodes[size].action = lowest(mask)
         nodes[size].weight = weight
-        mask = rest(mask)
+        mask = without_lowest(mask)
         size += 1
     nodes[node].kids = size - nodes[node].first
     tally[0].nodes = size
@@ -92,24 +103,34 @@ def choose(selector: Any, nodes: Any, tally: Any, node: int, player: int, x: Any
 
 
 @part
-def enter(game: Any, nodes: Any, path: Any, depth: int, s: Any, k: int) -> Any:
-    """Note a move into child k at this depth of the path and return the state after it."""
+def enter(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, k: int) -> Any:
+    """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
     action = int(nodes[k].action)
-    sign = -1 if game.player(s) else 1
+    player = game.player(s)
+    if player != 0 and player != 1:
+        tally[0].broken = PLAYER
+    sign = -1 if player else 1
     path[depth].node = k
     path[depth].sign = sign
     if game.has_reward:
-        path[depth].gain = sign * game.reward(s, action)
+        points = game.reward(s, action)
+        if not abs(points) <= LARGEST:
+            tally[0].broken = NUMBERS
+        path[depth].gain = sign * points
     return game.step(s, action)
 
 
 @part
-def enter_by_chance(game: Any, nodes: Any, path: Any, depth: int, s: Any, node: int, x: Any) -> Any:
+def enter_by_chance(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, node: int, x: Any) -> Any:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
     i = game.draw(s, scramble(x))
     k = int(nodes[node].first)
-    while nodes[k].action != i:
+    last = k + int(nodes[node].kids) - 1
+    while nodes[k].action != i and k < last:
         k += 1
+    if nodes[k].action != i:
+        tally[0].broken = DRAW
+        i = int(nodes[k].action)
     path[depth].node = k
     path[depth].sign = 1
     path[depth].gain = 0.0
@@ -117,29 +138,29 @@ def enter_by_chance(game: Any, nodes: Any, path: Any, depth: int, s: Any, node: 
 
 
 @part
-def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any, x: Any, room: bool) -> Any:
+def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any, x: Any) -> Any:
     """Walk from the root to a node without children, or one that is proven: the state, depth, random state.
 
     Chance nodes get their children in passing, while there is room.
     """
     depth, node = 0, 0
     while depth < MAX_DEPTH and not nodes[node].proof:
-        chance = game.has_outcomes and some(game.outcomes(s))
+        chance = game.has_outcomes and nonempty(game.outcomes(s))
         if nodes[node].kids == 0:
-            if not (chance and room):
+            if not (chance and has_room(nodes, tally, popcount(game.outcomes(s)))):
                 break
             expand(nodes, tally, node, game.outcomes(s), 0.0)
         x = advance(x)
         depth += 1
         if chance:
-            s = enter_by_chance(game, nodes, path, depth, s, node, x)
+            s = enter_by_chance(game, nodes, tally, path, depth, s, node, x)
         else:
-            s = enter(game, nodes, path, depth, s, choose(selector, nodes, tally, node, game.player(s), x))
+            s = enter(game, nodes, tally, path, depth, s, choose(selector, nodes, tally, node, game.player(s), x))
         node = int(path[depth].node)
     return s, depth, x
 
 
-@kernel
+@kernel(plain_first=True)
 def copy_subtree(nodes: Any, node: int, out_nodes: Any) -> int:
     """Copy a node with all below it into an empty array with room enough, as its root; return the size.
 
@@ -187,12 +208,14 @@ class Tree:
         self.nodes.resize(min(2 * len(self.nodes), self.max_nodes), refcheck=False)
 
 
-def new_tree(root: Any, selector: Selector, span: tuple[float, float], max_bytes: int, room: int = 0) -> Tree:
-    """Return a tree of one node that stays below ``max_bytes``.
+def new_tree(
+    root: Any, selector: Selector, span: tuple[float, float], max_bytes: int, max_moves: int, room: int = 0
+) -> Tree:
+    """Return a tree of one node that stays below ``max_bytes``; its rollouts are called off after ``max_moves``.
 
     While the array grows its old self, half as long, may stand beside it.
     """
-    max_nodes = max(max_bytes * 2 // 3 // NODE.itemsize, FIRST_ROOM)
+    max_nodes = min(max(max_bytes * 2 // 3 // NODE.itemsize, FIRST_ROOM), MOST_NODES)
     nodes = np.zeros(max(room, FIRST_ROOM), NODE)
-    tally = np.array([(1, 0, *span)], TALLY)
+    tally = np.array([(1, 0, *span, 0, max_moves, 0)], TALLY)
     return Tree(root, selector, nodes, tally, max_nodes)

@@ -1,1 +1,1 @@
-"""Exact answers: counting and solving by enumeration."""
+"""Exact answers: tables, proof search, policies and best responses behind one ``solve``."""

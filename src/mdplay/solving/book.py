@@ -7,16 +7,16 @@ positions there are, and in which order, the rules tell.  Of the images of a pos
 the least by its packed words is kept, in ascending order.  A book in the making has ``UNKNOWN`` where nothing is
 proved yet; it is written every minute, and making it again goes on where it stopped.
 
-Books that users make are kept in the cache folder; one of 7 x 6 Connect Four, four plies, comes with the package.
+Books that users make are kept in the cache folder, under the game's identity; one of 7 x 6 Connect Four, four
+plies, comes with the package.  A book of other rules is nobody's: it is not found, and not read.
 """
 
 from __future__ import annotations
 
+import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,23 +24,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay import store
-from mdplay.bridge import native, unpack, width, words
+from mdplay.bridge import unpack
 from mdplay.errors import FormatError
+from mdplay.files import make_folder
 from mdplay.folders import cache_folder
 from mdplay.game import Game
+from mdplay.identity import check_rules, game_identity
 from mdplay.running import Watch
-from mdplay.solving.perft import MAX_POSITIONS, following
 from mdplay.solving.proof import MEMORY, Prover
+from mdplay.solving.proof_table import LIMIT
+from mdplay.states.keys import packed_of
+from mdplay.states.perft import Plies
+from mdplay.stopping import finishing
 
 KIND = "opening book"
 UNKNOWN = -128
 BATCH = 32  # positions between two looks at the clock
 SAVE_SECONDS = 60.0
 SUFFIX = ".book"
+MAX_PLIES = 64  # of a book that is read: the positions beyond would never end
 
 
 @dataclass(frozen=True)
-class Book:
+class OpeningBook:
     """The positions of a game after ``plies`` plies, as packed rows, and their scores for the player to move."""
 
     game: Game[Any]
@@ -61,33 +67,36 @@ class Book:
 
     def save(self, path: Path) -> None:
         """Write the book to a file, atomically."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        meta = {"game": repr(self.game), "plies": self.plies}
+        make_folder(path.parent)
+        meta = {"game": repr(self.game), "rules": game_identity(self.game), "plies": self.plies}
         store.save(path, {"scores": self.scores}, kind=KIND, meta=meta)
 
 
 def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
     """Return the positions after so many plies as packed rows, one of each set of images, in ascending order."""
-    layer = np.array([words(game.initial())], np.uint64).reshape(1, width(game))
-    watch = Watch()
+    found, watch = Plies(game, game.initial(), fold=True), Watch()
     for _ in range(plies):
-        paths = np.ones(len(layer), np.int64)
-        follow = partial(following, native(game), layer, paths, True, MAX_POSITIONS, watch.stop, watch.progress)
-        layer = watch.run([follow])[0][0]
+        found.advance(watch)
+    layer = packed_of(found.layer.keys, found.layer.layout)
     order = np.lexsort(layer.T[::-1])
     return layer[order]
 
 
-def load_book(path: Path, game: Game[Any]) -> Book:
+def load_book(path: Path, game: Game[Any]) -> OpeningBook:
     """Read a book, finished or not; raise FormatError if it is damaged or another game's."""
-    stored = store.load(path, kind=KIND)
+    stored = store.load(path, kind=KIND, types={"scores": "int8"}, needs=("scores",))
     if stored.meta.get("game") != repr(game):
         raise FormatError(f"{path} is a book of {stored.meta.get('game')}, not of {game!r}")
-    plies, scores = int(stored.meta["plies"]), stored.arrays["scores"]
+    check_rules(path, stored.meta.get("rules"), game, "name a new file and make the book again")
+    plies, scores = stored.meta.get("plies"), stored.arrays["scores"]
+    if type(plies) is not int or not 0 <= plies <= MAX_PLIES:
+        raise FormatError(f"{path} is damaged: its positions are after {plies!r:.40} plies")
     rows = positions(game, plies)
-    if scores.shape != (len(rows),) or scores.dtype != np.int8:
+    if scores.shape != (len(rows),):
         raise FormatError(f"{path} has {scores.size} scores; after {plies} plies there are {len(rows)} positions")
-    return Book(game, plies, rows, scores)
+    if (np.abs(scores[scores != UNKNOWN].astype(np.int64)) > LIMIT).any():
+        raise FormatError(f"{path} has a score beyond {LIMIT}, which no proof can have given")
+    return OpeningBook(game, plies, rows, scores)
 
 
 def make_book(
@@ -98,7 +107,7 @@ def make_book(
     memory: int = MEMORY,
     threads: int | None = None,
     show: Callable[[int], None] | None = None,
-) -> Book:
+) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
     ``show`` gets the number of positions done.  Stopped by Ctrl-C, it saves what it has.
@@ -109,21 +118,22 @@ def make_book(
     try:
         _fill(book, prover, path, show)
     finally:
-        book.save(path)
+        with finishing():
+            book.save(path)
     return book
 
 
-def _begun(game: Game[Any], plies: int, path: Path) -> Book:
+def _begun(game: Game[Any], plies: int, path: Path) -> OpeningBook:
     if not path.exists():
         rows = positions(game, plies)
-        return Book(game, plies, rows, np.full(len(rows), UNKNOWN, np.int8))
+        return OpeningBook(game, plies, rows, np.full(len(rows), UNKNOWN, np.int8))
     book = load_book(path, game)
     if book.plies != plies:
         raise FormatError(f"{path} is a book of {book.plies} plies, not of {plies}; name another file")
-    return Book(game, plies, book.rows, book.scores.copy())  # the file's own array cannot be written
+    return OpeningBook(game, plies, book.rows, book.scores.copy())  # the file's own array cannot be written
 
 
-def _fill(book: Book, prover: Prover, path: Path, show: Callable[[int], None] | None) -> None:
+def _fill(book: OpeningBook, prover: Prover, path: Path, show: Callable[[int], None] | None) -> None:
     left = np.flatnonzero(book.scores == UNKNOWN)
     saved = time.monotonic()
     for i in range(0, len(left), BATCH):
@@ -144,18 +154,23 @@ def file_name(game: Game[Any], plies: int) -> str:
 
 
 def user_path(game: Game[Any], plies: int) -> Path:
-    """Return where a user's book of the game is kept."""
-    return cache_folder() / "books" / file_name(game, plies)
+    """Return where a user's book of the game is kept; other rules have another file."""
+    return cache_folder() / "books" / game_identity(game)[:16] / file_name(game, plies)
 
 
-def find_book(game: Game[Any], *, max_plies: int = 12) -> Book | None:
+def find_book(game: Game[Any], *, max_plies: int = 12) -> OpeningBook | None:
     """Return the deepest finished book of a game that there is, a user's or the package's, or None."""
-    shipped = Path(str(files("mdplay.solving"))) / "books"
+    shipped = Path(inspect.getfile(type(game))).parent
     for plies in range(max_plies, 0, -1):
         for path in (user_path(game, plies), shipped / file_name(game, plies)):
-            if path.exists() and (book := load_book(path, game)).complete:
+            if path.exists() and _has_rules_of(path, game) and (book := load_book(path, game)).complete:
                 return book
     return None
+
+
+def _has_rules_of(path: Path, game: Game[Any]) -> bool:
+    """Tell whether a book is of the game's rules: a user's game may have the name of one of ours."""
+    return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 
 def prover_for(game: Game[Any], *, memory: int = MEMORY, threads: int | None = None) -> Prover:

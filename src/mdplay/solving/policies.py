@@ -15,7 +15,6 @@ far as it is in my favour).  Actions that differ by at most 1e-9 * max(1, |best|
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,24 +22,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import lowest, popcount, rest, some
+from mdplay.bits import has, lowest, nonempty, popcount, without_lowest
 from mdplay.bridge import kernel, native, part
+from mdplay.checking.promises import blame_position, hold_promises, number_of
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
-from mdplay.running import Watch
+from mdplay.running import Show, Watch
 from mdplay.solving.hashed import final_value
-from mdplay.solving.memory import require
-from mdplay.solving.solution import Solution
-from mdplay.solving.worth import TIE, Worth
+from mdplay.solving.values import TIE, StateValue
+from mdplay.states.choices import no_player
+from mdplay.states.memory import require
 
 OPPONENTS = ("uniform", "uniform-once")
 OBJECTIVES = ("difference", "own")
 BYTES = 24  # of a state: two values and an action
 
 
+FINE = -1  # no number: every promise was kept
+
+
 @part
 def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
-    """Return what an action is worth to its maker."""
+    """Return what an action is worth to its maker; the number it leads to is one that ``their_value`` checked."""
     t = game.step(s, action)
     gain = float(game.reward(s, action)) if game.has_reward else 0.0
     follow = mine[game.index(t)] if game.player(t) == game.player(s) else theirs[game.index(t)]
@@ -48,45 +51,62 @@ def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
 
 
 @part
-def their_value(game: Any, s: Any, once: bool, own: bool, mine: Any, theirs: Any) -> float:
-    """Return what a random move of the opponent is worth to me, on the average."""
+def their_value(game: Any, s: Any, i: int, once: bool, own: bool, mine: Any, theirs: Any) -> float:
+    """Return what a random move of the opponent is worth to me, on the average.
+
+    NaN if an action leads to no higher number below the size or to a player who is none.
+    """
     mask = game.legal(s)
     total, count = 0.0, popcount(mask)
-    while some(mask):
+    while nonempty(mask):
         action = lowest(mask)
-        mask = rest(mask)
+        mask = without_lowest(mask)
         t = game.step(s, action)
-        if game.has_reward and not own:
-            total -= game.reward(s, action)
+        j = game.index(t)
+        if j <= i or j >= len(mine) or no_player(game, t):
+            return np.nan
+        if game.has_reward:
+            points = float(game.reward(s, action))
+            if not np.isfinite(points):
+                return np.nan
+            total -= 0.0 if own else points
         again = game.player(t) == game.player(s) and not once
-        total += theirs[game.index(t)] if again else mine[game.index(t)]
+        total += theirs[j] if again else mine[j]
     return total / count
 
 
-@kernel
+@kernel(plain_first=True)
 def evaluate(
     game: Any, once: bool, own: bool, actions: Any, stop: Any, progress: Any, out_mine: Any, out_theirs: Any
-) -> float:
-    """Sweep once from the last number to 0, in place; return the largest change of a value."""
+) -> Any:
+    """Sweep once from the last number to 0, in place; return the largest change of a value, and FINE.
+
+    Or the number at which the game breaks a promise.  All actions of a state are looked at by ``their_value``
+    before the number of one is used.
+    """
     change = 0.0
     for i in range(len(out_mine) - 1, -1, -1):
         s = game.state(i)
-        if some(game.legal(s)):
-            new_theirs = their_value(game, s, once, own, out_mine, out_theirs)
+        if nonempty(game.legal(s)):
+            new_theirs = their_value(game, s, i, once, own, out_mine, out_theirs)
+            if np.isnan(new_theirs) or not has(game.legal(s), int(actions[i])):
+                return change, i
             new_mine = my_value(game, s, int(actions[i]), out_mine, out_theirs)
         else:
             end = final_value(game, s)
             new_mine = max(end, 0.0) if own else end
             new_theirs = max(-end, 0.0) if own else -end
+        if not (np.isfinite(new_mine) and np.isfinite(new_theirs)) or no_player(game, s):
+            return change, i
         change = max(change, abs(new_mine - out_mine[i]), abs(new_theirs - out_theirs[i]))
         out_mine[i], out_theirs[i] = new_mine, new_theirs
         progress[0] += 1
         if stop[0]:
             break
-    return change
+    return change, FINE
 
 
-@kernel
+@kernel(plain_first=True)
 def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
     """Give every state its best action, the smallest of those tied; return how many changed."""
     changed = 0
@@ -94,13 +114,13 @@ def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
         s = game.state(i)
         mask = game.legal(s)
         best = -np.inf
-        while some(mask):
+        while nonempty(mask):
             best = max(best, my_value(game, s, lowest(mask), mine, theirs))
-            mask = rest(mask)
+            mask = without_lowest(mask)
         mask = game.legal(s)
-        while some(mask) and my_value(game, s, lowest(mask), mine, theirs) < best - TIE * max(1.0, abs(best)):
-            mask = rest(mask)
-        if some(mask) and lowest(mask) != out_actions[i]:
+        while nonempty(mask) and my_value(game, s, lowest(mask), mine, theirs) < best - TIE * max(1.0, abs(best)):
+            mask = without_lowest(mask)
+        if nonempty(mask) and lowest(mask) != out_actions[i]:
             out_actions[i] = lowest(mask)
             changed += 1
     return changed
@@ -115,10 +135,15 @@ class Round:
 
 
 class OpponentTable:
-    """What every number is worth to me, when I move and when the opponent does."""
+    """What every number is worth to me, when I move and when the opponent does; and how that was found.
 
-    def __init__(self, game: Game[Any], method: str) -> None:
-        self.game, self.method = game, method
+    ``actions`` is the best policy, ``rounds`` are those of policy iteration.
+    """
+
+    method = "policy-iteration"
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game, self.rounds = game, list[Round]()
         self.mine: NDArray[np.float64] = np.zeros(game.size())
         self.theirs: NDArray[np.float64] = np.zeros(game.size())
         self.actions: NDArray[np.int64] = first_actions(game)
@@ -126,63 +151,49 @@ class OpponentTable:
     def __len__(self) -> int:
         return len(self.mine)
 
-    def worth(self, state: Any, player: int) -> Worth:
+    def lookup(self, state: Any, player: int) -> StateValue:
         """Return what a state is worth to a player whose opponent moves at random."""
         values = self.mine if player == self.game.player(state) else self.theirs
-        return Worth(float(values[self.game.index(state)]), None)
+        return StateValue(float(values[number_of(self.game, state)]), None)
 
 
 def first_actions(game: Game[Any]) -> NDArray[np.int64]:
     """Return the policy to start from: the smallest action everywhere; 0 where there is none."""
     legal = (game.legal(game.state(i)) for i in range(game.size()))
-    return np.array([lowest(mask) if some(mask) else 0 for mask in legal], np.int64)
-
-
-@dataclass(frozen=True)
-class PolicySolution(Solution):
-    """The best answer to a random opponent, and the rounds in which policy iteration found it."""
-
-    rounds: tuple[Round, ...]
-
-    @property
-    def values(self) -> NDArray[np.float64]:
-        """What each number is worth to the player who moves there."""
-        return self._numbers.mine
-
-    @property
-    def actions(self) -> NDArray[np.int64]:
-        """The best action of each number; 0 where the game is over."""
-        return self._numbers.actions
-
-    @property
-    def _numbers(self) -> OpponentTable:
-        assert isinstance(self.table, OpponentTable)
-        return self.table
+    return np.array([lowest(mask) if nonempty(mask) else 0 for mask in legal], np.int64)
 
 
 def policy_iteration(
-    game: Game[Any], *, opponent: str = "uniform", objective: str = "difference", memory: int | None = None
-) -> PolicySolution:
+    game: Game[Any],
+    *,
+    opponent: str = "uniform",
+    objective: str = "difference",
+    memory: int | None = None,
+    show: Show | None = None,
+) -> OpponentTable:
     """Find the best answer to a random opponent in every state of a game that numbers its states."""
     once, own = _flags(game, opponent, objective)
+    hold_promises(game)
     require(BYTES * game.size(), memory, f"a table of {game.size():,} states")
-    began = time.perf_counter()
-    table = OpponentTable(game, f"policy iteration against {opponent}")
-    rounds, changed = [], 1
+    table = OpponentTable(game)
+    changed = 1
     while changed:
-        sweeps = _evaluate(game, once, own, table)
+        sweeps = _evaluate(game, once, own, table, show)
         changed = int(improve(native(game), table.mine, table.theirs, table.actions))
-        rounds.append(Round(sweeps, changed))
-    return PolicySolution(game, table, time.perf_counter() - began, tuple(rounds))
+        table.rounds.append(Round(sweeps, changed))
+    return table
 
 
-def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable) -> int:
+def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show: Show | None) -> int:
     """Sweep until nothing changes; return the number of sweeps."""
     sweeps, change = 0, 1.0
     while change > 0.0:
-        watch = Watch()
+        watch = Watch(1, show)
         arguments = (native(game), once, own, table.actions, watch.stop, watch.progress, table.mine, table.theirs)
-        change = float(watch.run([partial(evaluate, *arguments)])[0])
+        change, at = watch.run([partial(evaluate, *arguments)])[0]
+        if at != FINE:
+            blame_position(game, game.state(int(at)))
+            raise GameError(f"the value of state number {at} is too large, or a rule changes its answer there")
         sweeps += 1
     return sweeps
 

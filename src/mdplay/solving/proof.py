@@ -6,11 +6,11 @@
     prover.line(state)       how the game goes if both play their best
 
 It answers for every game of two players without chance whose values are whole numbers, and the better the more
-the game knows: ``look``, ``promise``, ``key``, ``order``, or a ``study`` of its own (mdplay.game).  What was
-proved stays in the table, so later questions are quicker.
+the game knows: ``bounds``, ``ordering_score``, ``key``, ``order``, or a ``proof_view`` of its own
+(mdplay.game).  What was proved stays in the table, so later questions are quicker.
 
 proof_kernel.py  one question, yes or no         proof_table.py  what is remembered
-proof_values.py  questions until bounds meet     proof_desk.py   what a thread works on
+proof_values.py  questions until bounds meet     proof_stack.py  what a thread works on
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import Wide, members
+from mdplay.bits import elements, nonempty
 from mdplay.bridge import direct, native, width, words
-from mdplay.contract import hints_of
+from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
-from mdplay.game import Game, Study
+from mdplay.game import Game, ProofView
+from mdplay.position import as_state
 from mdplay.running import Show, Watch, in_words, num_threads
-from mdplay.solving import proof_desk as desk_of
+from mdplay.solving import proof_stack as stack_of
 from mdplay.solving.proof_kernel import BUSY
 from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
 from mdplay.solving.proof_values import grow_to, recall_move, remember, settle_all
-from mdplay.solving.worth import Choice, Worth
+from mdplay.solving.values import Choice, StateValue
 
 MEMORY = 256 << 20  # bytes that the table may take
 FIRST_BYTES = 1 << 18  # of the table at first
@@ -74,35 +75,40 @@ class Prover:
 
     def __init__(self, game: Game[Any], *, memory: int = MEMORY, threads: int | None = 1) -> None:
         _refuse(game)
+        hold_promises(game)
         self.game = game
-        self.study = game.study()
-        self._native, self._natives = native(self.study), (native(game), native(self.study))
-        self._first, self._most, self._bucket_words = _table_sizes(self.study, memory)
+        self.proof_view = game.proof_view()
+        hold_promises(self.proof_view, self._enter(game.initial()))
+        self._native, self._natives = native(self.proof_view), (native(game), native(self.proof_view))
+        self._first, self._most, self._bucket_words = _table_sizes(self.proof_view, memory)
         self._table = _aligned((self._most + 1) * self._bucket_words)
         self._busy = np.zeros(BUSY, np.uint64)
-        size = desk_of.ROWS_AT + desk_of.KIDS * (desk_of.CHILD + width(self.study))
-        self._desks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
-        self._watch = Watch(len(self._desks))  # of what is searched where the question is asked
+        size = stack_of.ROWS_AT + stack_of.KIDS * (stack_of.CHILD + width(self.proof_view))
+        self._stacks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
+        self._watch = Watch(len(self._stacks))  # of what is searched where the question is asked
         self.forget()
+
+    def __repr__(self) -> str:
+        return f"<Prover of {self.game!r}>"
 
     def forget(self) -> None:
         """Empty the table, of what was learned too."""
-        self._table[: int(self._desks[0][desk_of.BUCKETS] + 1) * self._bucket_words] = 0
-        for number, desk in enumerate(self._desks):
-            desk[: desk_of.CONTROL] = 0
-            desk[desk_of.THREAD] = number
-        self._set(desk_of.BUCKETS, self._first)
-        self._set(desk_of.MAX_BUCKETS, self._most)
-        self._set(desk_of.THREADS, 1)
+        self._table[: int(self._stacks[0][stack_of.BUCKETS] + 1) * self._bucket_words] = 0
+        for number, stack in enumerate(self._stacks):
+            stack[: stack_of.CONTROL] = 0
+            stack[stack_of.THREAD] = number
+        self._set(stack_of.BUCKETS, self._first)
+        self._set(stack_of.MAX_BUCKETS, self._most)
+        self._set(stack_of.THREADS, 1)
 
     @property
     def nodes(self) -> int:
         """The nodes searched so far, all threads together."""
-        return sum(int(desk[desk_of.NODES]) for desk in self._desks)
+        return sum(int(stack[stack_of.NODES]) for stack in self._stacks)
 
     def __len__(self) -> int:
         """Return the number of positions in the table."""
-        return int(np.count_nonzero(self._table))
+        return int(np.count_nonzero(self._table[:: self._bucket_words // WAYS]))
 
     # ---------------------------------------------------------------- questions
     def prove(
@@ -113,17 +119,36 @@ class Prover:
         ``weak`` asks only who wins: the score is -1, 0 or 1.
         """
         began = time.perf_counter()
-        nodes, questions = self.nodes, self._sum(desk_of.QUESTIONS)
+        nodes, questions = self.nodes, self._sum(stack_of.QUESTIONS)
         window = self._windows(1, weak)
         self._search(self.packed([state]), window, seconds=seconds, show=show)
         low, high = window[0].tolist()
-        asked = self._sum(desk_of.QUESTIONS) - questions
+        asked = self._sum(stack_of.QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
 
     def score(self, state: Any) -> int:
         """Return the score of a position for the player to move."""
         score = in_words(self._quick_score, state)
         return int(self.scores([state])[0]) if score is None else score
+
+    def quick(self, state: Any) -> int | None:
+        """Return the score of a position if some milliseconds suffice, else None: the first answer of many."""
+        score: int | None = in_words(self._quick_score, state)
+        return score
+
+    def choice(self, state: Any, action: int, *, seconds: float | None = None, show: Show | None = None) -> Choice:
+        """Return one legal move with its value and score; only bounds where so many seconds did not suffice.
+
+        ``show`` is told of the nodes ten times a second.  It may raise: then the search ends, what was proved
+        stays in the table, and the exception goes on to the caller.
+        """
+        after = self.game.step(state, action)
+        proof = self.prove(after, seconds=seconds, show=show)
+        if proof.exact:
+            return self._choice(state, action, after, proof.low)
+        turn, gain = self._sign(state) * self._sign(after), self._gain(state, action) * self._sign(state)
+        low, high = sorted(gain + turn * self._value(bound) for bound in (proof.low, proof.high))
+        return Choice(action, low, high)
 
     def scores(self, states: Iterable[Any] | Rows, *, weak: bool = False, show: Show | None = None) -> Values:
         """Return the score of each position for its player to move; ``packed`` states save a microsecond each."""
@@ -142,22 +167,23 @@ class Prover:
 
     def choices(self, state: Any) -> list[Choice]:
         """Return every legal move with its score, in ascending order; none where the game is over."""
-        actions = members(self.game.legal(state))
+        actions = elements(self.game.legal(state))
         after = [self.game.step(state, action) for action in actions]
         scores = self.scores(after)
         return [self._choice(state, *item) for item in zip(actions, after, scores.tolist(), strict=True)]
 
-    def worth(self, state: Any, player: int) -> Worth:
+    def lookup(self, state: Any, player: int) -> StateValue:
         """Return what a position is worth to a player, and the plies to the end if the score tells."""
         score = self.score(state)
         turn = 1 if player == self.game.player(state) else -1
-        return Worth(turn * self._value(score), self._distance(state, score))
+        shown = turn * score if isinstance(self.proof_view, ProofView) else None
+        return StateValue(turn * self._value(score), self.distance(state, score), shown)
 
     def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
         """Return the actions of best play from a position to the end; the table's move before smaller ones."""
         line: list[int] = []
         total = self.score(state) * self._sign(state)
-        while self.game.legal(state) and len(line) != max_plies:
+        while nonempty(self.game.legal(state)) and len(line) != max_plies:
             action = self._action_worth(state, total)
             total -= self._gain(state, action)
             state = self.game.step(state, action)
@@ -168,24 +194,27 @@ class Prover:
         """Take the scores of positions, for their players to move, as proved."""
         states = list(states)
         room = min(self._most, 1 << len(states).bit_length())
-        grow_to(self._native, self._table, self._desks[0], room)
+        grow_to(self._native, self._table, self._stacks[0], room)
         values = np.fromiter(scores, np.int64, len(states))
-        remember(*self._natives, self.packed(states), values, self._table, self._desks[0])
+        if len(values) and np.abs(values).max() > LIMIT:
+            raise GameError(f"proof search keeps scores in {-LIMIT} .. {LIMIT}, not {np.abs(values).max()}")
+        remember(*self._natives, self.packed(states), values, self._table, self._stacks[0])
 
     # ---------------------------------------------------------------- moves
     def _choice(self, state: Any, action: int, after: Any, score: int) -> Choice:
         turn, gain = self._sign(state) * self._sign(after), self._gain(state, action) * self._sign(state)
-        distance = self._distance(after, score)
+        distance = self.distance(after, score)
         return Choice(
             action,
             gain + turn * self._value(score),
+            gain + turn * self._value(score),
             None if distance is None else distance + 1,
-            gain + turn * score if isinstance(self.study, Study) else None,
+            gain + turn * score if isinstance(self.proof_view, ProofView) else None,
         )
 
     def _action_worth(self, state: Any, value: int) -> int:
         """Return an action after which player 0's value is still this one."""
-        actions, hint = members(self.game.legal(state)), self._recalled(state)
+        actions, hint = elements(self.game.legal(state)), self._recalled(state)
         for action in sorted(actions, key=lambda action: action != hint):
             after, goal = self.game.step(state, action), value - self._gain(state, action)
             reached = [goal, goal + 1] if self.game.player(state) else [goal - 1, goal]
@@ -193,28 +222,29 @@ class Prover:
             self._search(self.packed([after]), windows)
             if windows[0, 0] == windows[0, 1] == goal * self._sign(after):
                 return action
-        raise GameError(f"no move of {self.game.text(state)} keeps its value; does look tell the truth?")
+        raise GameError(f"no move of {self.game.text(state)} keeps its value; do the bounds tell the truth?")
 
     def _recalled(self, state: Any) -> int:
         """Return the action whose successor is the one after the table's move, or -1."""
-        move = int(recall_move(self._native, words(self._enter(state)), self._table, self._desks[0]))
-        if move not in members(self.study.legal(self._enter(state))):
+        move = int(recall_move(self._native, words(self._enter(state)), self._table, self._stacks[0]))
+        if move not in elements(self.proof_view.legal(self._enter(state))):
             return -1
-        wanted = self.study.step(self._enter(state), move)
-        after = [(a, self._enter(self.game.step(state, a))) for a in members(self.game.legal(state))]
+        wanted = self.proof_view.step(self._enter(state), move)
+        after = [(a, self._enter(self.game.step(state, a))) for a in elements(self.game.legal(state))]
         return next((action for action, s in after if s == wanted), -1)
 
     def _gain(self, state: Any, action: int) -> int:
         return int(self.game.reward(state, action)) * self._sign(state)
 
     def _value(self, score: int) -> int:
-        """Return the game's value: a study scores by distance, and only the sign is the game's."""
-        return (score > 0) - (score < 0) if isinstance(self.study, Study) else score
+        """Return the game's value: a view for proofs scores by distance, and only the sign is the game's."""
+        return (score > 0) - (score < 0) if isinstance(self.proof_view, ProofView) else score
 
-    def _distance(self, state: Any, score: int) -> int | None:
-        if not isinstance(self.study, Study):
+    def distance(self, state: Any, score: int) -> int | None:
+        """Return the plies to the end, given the score for the player to move; None if that does not tell."""
+        if not isinstance(self.proof_view, ProofView):
             return None
-        return self.study.distance(self._enter(state), score * self._sign(state))
+        return self.proof_view.distance(self._enter(state), score * self._sign(state))
 
     # ---------------------------------------------------------------- the search
     def _search(
@@ -222,20 +252,22 @@ class Prover:
     ) -> None:
         """Narrow the windows around the values of packed states, in place; hard ones on all threads."""
         self._until = time.monotonic() + (math.inf if seconds is None else seconds)
-        in_words(self._settle, self._desks[0], rows, windows, self._watch, QUICK)
+        in_words(self._settle, self._stacks[0], rows, windows, self._watch, QUICK)
         self._complain()
-        several = len(self._desks) > 1
+        several = len(self._stacks) > 1
         if _open(windows).size:
-            self._run([partial(self._settle, self._desks[0], rows, windows, budget=ALONE if several else 0)], show)
+            self._run(
+                [partial(self._settle, self._stacks[0], rows, windows, budget=ALONE if several else 0)], show
+            )
         left = _open(windows)
         if several and left.size and time.monotonic() < self._until:
             windows[left] = self._search_on_all(rows[left], windows[left], show)
 
     def _search_on_all(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         """Search on a shared table of full size: a position a thread or, if they are few, all threads on each."""
-        grow_to(self._native, self._table, self._desks[0], self._most)
-        self._set(desk_of.BUCKETS, self._most)
-        if len(rows) >= len(self._desks):
+        grow_to(self._native, self._table, self._stacks[0], self._most)
+        self._set(stack_of.BUCKETS, self._most)
+        if len(rows) >= len(self._stacks):
             return self._search_apart(rows, windows, show)
         return np.vstack(
             [self._search_together(rows[i : i + 1], windows[i : i + 1], show) for i in range(len(rows))]
@@ -244,26 +276,26 @@ class Prover:
     def _search_apart(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         numbers = iter(range(len(rows)))  # each thread takes the next position
 
-        def work(desk: Values, watch: Watch) -> None:
+        def work(stack: Values, watch: Watch) -> None:
             for i in numbers:
-                self._settle(desk, rows[i : i + 1], windows[i : i + 1], watch)
+                self._settle(stack, rows[i : i + 1], windows[i : i + 1], watch)
 
-        self._run([partial(work, desk) for desk in self._desks], show)
+        self._run([partial(work, stack) for stack in self._stacks], show)
         return windows
 
     def _search_together(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         self._busy[:] = 0
-        self._set(desk_of.THREADS, len(self._desks))
-        own = [windows.copy() for _ in self._desks]
+        self._set(stack_of.THREADS, len(self._stacks))
+        own = [windows.copy() for _ in self._stacks]
 
-        def work(desk: Values, windows: Values, watch: Watch) -> None:
-            self._settle(desk, rows, windows, watch)
+        def work(stack: Values, windows: Values, watch: Watch) -> None:
+            self._settle(stack, rows, windows, watch)
             watch.stop[0] = 1  # one thread's answer is enough
 
         try:
-            self._run([partial(work, *pair) for pair in zip(self._desks, own, strict=True)], show)
+            self._run([partial(work, *pair) for pair in zip(self._stacks, own, strict=True)], show)
         finally:
-            self._set(desk_of.THREADS, 1)
+            self._set(stack_of.THREADS, 1)
         lows, highs = zip(*(window[0] for window in own), strict=True)
         return np.array([[max(lows), min(highs)]])
 
@@ -274,21 +306,21 @@ class Prover:
             if show is not None:
                 show(nodes)
 
-        watch = Watch(len(self._desks), look_at_clock)
+        watch = Watch(len(self._stacks), look_at_clock)
         watch.run([partial(task, watch) for task in tasks])
         self._complain()
 
-    def _settle(self, desk: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
-        self._kernel(*self._arguments(desk, np.ascontiguousarray(rows, np.uint64), windows, watch, budget))
+    def _settle(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
+        self._kernel(*self._arguments(stack, np.ascontiguousarray(rows, np.uint64), windows, watch, budget))
 
-    def _arguments(self, desk: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
-        shared = self._table, self._busy, desk, watch.stop, watch.progress
+    def _arguments(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
+        shared = self._table, self._busy, stack, watch.stop, watch.progress
         return *self._natives, rows, windows, budget, *shared
 
     @cached_property
     def _kernel(self) -> Callable[..., None]:
         rows, windows = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
-        return direct(settle_all, *self._arguments(self._desks[0], rows, windows, self._watch, QUICK))
+        return direct(settle_all, *self._arguments(self._stacks[0], rows, windows, self._watch, QUICK))
 
     @cached_property
     def _quick_score(self) -> Callable[[Any], int | None]:
@@ -297,8 +329,8 @@ class Prover:
         It costs a microsecond a call besides the search: the arguments stay where they are.
         """
         row, window = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
-        fields, bounds, control = row[0].data, window[0].data, self._desks[0].data
-        arguments, settle = self._arguments(self._desks[0], row, window, self._watch, QUICK), self._kernel
+        fields, bounds, control = row[0].data, window[0].data, self._stacks[0].data
+        arguments, settle = self._arguments(self._stacks[0], row, window, self._watch, QUICK), self._kernel
 
         def score(state: Any) -> int | None:
             try:
@@ -309,33 +341,39 @@ class Prover:
             bounds[0], bounds[1] = -LIMIT, LIMIT
             settle(*arguments)
             low: int = bounds[0]
-            return None if low < bounds[1] or control[desk_of.STATUS] else low
+            return None if low < bounds[1] or control[stack_of.STATUS] else low
 
         return score
 
     def _complain(self) -> None:
-        status = max(int(desk[desk_of.STATUS]) for desk in self._desks)
-        self._set(desk_of.STATUS, desk_of.GOOD)
+        status = max(int(stack[stack_of.STATUS]) for stack in self._stacks)
+        self._set(stack_of.STATUS, stack_of.GOOD)
         name = type(self.game).__name__
-        if status == desk_of.UNFIT:
+        if status == stack_of.UNFIT:
             raise GameError(
                 f"proof search needs whole values in {-LIMIT} .. {LIMIT}; {name} has others, solve it by tables"
             )
-        if status == desk_of.TOO_DEEP:
-            raise LimitError(f"proof search met a line of {name} with more than {desk_of.DEPTH} choices")
+        if status == stack_of.BROKEN:
+            what = "player, bounds or key of a position"
+            raise GameError(f"{what} of {name} is not what the contract promises; mdplay check may tell which")
+        if status == stack_of.ENDLESS:
+            raise GameError(f"{name} has forced moves without end; proof search needs games that come to an end")
+        if status == stack_of.TOO_DEEP:
+            what = f"proof search met a line of {name} with more than {stack_of.DEPTH} choices"
+            raise LimitError(f"{what}; where positions come back, solve with method='retrograde'")
 
     def _set(self, what: int, value: int) -> None:
-        for desk in self._desks:
-            desk[what] = value
+        for stack in self._stacks:
+            stack[what] = value
 
     def _sum(self, what: int) -> int:
-        return sum(int(desk[what]) for desk in self._desks)
+        return sum(int(stack[what]) for stack in self._stacks)
 
     def _windows(self, count: int, weak: bool) -> Values:
         return np.tile(np.array(WEAK if weak else (-LIMIT, LIMIT), np.int64), (count, 1))
 
     def _enter(self, state: Any) -> Any:
-        return self.study.enter(state) if isinstance(self.study, Study) else state
+        return self.proof_view.convert(state) if isinstance(self.proof_view, ProofView) else state
 
     def _sign(self, state: Any) -> int:
         return -1 if self.game.player(state) else 1
@@ -352,8 +390,9 @@ def prove(
     show: Show | None = None,
 ) -> Proof:
     """Prove the score of one position (default: the start), on all cores; see ``Prover.prove``."""
+    s = as_state(game, state)
     prover = Prover(game, memory=memory, threads=threads)
-    return prover.prove(game.initial() if state is None else state, weak=weak, seconds=seconds, show=show)
+    return prover.prove(s, weak=weak, seconds=seconds, show=show)
 
 
 def _open(windows: Values) -> NDArray[np.intp]:
@@ -366,18 +405,16 @@ def _refuse(game: Game[Any]) -> None:
     name = type(game).__name__
     if game.has_outcomes:
         raise GameError(f"{name} has chance events; proof search is for games without chance")
-    if hints_of(type(game.study()).legal).get("return") is Wide:
-        raise GameError(f"{name} has more than 64 actions; proof search takes at most 64")
 
 
-def _table_sizes(study: Game[Any], memory: int) -> tuple[int, int, int]:
+def _table_sizes(proof_view: Game[Any], memory: int) -> tuple[int, int, int]:
     """Return the buckets of the table at first and at most, and the words of a bucket."""
-    exact = study.has_key and study.key_bits <= EXACT_BITS
+    exact = proof_view.has_key and proof_view.key_bits <= EXACT_BITS
     bucket_words = WAYS * (1 if exact else 2)
-    least = 1 << max(study.key_bits - TAG_BITS, 0) if exact else 1
+    least = 1 << max(proof_view.key_bits - TAG_BITS, 0) if exact else 1
     most = max(1 << (memory // (8 * bucket_words)).bit_length() - 1, least)
     if exact:
-        most = min(most, 1 << study.key_bits)
+        most = min(most, 1 << proof_view.key_bits)
     return min(max(FIRST_BYTES // (8 * bucket_words), least), most), most, bucket_words
 
 

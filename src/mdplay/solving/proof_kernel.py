@@ -5,8 +5,8 @@ So extra turns need no care, and rewards only shift the goal on the way down.
 
 A node on the stack has at least two moves worth trying.  Lines without a choice are followed at once when the
 node's children are made, and what the game or the table knows of a child is used before any child is searched
-(enhanced transposition cutoffs).  The order of the rest: the table's move, then promise and order of the game
-and the fewest replies.
+(enhanced transposition cutoffs).  The order of the rest: the table's move, then the ordering score and the order
+of the game and the fewest replies.
 
 Several threads prove one goal together.  They share the table; a thread prefers children that no other is
 searching (after ABDADA, Weill 1996), and from time to time looks up whether another has answered one of the
@@ -17,19 +17,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from mdplay.bits import U64, bit_length, lowest, popcount, rest, some
-from mdplay.bridge import get, load, pack, part, prefetch, put
-from mdplay.game import Look
-from mdplay.solving.proof_desk import (
+from mdplay.bits import U64, bit_length, lowest, nonempty, popcount, without_lowest
+from mdplay.bridge import as_mask, first_word, get, load, pack, part, prefetch, put
+from mdplay.contract import mask_size
+from mdplay.solving.proof_stack import (
     ACTION,
+    BROKEN,
     BUCKETS,
     CHECK,
     CHILD,
+    CHOICES,
     DEPTH,
+    ENDLESS,
     FRAME,
     FRAMES_AT,
     GAIN,
     GOAL,
+    GOOD,
     HINT,
     KEY,
     KIDS,
@@ -40,7 +44,6 @@ from mdplay.solving.proof_desk import (
     PAUSE_AT,
     PAUSED,
     PLACE,
-    SIBLINGS,
     START,
     STATUS,
     TAG,
@@ -68,134 +71,155 @@ from mdplay.solving.proof_table import (
     probe,
     store,
 )
+from mdplay.states.choices import no_player
 
 FAR = 1 << 44  # beyond every value and every rank
+MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was
 POLL = 1023  # nodes between two looks at the world outside, less one
 BUSY = 1024  # a power of two: slots for the places that threads are searching
 SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
 @part
-def whole(x: Any, desk: Any) -> int:
+def whole(x: Any, stack: Any) -> int:
     """Return a value as an int; note in the control array if it is not whole or too large."""
     value = int(x)
     if value != x or value > LIMIT or value < -LIMIT:
-        put(desk, STATUS, UNFIT)
+        put(stack, STATUS, UNFIT)
     return value
 
 
 @part
-def look_at(game: Any, s: Any, desk: Any) -> Look:
-    """Return what the game knows of a position, or what its rules tell."""
-    if game.has_look:
-        known: Look = game.look(s)
-        return known
+def bounds_of(game: Any, s: Any, stack: Any) -> Any:
+    """Return low, high and moves: what the game knows of a position, or its rules tell; note what cannot be."""
+    if game.has_bounds:
+        known = game.bounds(s)
+        if known.low > known.high or known.low > LIMIT or known.high < -LIMIT:
+            put(stack, STATUS, BROKEN if known.low > known.high else UNFIT)
+        return known.low, known.high, as_mask(game, known.moves)
     moves = game.legal(s)
-    if some(moves):
-        return Look(-LIMIT, LIMIT, moves)
-    value = whole(game.result(s), desk)
-    return Look(value, value, moves)
+    if nonempty(moves):
+        return -FAR, FAR, moves
+    value = whole(game.result(s), stack)
+    return value, value, moves
 
 
 @part
-def gain_of(game: Any, s: Any, action: int, desk: Any) -> int:
+def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
     """Return what player 0 gains by the mover's reward."""
     if not game.has_reward:
         return 0
-    points = whole(game.reward(s, action), desk)
+    points = whole(game.reward(s, action), stack)
+    if no_player(game, s):
+        put(stack, STATUS, BROKEN)
     return -points if game.player(s) else points
 
 
 @part
-def follow(game: Any, s: Any, action: int, goal: int, desk: Any) -> Any:
-    """Play an action and the forced ones after it: the state, its look and what player 0 gained on the way."""
-    gain = gain_of(game, s, action, desk)
+def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
+    """Tell whether forced moves lead nowhere: none is listed, or they go on for ever; note it."""
+    if nonempty(moves) and forced < MOST_FORCED:
+        return False
+    put(stack, STATUS, ENDLESS if nonempty(moves) else BROKEN)
+    return True
+
+
+@part
+def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
+    """Play an action and the forced ones after it: the state, its bounds and moves, player 0's gain on the way."""
+    gain, forced = gain_of(game, s, action, stack), 0
     s = game.step(s, action)
-    look = look_at(game, s, desk)
-    while look.low + gain < goal <= look.high + gain and not some(rest(look.moves)):
-        action = lowest(look.moves)
-        gain += gain_of(game, s, action, desk)
+    low, high, moves = bounds_of(game, s, stack)
+    while low + gain < goal <= high + gain and not nonempty(without_lowest(moves)):
+        if no_way_on(moves, forced, stack):
+            break
+        forced += 1
+        action = lowest(moves)
+        gain += gain_of(game, s, action, stack)
         s = game.step(s, action)
-        look = look_at(game, s, desk)
-    return s, look, gain
+        low, high, moves = bounds_of(game, s, stack)
+    return s, low, high, moves, gain
 
 
 @part
 def expand(
-    game: Any, s: Any, moves: Any, goal: int, hint: int, base: int, low_bits: int, table: Any, desk: Any
+    game: Any, s: Any, moves: Any, goal: int, hint: int, base: int, low_bits: int, table: Any, stack: Any
 ) -> Any:
     """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
     side = game.player(s)
+    if no_player(game, s):
+        put(stack, STATUS, BROKEN)
     top, best = base, (FAR if side else -FAR)
     bucket_words = WAYS * entry_words(game)
-    while some(moves):
+    while nonempty(moves):
         action = lowest(moves)
-        moves = rest(moves)
-        c, look, gain = follow(game, s, action, goal, desk)
-        if look.low + gain >= goal or look.high + gain < goal:
-            value = gain + (look.low if look.low + gain >= goal else look.high)
+        moves = without_lowest(moves)
+        c, low, high, replies, gain = follow(game, s, action, goal, stack)
+        if low + gain >= goal or high + gain < goal:
+            value = gain + (low if low + gain >= goal else high)
             if (value >= goal) == (side == 0):
                 return top, value, action
             best = min(best, value) if side else max(best, value)
             continue
-        place, tag = place_of(game, c)
+        place, tag = place_of(game, c, stack)
         prefetch(table, int(place >> low_bits) * bucket_words)
         row = row_at(game, top)
         packed = pack(game, c)
         for j in range(len(packed)):
-            put(desk, row + CHILD + j, packed[j])
-        put(desk, row + MOVES, look.moves)
-        put(desk, row + KEY, place)
-        put(desk, row + CHECK, tag)
-        put(desk, row + ACTION, action)
-        put(desk, row + GAIN, gain)
-        put(desk, ORDER_AT + top, rank(game, s, action, side, c, look, hint) << 8 | 255 - top + base)
+            put(stack, row + CHILD + j, packed[j])
+        put(stack, row + MOVES, first_word(replies))
+        put(stack, row + KEY, place)
+        put(stack, row + CHECK, tag)
+        put(stack, row + ACTION, action)
+        put(stack, row + GAIN, gain)
+        early = rank(game, s, action, side, c, replies, hint)
+        put(stack, ORDER_AT + top, early * CHOICES + CHOICES - 1 - top + base)
         top += 1
     return top, best, NO_MOVE
 
 
 @part
-def rank(game: Any, s: Any, action: int, side: int, c: Any, look: Look, hint: int) -> int:
+def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: int) -> int:
     """Return how early to search a child."""
     if action == hint:
         return FAR
-    promise, replies = game.promise(c), popcount(look.moves)
-    early: int = game.order(s, action) + (-promise if side else promise)
+    ordering_score, replies = game.ordering_score(c), popcount(moves)
+    early: int = game.order(s, action) + (-ordering_score if side else ordering_score)
     return early + (replies if game.player(c) == side else -replies)
 
 
 @part
 def consult(
-    game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, desk: Any
+    game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, stack: Any
 ) -> Any:
     """Ask the table about the children, drop those it settles; return as ``expand`` does."""
     k = base
     while k < top:
-        row = row_of(game, base, k, desk)
-        entry = probe(game, table, low_bits, U64(get(desk, row + KEY)), U64(get(desk, row + CHECK)))
-        gain = get(desk, row + GAIN) if game.has_reward else 0
+        row = row_of(game, base, k, stack)
+        entry = probe(game, table, low_bits, U64(get(stack, row + KEY)), U64(get(stack, row + CHECK)))
+        gain = get(stack, row + GAIN) if game.has_reward else 0
         low, high = low_of(entry) + gain, high_of(entry) + gain
-        if low >= goal or high < goal:
+        if (low >= goal and low_of(entry) >= -LIMIT) or (high < goal and high_of(entry) <= LIMIT):
             value = low if low >= goal else high
             if (value >= goal) == (side == 0):
-                return top, value, get(desk, row + ACTION)
+                return top, value, get(stack, row + ACTION)
             best = min(best, value) if side else max(best, value)
             top -= 1
-            put(desk, ORDER_AT + k, get(desk, ORDER_AT + top))
+            put(stack, ORDER_AT + k, get(stack, ORDER_AT + top))
             continue
-        put(desk, row + HINT, move_of(entry))
+        put(stack, row + HINT, move_of(entry))
         k += 1
     return top, best, NO_MOVE
 
 
 @part
-def choose(game: Any, base: int, top: int, shared: bool, busy: Any, desk: Any) -> int:
+def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
     """Return the place of the child to search next; if it can, one that no other thread is searching."""
-    chosen, most = base, -FAR << 10
+    chosen, most = base, -4 * FAR * CHOICES
     for k in range(base, top):
-        word = get(desk, ORDER_AT + k)
-        if shared and is_busy(busy, U64(get(desk, row_of(game, base, k, desk) + KEY))):
-            word -= FAR << 9
+        word = get(stack, ORDER_AT + k)
+        if shared and is_busy(busy, U64(get(stack, row_of(game, base, k, stack) + KEY))):
+            word -= 2 * FAR * CHOICES
         if word > most:
             chosen, most = k, word
     return chosen
@@ -208,111 +232,115 @@ def is_busy(busy: Any, place: Any) -> Any:
 
 
 @part
-def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, desk: Any) -> Any:
+def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: Any) -> Any:
     """Return the first node of the stack whose question another thread has answered, its bound and its move.
 
     If there is none, return ``depth``.
     """
     for d in range(depth):
         at = FRAMES_AT + d * FRAME
-        goal = get(desk, at + GOAL)
-        entry = probe(game, table, low_bits, U64(get(desk, at + PLACE)), U64(get(desk, at + TAG)))
-        if low_of(entry) >= goal:
+        goal = get(stack, at + GOAL)
+        entry = probe(game, table, low_bits, U64(get(stack, at + PLACE)), U64(get(stack, at + TAG)))
+        if low_of(entry) >= max(goal, -LIMIT):
             return d, low_of(entry), move_of(entry)
-        if high_of(entry) < goal:
+        if high_of(entry) < min(goal, LIMIT + 1):
             return d, high_of(entry), move_of(entry)
     return depth, 0, NO_MOVE
 
 
 @part
 def look_around(
-    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, desk: Any, progress: Any
+    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, stack: Any, progress: Any
 ) -> int:
     """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
-    put(desk, NODES, nodes)
-    put(progress, get(desk, THREAD), nodes)
-    spent = nodes - get(desk, START)
-    if 0 < get(desk, PAUSE_AT) < nodes:
-        put(desk, STATUS, PAUSED)
-    if spent > num_buckets * WAYS and num_buckets < get(desk, MAX_BUCKETS):
+    put(stack, NODES, nodes)
+    put(progress, get(stack, THREAD), nodes)
+    spent = nodes - get(stack, START)
+    if 0 < get(stack, PAUSE_AT) < nodes and get(stack, STATUS) == GOOD:
+        put(stack, STATUS, PAUSED)
+    if spent > num_buckets * WAYS and num_buckets < get(stack, MAX_BUCKETS):
         grow(game, table, num_buckets, low_bits)
-        put(desk, BUCKETS, 2 * num_buckets)
-    buckets: int = get(desk, BUCKETS)
+        put(stack, BUCKETS, 2 * num_buckets)
+    buckets: int = get(stack, BUCKETS)
     return buckets
 
 
 @part
 def prove(
-    game: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, desk: Any, stop: Any, progress: Any
+    game: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, stack: Any, stop: Any, progress: Any
 ) -> Any:
     """Return v >= goal: the value is at least v; or v < goal: it is at most v.
 
     Void if ``stop`` or the status is set meanwhile.
     """
-    several = get(desk, THREADS) > 1
-    num_buckets = get(desk, BUCKETS)
+    several = get(stack, THREADS) > 1
+    num_buckets = get(stack, BUCKETS)
     low_bits = place_bits(game) + 1 - bit_length(num_buckets)
-    nodes = get(desk, NODES)
-    place, tag = place_of(game, s)
+    nodes = get(stack, NODES)
+    place, tag = place_of(game, s, stack)
     hint = move_of(probe(game, table, low_bits, place, tag))
-    depth = base = get(desk, STATUS)  # GOOD, which is 0: with a literal the parts would be compiled twice
+    depth = base = get(stack, STATUS)  # GOOD, which is 0: with a literal the parts would be compiled twice
     while True:
         # ---- make the children of s
         nodes += 1
         side = game.player(s)
-        top, best, cut = expand(game, s, moves, goal, hint, base, low_bits, table, desk)
+        top, best, cut = expand(game, s, moves, goal, hint, base, low_bits, table, stack)
         end = top
         if cut == NO_MOVE:
-            top, best, cut = consult(game, side, goal, best, base, top, low_bits, table, desk)
+            top, best, cut = consult(game, side, goal, best, base, top, low_bits, table, stack)
         born = nodes
         # ---- the world outside
         if nodes & POLL == 0:
-            num_buckets = look_around(game, nodes, num_buckets, low_bits, table, desk, progress)
+            num_buckets = look_around(game, nodes, num_buckets, low_bits, table, stack, progress)
             low_bits = place_bits(game) + 1 - bit_length(num_buckets)
             if several:
-                found, bound, move = answer_of_others(game, depth, low_bits, table, desk)
+                found, bound, move = answer_of_others(game, depth, low_bits, table, stack)
                 if found < depth:
                     depth = found
-                    base, top, end, best, place, tag, born, side, goal = load_frame(depth, desk)
+                    base, top, end, best, place, tag, born, side, goal = load_frame(depth, stack)
                     top, best, cut = base, bound, move
         # ---- answer the parent until there is a child to search
         while cut != NO_MOVE or base == top:
-            work = min(bit_length(nodes - born), MAX_WORK)
-            store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
-            if best > LIMIT or best < -LIMIT:
-                put(desk, STATUS, UNFIT)
-            if depth == 0 or get(stop, 0) or get(desk, STATUS):
-                put(desk, NODES, nodes)
+            if (best > LIMIT or best < -LIMIT) and get(stack, STATUS) <= PAUSED:
+                put(stack, STATUS, UNFIT)
+            if get(stack, STATUS) <= PAUSED:  # else the bound is void, and may not even fit an entry
+                work = min(bit_length(nodes - born), MAX_WORK)
+                store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
+            if depth == 0 or get(stop, 0) or get(stack, STATUS):
+                put(stack, NODES, nodes)
                 return best
             if several and depth <= SHARED_DEPTH:
                 put(busy, int(place & BUSY - 1), 0)
             value = best
             depth -= 1
-            base, top, end, best, place, tag, born, side, goal = load_frame(depth, desk)
-            row = row_of(game, base, top, desk)
+            base, top, end, best, place, tag, born, side, goal = load_frame(depth, stack)
+            row = row_of(game, base, top, stack)
             if game.has_reward:
-                value += get(desk, row + GAIN)
+                value += get(stack, row + GAIN)
             if (value >= goal) == (side == 0):
-                best, cut = value, get(desk, row + ACTION)
+                best, cut = value, get(stack, row + ACTION)
             else:
                 best, cut = (min(best, value) if side else max(best, value)), NO_MOVE
         # ---- search the most promising of them; its word goes to the end of the order
-        chosen = choose(game, base, top, several and depth < SHARED_DEPTH, busy, desk)
+        chosen = choose(game, base, top, several and depth < SHARED_DEPTH, busy, stack)
         top -= 1
-        last, word = get(desk, ORDER_AT + top), get(desk, ORDER_AT + chosen)
-        put(desk, ORDER_AT + chosen, last)
-        put(desk, ORDER_AT + top, word)
-        save_frame(depth, base, top, end, best, place, tag, born, side, goal, desk)
-        row = row_of(game, base, top, desk)
-        s = load(game, desk, row + CHILD)
-        moves, hint = U64(get(desk, row + MOVES)), get(desk, row + HINT)
-        place, tag = U64(get(desk, row + KEY)), U64(get(desk, row + CHECK))
+        last, word = get(stack, ORDER_AT + top), get(stack, ORDER_AT + chosen)
+        put(stack, ORDER_AT + chosen, last)
+        put(stack, ORDER_AT + top, word)
+        save_frame(depth, base, top, end, best, place, tag, born, side, goal, stack)
+        row = row_of(game, base, top, stack)
+        s = load(game, stack, row + CHILD)
+        hint = get(stack, row + HINT)
+        moves = as_mask(game, U64(get(stack, row + MOVES)))
+        if mask_size(game) > 64:  # a row has room for one word: ask again
+            moves = bounds_of(game, s, stack)[2]
+        place, tag = U64(get(stack, row + KEY)), U64(get(stack, row + CHECK))
         if game.has_reward:
-            goal -= get(desk, row + GAIN)
+            goal -= get(stack, row + GAIN)
         if several and depth < SHARED_DEPTH:
             put(busy, int(place & BUSY - 1), place)
         depth += 1
         base = end
-        if depth == DEPTH or base + SIBLINGS > KIDS:
-            put(desk, STATUS, TOO_DEEP)
+        if depth == DEPTH or base + mask_size(game) > KIDS:
+            put(stack, STATUS, TOO_DEEP)
             return best

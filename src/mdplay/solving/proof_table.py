@@ -13,6 +13,9 @@ Where the game has no ``key``, or one of more bits than bucket and tag hold, an 
 place xor the first word (so that a torn write of two threads matches nothing).  Without ``key`` the place is
 a 64-bit hash of the state and the tag another of 36 bits: two states in a billion billion billion share both.
 
+A place has as many bits as bucket and the rest together, so its upper bits are always one of the table's buckets;
+behind the last bucket is the spare one that ``grow`` needs.  Bounds beyond LIMIT are never stored.
+
 The table begins small, since a table that fits the cache is quick, and doubles with the work, in place: the
 highest bit below the bucket becomes the bucket's last.
 """
@@ -23,13 +26,15 @@ from typing import Any
 
 from mdplay.bits import U64, mix
 from mdplay.bridge import get, pack, part, put
+from mdplay.solving.proof_stack import BROKEN, STATUS
 
 WAYS = 4  # entries in a bucket
 DATA = 28  # bits below the tag
 TAG_BITS = 64 - DATA
 EXACT_BITS = 54  # keys of at most so many bits go into one word, from tables of 2**18 buckets (8 MB) on
 LIMIT = 120  # values are within -LIMIT .. LIMIT
-NO_MOVE = 127
+NO_MOVE = 1 << 11  # more than any action; an entry has room for those below UNKNOWN_MOVE
+UNKNOWN_MOVE = 127
 MAX_WORK = 31
 SPREAD = 0x2545_F491_4F6C_DD1D  # odd; the multiplier of xorshift64* (Vigna 2016)
 DATA_MASK = (1 << DATA) - 1
@@ -54,11 +59,16 @@ def place_bits(game: Any) -> int:
 
 
 @part
-def place_of(game: Any, s: Any) -> Any:
-    """Return the place of a position and, if that is only a hash, the tag that tells it from others."""
+def place_of(game: Any, s: Any, stack: Any) -> Any:
+    """Return the place of a position and, if that is only a hash, the tag that tells it from others.
+
+    Note on the stack a key of more bits than the game has promised.
+    """
     if game.has_key:
-        mask = (U64(1) << place_bits(game)) - 1
-        return U64(game.key(s)) * SPREAD & mask, U64(0)
+        key, mask = U64(game.key(s)), (U64(1) << place_bits(game)) - 1
+        if key >> game.key_bits != 0:
+            put(stack, STATUS, BROKEN)
+        return key * SPREAD & mask, U64(0)
     packed = pack(game, s)
     first, second = mix(packed[0], 1), mix(packed[0], 2)
     for j in range(1, len(packed)):
@@ -97,7 +107,10 @@ def high_of(entry: Any) -> int:
 
 @part
 def move_of(entry: Any) -> int:
-    """Return the move in an entry; of the empty one ``NO_MOVE``."""
+    """Return the move in an entry, UNKNOWN_MOVE if it has none; of the empty one ``NO_MOVE``.
+
+    It is a hint and no more: the rare action with the number UNKNOWN_MOVE is at worst tried too early.
+    """
     return int(entry >> 16 & 127) if entry else NO_MOVE
 
 
@@ -123,7 +136,7 @@ def store(
         low = max(low, value)
     else:
         high = min(high, value)
-    entry = tag << DATA | work << 23 | move << 16 | (low + 128) << 8 | (127 - high)
+    entry = tag << DATA | work << 23 | min(move, UNKNOWN_MOVE) << 16 | (low + 128) << 8 | (127 - high)
     put(table, victim, entry)
     if words == 2:
         put(table, victim + 1, entry ^ place)

@@ -1,66 +1,44 @@
-"""What policies are worth against each other, best answers to them, and what a perfect opponent gains.
+"""The values of policies against each other, best responses to them, and what a perfect opponent gains.
 
-All states of the game are enumerated once (``mdplay.mdp.game_graph``).  A policy is a probability for each edge,
+All states of the game are enumerated once (``mdplay.states.graph``).  A policy is a probability for each edge,
 as ``GameGraph.weights`` and ``GameGraph.uniform`` give; ``None`` stands for a player who plays best.  One backward
-pass over the states, followers first, gives what every state is worth to a player p:
+pass over the states, followers first, gives the value of every state to a player p:
 
     the end        the result, signed             p moves            the best or the mean of points + value(next)
     chance         the mean of value(outcome)     the other moves    the least or the mean of value(next) - points
 
-The exploitability of a policy is what the best answer to it earns beyond the value of the game.
+The exploitability of a policy is what the best response to it earns beyond the value of the game.
+
+`responses` lets each player in turn become the best response to the other's last policy.  Such a response is the
+plan of the MDP that the other's policy makes of the game, in every state of the player, so the game may come back
+to a state.  In a game that ends, with one rule for ties, this comes to a fixed point: the states before the end
+first, then those before them.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bridge import kernel
-from mdplay.errors import GameError, PositionError, unknown
+from mdplay.errors import FormatError, GameError, LimitError, PositionError, unknown
 from mdplay.game import Game
-from mdplay.mdp.game_graph import CHANCE, END, GameGraph, explore
+from mdplay.mdp.games import Score, mdp_of
+from mdplay.mdp.planning import plan
+from mdplay.mdp.policies import read_weights
 from mdplay.solving.policies import OBJECTIVES
-from mdplay.solving.solution import Solution
-from mdplay.solving.worth import Worth
+from mdplay.solving.question import Opponent
+from mdplay.solving.values import StateValue
+from mdplay.states.graph import CHANCE, END, GameGraph, explore
+from mdplay.states.walks import Floats, postorder
 
-Floats = NDArray[np.float64]
-Opponent = str | Callable[[Any], int | Mapping[int, float]]
-
-
-@kernel
-def finished_first(first_edge: Any, target: Any, out_order: Any) -> int:
-    """List the states so that followers come before; return their number, less than all if there is a circle."""
-    num_states = len(first_edge) - 1
-    place = np.zeros(num_states, np.int64)  # the next edge of an open state; -1 closed
-    path = np.zeros(num_states, np.int64)
-    count, depth = 0, 1
-    is_open = np.zeros(num_states, np.uint8)
-    is_open[0] = 1
-    while depth > 0:
-        s = path[depth - 1]
-        edge = int(first_edge[s]) + place[s]
-        if edge == int(first_edge[s + 1]):
-            out_order[count] = s
-            count += 1
-            depth -= 1
-            is_open[s] = 2
-            continue
-        place[s] += 1
-        t = int(target[edge])
-        if is_open[t] == 1:
-            return count
-        if is_open[t] == 0:
-            is_open[t] = 1
-            path[depth] = t
-            depth += 1
-    return count
+MAX_STEPS = 1000  # of best responses by turns
 
 
-@kernel
+@kernel(plain_first=True)
 def fill_values(
     order: Any,
     first_edge: Any,
@@ -74,7 +52,7 @@ def fill_values(
     own: bool,
     out_values: Any,
 ) -> None:
-    """Fill what every state is worth to a player; the ends are filled already.
+    """Fill the value of every state to a player; the ends are filled already.
 
     ``points`` are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
     """
@@ -99,15 +77,16 @@ def fill_values(
         out_values[s] = total
 
 
-class Responses:
+class PolicyValues:
     """The states of a game, ready for questions about policies."""
 
     def __init__(self, game: Game[Any], graph: GameGraph | None = None) -> None:
         self.game = game
         self.graph = explore(game) if graph is None else graph
-        self.order = np.zeros(self.graph.num_states, np.int64)
-        if finished_first(self.graph.first_edge, self.graph.target, self.order) < self.graph.num_states:
-            raise GameError(f"{type(game).__name__} can come back to a state; best answers need games that cannot")
+        self.order, has_cycle = postorder(self.graph.first_edge, self.graph.target)
+        if has_cycle:
+            needed = "best answers need games that cannot, use mdplay search"
+            raise GameError(f"{type(game).__name__} can come back to a state; {needed}")
 
     def values(
         self,
@@ -116,7 +95,7 @@ class Responses:
         *,
         objective: str = "difference",
     ) -> Floats:
-        """Return what every state is worth to a player when both follow policies; None plays best."""
+        """Return the value of every state to a player when both follow policies; None plays best."""
         if objective not in OBJECTIVES:
             raise unknown("objective", objective, OBJECTIVES)
         graph, own = self.graph, objective == "own"
@@ -130,7 +109,7 @@ class Responses:
         return values
 
     def best_response(self, player: int, opponent: Opponent, *, objective: str = "difference") -> Floats:
-        """Return what every state is worth to a player who answers best to a fixed opponent."""
+        """Return the value of every state to a player who responds best to a fixed opponent."""
         weights = self.graph.weights(opponent, 1 - player)
         policies = (None, weights) if player == 0 else (weights, None)
         return self.values(player, policies, objective=objective)
@@ -142,47 +121,121 @@ class Responses:
 
 
 class ResponseTable:
-    """What every state is worth to each player against an opponent; None where that is not asked."""
+    """The value of every state to each player against an opponent; None where that is not asked."""
 
-    def __init__(self, responses: Responses, values: tuple[Floats | None, Floats | None], method: str) -> None:
-        self.game, self.graph = responses.game, responses.graph
-        self.values, self.method = values, method
+    method = "best-response"
+
+    def __init__(self, known: PolicyValues, values: tuple[Floats | None, Floats | None]) -> None:
+        self.game, self.graph, self.values = known.game, known.graph, values
 
     def __len__(self) -> int:
         return self.graph.num_states
 
-    def worth(self, state: Any, player: int) -> Worth:
-        """Return what a state is worth to a player."""
+    def states(self) -> Iterator[Any]:
+        """Yield the states whose movers' values are known, in the order of the graph."""
+        for number in range(len(self)):
+            state = self.graph.state(number)
+            if self.values[self.game.player(state)] is not None:
+                yield state
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return the value of a state to a player."""
         values = self.values[player]
         if values is None:
             raise PositionError(
                 f"the policy given is that of player {player + 1}, who moves in {self.game.text(state)}"
             )
         try:
-            return Worth(float(values[self.graph.index(state)]), None)
+            return StateValue(float(values[self.graph.index(state)]), None)
         except KeyError:
             raise PositionError(f"no game reaches {self.game.text(state)}") from None
 
 
-def respond_to(game: Game[Any], opponent: Opponent = "uniform", *, objective: str = "difference") -> Solution:
-    """Return the best answers of either player to an opponent: "uniform", or a function of states."""
-    began = time.perf_counter()
-    responses = Responses(game)
-    answers = tuple(responses.best_response(player, opponent, objective=objective) for player in (0, 1))
-    name = opponent if isinstance(opponent, str) else "a given policy"
-    table = ResponseTable(responses, (answers[0], answers[1]), f"best response to {name}")
-    return Solution(game, table, time.perf_counter() - began)
+def answer_to_policy(
+    game: Game[Any], opponent: Opponent = "uniform", *, objective: str = "difference"
+) -> ResponseTable:
+    """Return the best responses of either player to an opponent: "uniform", or a function of states."""
+    known = PolicyValues(game)
+    first, second = (known.best_response(player, opponent, objective=objective) for player in (0, 1))
+    return ResponseTable(known, (first, second))
 
 
-def answer_to_weights(
-    game: Game[Any], graph: GameGraph, player: int, weights: Floats, *, objective: str = "difference"
-) -> Solution:
-    """Return the best answers of the other player to a player's policy, given as probabilities of edges."""
-    began = time.perf_counter()
-    responses = Responses(game, graph)
+def answer_to_file(game: Game[Any], path: str, *, objective: str = "difference") -> ResponseTable:
+    """Return the best responses to the policy in a file, for the player whose policy it is not."""
+    graph = explore(game)
+    player, weights = read_weights(graph, path)
+    known = PolicyValues(game, graph)
     policies = (weights, None) if player == 0 else (None, weights)
-    values = responses.values(1 - player, policies, objective=objective)
-    table = ResponseTable(
-        responses, (None, values) if player == 0 else (values, None), "best response to a policy"
-    )
-    return Solution(game, table, time.perf_counter() - began)
+    values = known.values(1 - player, policies, objective=objective)
+    return ResponseTable(known, (None, values) if player == 0 else (values, None))
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """One best response: whose, the probability of each edge, its value at the start, what changed.
+
+    ``changed`` counts the states where the action differs from the player's policy before; None at first.
+    """
+
+    player: int
+    weights: Floats
+    value: float | None
+    changed: int | None
+
+
+def best_response(graph: GameGraph, player: int, weights: Floats, score: Score | None = None) -> Response:
+    """Return the best answer of a player to an opponent who takes edges with these probabilities."""
+    mdp = mdp_of(graph, player, weights, score=score)
+    found = plan(mdp)
+    own = graph.kind[graph.owner] == player
+    taken = own & (found.action[graph.owner] == graph.action)
+    return Response(player, taken.astype(np.float64), float(found.value[0]), None)
+
+
+def first_response(graph: GameGraph, start: str, player: int | None) -> Response:
+    """Return the policy to start from: "uniform", or that of a file."""
+    if start == "uniform":
+        return Response(player or 0, graph.uniform(), None, None)
+    whose, weights = read_weights(graph, start)
+    if player is not None and player != whose:
+        raise FormatError(f"{start}, line 1: a policy of player {whose + 1}, not of player {player + 1}")
+    return Response(whose, weights, None, None)
+
+
+def responses(graph: GameGraph, start: Response, score: Score | None = None) -> Iterator[Response]:
+    """Yield the start and then best responses by turns, until both players repeat themselves."""
+    last: dict[int, Response] = {start.player: start}
+    yield start
+    quiet, player = 0, 1 - start.player
+    for _ in range(MAX_STEPS):
+        step = best_response(graph, player, last[1 - player].weights, score)
+        if player in last:
+            changed = _changed(graph, player, step.weights, last[player].weights)
+            step = Response(player, step.weights, step.value, changed)
+            quiet = 0 if changed else quiet + 1
+        last[player] = step
+        yield step
+        if quiet == 2:
+            return
+        player = 1 - player
+    raise LimitError(f"the best responses did not stand still in {MAX_STEPS} steps")
+
+
+def _changed(graph: GameGraph, player: int, new: Floats, old: Floats) -> int:
+    """Return in how many states of the player the two policies differ."""
+    own = graph.kind[graph.owner] == player
+    return len(np.unique(graph.owner[own & (new != old)]))
+
+
+def played(graph: GameGraph, weights: tuple[Floats, Floats]) -> list[int]:
+    """Return the edges of the game that two policies play; of a mixed choice, or chance, the likeliest."""
+    state, edges = 0, []
+    while graph.kind[state] != END:
+        begin, end = int(graph.first_edge[state]), int(graph.first_edge[state + 1])
+        likely = graph.chance if graph.kind[state] == CHANCE else weights[int(graph.kind[state])]
+        edge = begin + int(np.argmax(likely[begin:end]))
+        edges.append(edge)
+        state = int(graph.target[edge])
+        if len(edges) > graph.num_states:
+            raise LimitError("the game that the policies play never ends")
+    return edges

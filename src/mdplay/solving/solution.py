@@ -1,9 +1,10 @@
-"""The exact value of every position, and the best way to play it.
+"""What is known of a game's positions, whatever found it, and the best way to play them.
 
     solution = solve(make("tic-tac-toe"))
     solution.value()            0.0: a draw
     solution.choices(state)     every action with its value and the distance to the end
     solution.action(state)      what a perfect player does
+    solution.document(state)    all of it, as one JSON document
 
 Values speak for the player to move unless ``player=`` names another.  Actions whose values differ from the best
 by at most 1e-9 * max(1, |best|) are equally good: ``best`` lists them.  Among them a perfect player hurries,
@@ -13,28 +14,34 @@ or delays a loss; then the smallest action wins.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdplay.bits import members, some
-from mdplay.errors import FormatError, LimitError, unknown
+from mdplay.bits import elements, nonempty
+from mdplay.errors import FormatError, GameError, LimitError
+from mdplay.files import replacing
 from mdplay.game import Game
-from mdplay.running import Show
-from mdplay.solving.memory import budget
-from mdplay.solving.worth import TIE, Choice, Table, best_actions
+from mdplay.position import as_state
+from mdplay.solving.files import load_table, save_table
+from mdplay.solving.values import TIE, Choice, Table, best_actions, finite
 
-METHODS = ("auto", "dense", "growing", "hashed", "proof")
-MANY_LINES = 10  # from which on a growing set is worth a kernel of its own
+MAX_ROWS = 1 << 26  # of a text with all states
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The value of every state of a game, and best play; ``states`` were solved, in ``seconds``."""
+    """The value of every state of a game, and best play; ``seconds`` is what solving it took."""
 
     game: Game[Any]
     table: Table
     seconds: float
+    opponent: str = "perfect"
+    objective: str = "difference"
+
+    def __repr__(self) -> str:
+        return f"<Solution of {self.game!r} by {self.method}: {self.states:,} states in {self.seconds:.2f} s>"
 
     @property
     def states(self) -> int:
@@ -46,28 +53,46 @@ class Solution:
         """How the values were found."""
         return self.table.method
 
+    # ---------------------------------------------------------------- questions
     def value(self, state: Any = None, *, player: int | None = None) -> float:
-        """Return what a state (default: the start) is worth to the player to move, or to the one named."""
+        """Return what a state (default: the start) is worth to the player to move, or to the one named.
+
+        Raise LimitError where time ran out before that was known; ``bounds`` tells what is.
+        """
         state = self._state(state)
-        return self.table.worth(state, self.game.player(state) if player is None else player).value
+        return float(self.table.lookup(state, self.game.player(state) if player is None else player).value)
+
+    def bounds(self, state: Any = None) -> tuple[float, float]:
+        """Return what a state is worth to the player to move at least and at most."""
+        state = self._state(state)
+        if hasattr(self.table, "bounds"):
+            low, high = self.table.bounds(state, self.game.player(state))
+            return float(low), float(high)
+        value = self.value(state)
+        return value, value
+
+    def exact(self, state: Any = None) -> bool:
+        """Tell whether the value of a state is known, within the tie rule, and not only bounds of it."""
+        low, high = self.bounds(state)
+        return high - low <= TIE * max(1.0, abs(low))
 
     def distance(self, state: Any = None) -> int | None:
-        """Return the plies to the end when the loser delays it and others hurry; None with chance."""
+        """Return the plies to the end when the loser delays it and others hurry; None if that is not counted."""
         state = self._state(state)
-        return self.table.worth(state, self.game.player(state)).distance
+        return self.table.lookup(state, self.game.player(state)).distance if self.exact(state) else None
 
     def choices(self, state: Any = None) -> list[Choice]:
         """Return every legal action with its value; none where the game is over or chance moves."""
         state = self._state(state)
-        if some(self.game.outcomes(state)):
+        if nonempty(self.game.outcomes(state)):
             return []
-        if self.method == "proof":
-            proved: list[Choice] = self.table.choices(state)  # type: ignore[attr-defined]
-            return proved
-        return [self._choice(state, action) for action in members(self.game.legal(state))]
+        if hasattr(self.table, "choices"):
+            found: list[Choice] = self.table.choices(state)
+            return found
+        return [self._choice(state, action) for action in elements(self.game.legal(state))]
 
     def best(self, state: Any = None) -> list[int]:
-        """Return the actions of the highest value, in ascending order."""
+        """Return the actions of the highest value, in ascending order; none while that is not known."""
         return best_actions(self.choices(state))
 
     def action(self, state: Any = None) -> int:
@@ -75,93 +100,165 @@ class Solution:
         choices = self.choices(state)
         if not choices:
             raise LimitError(f"there is no action in {self.game.text(self._state(state))}: nobody is to move")
-        best = max(choice.value for choice in choices)
-        late = -1 if best < -TIE else 1
         tied = set(best_actions(choices))
-        return min(
-            (c for c in choices if c.action in tied), key=lambda c: (late * (c.distance or 0), c.action)
-        ).action
+        if not tied:
+            return max(choices, key=lambda choice: (choice.low, choice.high, -choice.action)).action
+        late = -1 if max(choice.low for choice in choices) < self._endless(state) - TIE else 1
+        return min((c for c in choices if c.action in tied), key=lambda c: (late * _plies(c), c.action)).action
 
+    def _endless(self, state: Any) -> float:
+        """Return what endless play is worth to the player to move: who has less than that delays."""
+        endless = float(getattr(self.table, "endless", 0))
+        return -endless if self.game.player(self._state(state)) else endless
+
+    def scores(self, states: Iterable[Any]) -> list[float]:
+        """Return what each of many states is worth to its player to move; proofs share what they learn."""
+        if hasattr(self.table, "scores"):
+            found: list[float] = self.table.scores([self._state(state) for state in states]).tolist()
+            return found
+        return [self.value(state) for state in states]
+
+    def line(self, state: Any = None) -> list[int]:
+        """Return the actions of best play from a state, as far as a table tells it without chance."""
+        state = self._state(state)
+        if hasattr(self.table, "line"):
+            return list(self.table.line(state))
+        found: list[int] = []
+        while getattr(self.table, "counts_plies", False) and self.distance(state):
+            found.append(self.action(state))
+            state = self.game.step(state, found[-1])
+        return found
+
+    def endless(self, state: Any = None) -> bool:
+        """Tell whether best play never ends from a state: a draw, but not one at an end."""
+        state = self._state(state)
+        return hasattr(self.table, "endless") and self.table.lookup(state, self.game.player(state)).endless
+
+    # ---------------------------------------------------------------- all states
+    def tally(self) -> dict[str, int]:
+        """Return how many positions are won, lost, tied and endless for the player to move, where that is kept."""
+        return dict(self._whole_table("tally")())
+
+    def distances(self) -> dict[int, int]:
+        """Return how many positions are how many plies from the end, where that is kept."""
+        return dict(self._whole_table("distances")())
+
+    def check_heuristic(self) -> None:
+        """Raise GameError unless minus the heuristic of a puzzle is never more than the moves needed."""
+        table = self._whole_table("distances").__self__
+        for state in table.states():
+            moves = table.lookup(state, 0).distance
+            if moves is not None and -self.game.heuristic(state) > moves:
+                promised = f"heuristic promises {-self.game.heuristic(state):g} moves in {self.game.text(state)}"
+                raise GameError(f"{promised}; {moves} are enough, so it is no lower bound")
+
+    def _whole_table(self, name: str) -> Any:
+        if not hasattr(self.table, name):
+            raise GameError(f"a solution by {self.method} keeps no {name}; solve with method='retrograde'")
+        return getattr(self.table, name)
+
+    # ---------------------------------------------------------------- as a document
+    def document(self, state: Any = None, *, name: str | None = None, distances: bool = False) -> dict[str, Any]:
+        """Return what is known of a position as one JSON document; values for the player to move.
+
+        ``distances``: with the tally of all positions, and how many are how many plies from the end.
+        """
+        state, game, began = self._state(state), self.game, time.perf_counter()
+        choices, best = self.choices(state), set(self.best(state))
+        low, high = self.bounds(state)
+        exact = self.exact(state)
+        return {
+            "game": name or repr(game),
+            "position": game.text(state),
+            "player": game.player(state) if choices else None,
+            "opponent": self.opponent,
+            "objective": self.objective,
+            "method": self.method,
+            "exact": exact,
+            "value": (low if low == high else self.value(state)) if exact else None,
+            "low": finite(low),
+            "high": finite(high),
+            **self._score(state, exact),
+            **({"endless": True} if self.endless(state) else {}),
+            **({"tally": self.tally(), "distances": self.distances()} if distances else {}),
+            "distance": self.distance(state),
+            "best": [game.move_text(state, choice.action) for choice in choices if choice.action in best],
+            "moves": [{"move": game.move_text(state, choice.action), **choice.as_dict()} for choice in choices],
+            "line": self._moves(state),
+            "states": self.states,
+            "seconds": self.seconds + time.perf_counter() - began,  # what is proved, is proved now
+        }
+
+    def _score(self, state: Any, exact: bool) -> dict[str, Any]:
+        """Return the score of a game that counts how soon it is won, beside the value."""
+        score = self.table.lookup(state, self.game.player(state)).score if exact else None
+        return {} if score is None else {"score": score}
+
+    def _moves(self, state: Any) -> list[str]:
+        moves = []
+        for action in self.line(state):
+            moves.append(self.game.move_text(state, action))
+            state = self.game.step(state, action)
+        return moves
+
+    # ---------------------------------------------------------------- files
     def save(self, path: str | Path) -> None:
         """Write the solution to a file, whole or not at all; ``Solution.load`` reads it."""
-        from mdplay.solving.files import save_table
-
-        save_table(path, self.table, self.game)
+        save_table(path, self.table, game=self.game)
 
     @classmethod
     def load(cls, path: str | Path, game: Game[Any]) -> Solution:
         """Return the solution of a game from a file, memory-mapped; raise FormatError for any other file."""
-        from mdplay.solving.files import load_table
-
-        began = time.perf_counter()
         table, complete = load_table(path, game)
         if not complete:
             raise FormatError(f"{path} is unfinished: go on with solve(game, file={str(path)!r})")
-        return cls(game, table, time.perf_counter() - began)
+        return cls(game, table, 0.0)
+
+    def write_all(self, path: str | Path) -> int:
+        """Write ``state,value,action`` for every state that has a value; return how many.
+
+        A state is its number where the game numbers them, else its text, in the order of the table; of states that
+        are images of each other one is listed.  The value is that to the player to move; the action of a state
+        where the game is over or chance moves stays empty.
+        """
+        count = 0
+        with replacing(path) as file:
+            file.write(b"state,value,action\n")
+            for name, state in self._all_states():
+                chosen = nonempty(self.game.legal(state)) and not nonempty(self.game.outcomes(state))
+                action = str(self.action(state)) if chosen else ""
+                file.write(f"{name},{self.value(state)!r},{action}\n".encode())
+                count += 1
+        return count
+
+    def _all_states(self) -> Iterator[tuple[str, Any]]:
+        """Yield all states that have a value, each with its name in a text of values separated by commas."""
+        game = self.game
+        if self.states > MAX_ROWS:
+            raise LimitError(f"{self.states:,} states are too many to list; up to {MAX_ROWS:,} are")
+        if game.has_size:
+            yield from ((str(number), game.state(number)) for number in range(game.size()))
+        elif hasattr(self.table, "states"):
+            yield from ((quoted(game.text(state)), state) for state in self.table.states())
+        else:
+            way = 'method="hashed" (--method hashed) makes a table'
+            raise GameError(f"{self.method} proves one position at a time and has no list of all states; {way}")
 
     def _state(self, state: Any) -> Any:
-        return self.game.initial() if state is None else state
+        return as_state(self.game, state)
 
     def _choice(self, state: Any, action: int) -> Choice:
-        value, distance = self.table.worth(self.game.step(state, action), self.game.player(state))
-        return Choice(action, self.game.reward(state, action) + value, None if distance is None else distance + 1)
+        found = self.table.lookup(self.game.step(state, action), self.game.player(state))
+        value = float(self.game.reward(state, action) + found.value)
+        return Choice(action, value, value, None if found.distance is None else found.distance + 1)
 
 
-def solve(
-    game: Game[Any],
-    state: Any = None,
-    *,
-    method: str = "auto",
-    memory: int | None = None,
-    file: str | Path | None = None,
-    save_seconds: float = 60.0,
-    show: Show | None = None,
-) -> Solution:
-    """Solve a game: every state that the given one (default: the start) reaches.
-
-    ``method``: growing (for games of a growing set), dense (for games that number their states), hashed, proof
-    (each position when it is asked for; for games with a ``study``), or auto: the quickest of them.  ``memory`` is
-    a limit in bytes, by default most of what is free; work that would not fit is refused with LimitError.
-    ``file`` keeps the solution: a finished one is read from it, an unfinished hashed one goes on from what it has,
-    which is saved every ``save_seconds`` seconds.
-    """
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
-    began = time.perf_counter()
-    start = game.initial() if state is None else state
-    if method == "auto":  # a proof answers when it is asked and has nothing to keep in a file
-        method = "proof" if game.has_study and file is None else _quickest(game, budget(memory))
-    if file is not None:
-        from mdplay.solving.files import solve_in_file
-
-        table = solve_in_file(file, game, start, method, memory, save_seconds, show)
-    else:
-        table = fill_table(game, start, method, memory, show)
-    return Solution(game, table, time.perf_counter() - began)
+def _plies(choice: Choice) -> float:
+    """Return the plies to the end after a choice; without an end, more than any."""
+    return float("inf") if choice.distance is None else choice.distance
 
 
-def fill_table(game: Game[Any], state: Any, method: str, memory: int | None, show: Show | None) -> Table:
-    """Return a filled table of the method asked for."""
-    from mdplay.solving import dense, growing
-    from mdplay.solving.book import prover_for
-    from mdplay.solving.hashed import HashTable
-    from mdplay.solving.proof import MEMORY
-
-    if method == "proof":
-        return prover_for(game, memory=memory or MEMORY)
-    if method == "growing":
-        return growing.fill(game, memory=memory, show=show)
-    if method == "dense":
-        return dense.fill(game, memory=memory, show=show)
-    table = HashTable(game, memory=memory, show=show)
-    table.close(state)
-    return table
-
-
-def _quickest(game: Game[Any], limit: int) -> str:
-    """Return the quickest method whose table fits: the one of most knowledge."""
-    from mdplay.solving import dense, growing
-
-    if game.has_targets and game.size() >> MANY_LINES and growing.needed_bytes(game) <= limit:
-        return "growing"
-    return "dense" if game.has_size and dense.needed_bytes(game) <= limit else "hashed"
+def quoted(text: str) -> str:
+    """Return a text as a field of a CSV file."""
+    plain = not any(character in text for character in ',"\n\r')
+    return text if plain else '"' + text.replace('"', '""') + '"'

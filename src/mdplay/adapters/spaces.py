@@ -1,0 +1,102 @@
+"""Actions and observations of a game as arrays.
+
+A *mask* has a 1 for each legal action.  An *observation* has all bits of all fields of a state, the lowest first:
+nothing is lost, who moves is among them, and whoever knows better names a function of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import WORD, elements
+from mdplay.contract import hints_of, state_class
+from mdplay.errors import GameError
+from mdplay.game import Game
+from mdplay.position import Position
+from mdplay.rng import Random
+
+Mask = NDArray[np.int8]
+Observation = NDArray[np.int8]
+Observe = Callable[[Any], Observation]  # from a state
+
+WORD_BITS = 64
+TRIAL_GAMES, TRIAL_MOVES = 32, 4096
+
+
+def library(name: str) -> ModuleType:
+    """Import a library of the extra ``adapters``, or say in a sentence what to install."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise GameError(f"this needs {name.partition('.')[0]}; pip install 'mdplay[adapters]'") from None
+
+
+# ---------------------------------------------------------------- actions
+def num_actions(game: Game[Any]) -> int:
+    """Return how many actions a game has: what it says itself, or one more than the highest seen in random games.
+
+    A game says it by an attribute ``num_actions``.  One that does not and has a rare higher action is told so when
+    the action turns up.
+    """
+    said = getattr(game, "num_actions", None)
+    if said is not None:
+        return int(said)
+    return 1 + max(_highest(game, number) for number in range(TRIAL_GAMES))
+
+
+def _highest(game: Game[Any], number: int) -> int:
+    """Return the highest legal action in a random game."""
+    position, rng, highest = Position.start(game), Random(0, number), 0
+    while not position.is_over and position.num_events < TRIAL_MOVES:
+        if position.is_chance:
+            position = position.after(position.draw(rng.word()))
+            continue
+        highest = max(highest, position.actions[-1])
+        position = position.after(position.actions[rng.below(len(position.actions))])
+    return highest
+
+
+def mask_of(game: Game[Any], actions: list[int], size: int) -> Mask:
+    """Return legal actions as an array of 0 and 1."""
+    if actions and actions[-1] >= size:
+        name = type(game).__name__
+        raise GameError(f"{name} has an action {actions[-1]} where {size} actions were seen; give it num_actions")
+    mask = np.zeros(size, np.int8)
+    mask[actions] = 1
+    return mask
+
+
+# ---------------------------------------------------------------- observations
+def num_bits(game: Game[Any]) -> int:
+    """Return the length of an observation."""
+    return sum(widths(game))
+
+
+def observe_bits(game: Game[Any]) -> Observe:
+    """Return the function from a state to all bits of its fields."""
+    sizes = widths(game)
+
+    def observe(state: Any) -> Observation:
+        words = np.array([int(field) & WORD for field in state], np.uint64)
+        bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").reshape(len(words), WORD_BITS)
+        return np.concatenate([row[:width] for row, width in zip(bits, sizes, strict=True)]).view(np.int8)
+
+    return observe
+
+
+def widths(game: Game[Any]) -> list[int]:
+    """Return the bits of each field of a state: one for a truth value, a word for a number."""
+    cls = state_class(type(game))
+    hints = hints_of(cls)
+    return [1 if hints[name] is bool or name == "player" else WORD_BITS for name in cls._fields]
+
+
+def legal_actions(position: Position[Any]) -> list[int]:
+    """Return the actions of whoever moves; none at the end, and none where chance moves."""
+    return [] if position.is_chance else elements(position.game.legal(position.state))

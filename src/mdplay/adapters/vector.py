@@ -1,0 +1,224 @@
+"""Thousands of games as one Gymnasium vector environment: all of them take a step in one compiled call.
+
+The opponent of a game for two is random, in compiled code, or nobody (``opponent=None``): then the caller moves
+for both, a reward is that of whoever moved, and ``info["player"]`` says who moves next.
+
+An environment that has ended begins again at the next step, whatever its action (Gymnasium's ``NEXT_STEP``).
+Turn t of environment i has a random stream of its own: how many others there are changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_bits
+from mdplay.adapters.spaces import widths as field_widths
+from mdplay.bits import has, lowest, nonempty, without_lowest
+from mdplay.bridge import kernel, load, native, pack, part, unpack, word, words
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import GameError
+from mdplay.game import Game, num_players
+from mdplay.registry import make
+from mdplay.rng import advance, pick, scramble, stream
+
+if TYPE_CHECKING:
+    import gymnasium
+else:
+    gymnasium = library("gymnasium")
+
+ILLEGAL = -1.0
+NOBODY = -1  # the side of whoever moves for both
+RUNNING, OVER = range(2)
+MOST_MOVES = 1 << 20  # of chance and the opponent in a row
+TOO_HIGH = 1  # what is wrong: an action beyond the space
+
+
+@part
+def wait(game: Any, s: Any, x: Any, side: int) -> Any:
+    """Let chance and the opponent move: the state in which ``side`` moves, and what player 0 gained."""
+    gain, moves = 0.0, 0
+    while moves < MOST_MOVES:
+        moves += 1
+        if game.has_outcomes and nonempty(game.outcomes(s)):
+            x = advance(x)
+            s = game.outcome(s, game.draw(s, scramble(x)))
+            continue
+        mask = game.legal(s)
+        if side == NOBODY or game.player(s) == side or not nonempty(mask):
+            break
+        x = advance(x)
+        action = pick(mask, scramble(x))
+        if game.has_reward:
+            points = game.reward(s, action)
+            gain += -points if game.player(s) else points
+        s = game.step(s, action)
+    return s, gain
+
+
+@part
+def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
+    """Make a legal move and wait for the next: the state, and what the mover gained."""
+    mover = game.player(s)
+    gain = 0.0
+    if game.has_reward:
+        points = game.reward(s, action)
+        gain = -points if mover else points
+    s, more = wait(game, game.step(s, action), x, side)
+    gain += more
+    if not nonempty(game.legal(s)):
+        gain += game.result(s)
+    return s, -gain if mover else gain
+
+
+@part
+def write_mask(mask: Any, i: int, out_mask: Any) -> int:
+    """Write the legal actions of environment i; return whether one is beyond the space."""
+    for a in range(out_mask.shape[1]):
+        out_mask[i, a] = 0
+    while nonempty(mask):
+        a = lowest(mask)
+        mask = without_lowest(mask)
+        if a >= out_mask.shape[1]:
+            return TOO_HIGH
+        out_mask[i, a] = 1
+    return 0
+
+
+@kernel
+def reset_games(
+    game: Any,
+    start: Any,
+    seed: Any,
+    side: int,
+    turn: int,
+    chosen: Any,
+    out_states: Any,
+    out_player: Any,
+    out_mask: Any,
+) -> int:
+    """Begin the games that are chosen; return what is wrong, or 0."""
+    for i in range(len(chosen)):
+        if not chosen[i]:
+            continue
+        s, _ = wait(game, unpack(game, start), stream(stream(seed, i), turn), side)
+        packed = pack(game, s)
+        for j in range(len(packed)):
+            out_states[i, j] = packed[j]
+        out_player[i] = game.player(s)
+        if write_mask(game.legal(s), i, out_mask):
+            return TOO_HIGH
+    return 0
+
+
+@kernel
+def step_games(
+    game: Any,
+    seed: Any,
+    side: int,
+    turn: int,
+    actions: Any,
+    over: Any,
+    states: Any,
+    player: Any,
+    mask: Any,
+    out_reward: Any,
+) -> int:
+    """Make a move in every game that is not over, in place; return what is wrong, or 0."""
+    for i in range(len(actions)):
+        out_reward[i] = 0.0
+        if over[i]:
+            continue
+        s, action = load(game, states, i), actions[i]
+        if not 0 <= action < mask.shape[1] or not has(game.legal(s), action):
+            out_reward[i], over[i] = ILLEGAL, OVER
+            continue
+        s, out_reward[i] = make_move(game, s, stream(stream(seed, i), turn), action, side)
+        packed = pack(game, s)
+        for j in range(len(packed)):
+            states[i, j] = packed[j]
+        player[i] = game.player(s)
+        legal = game.legal(s)
+        over[i] = RUNNING if nonempty(legal) else OVER
+        if write_mask(legal, i, mask):
+            return TOO_HIGH
+    return 0
+
+
+class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDArray[Any]]):
+    """Many games of one kind, stepped together."""
+
+    metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self, game: Game[Any] | str, num_envs: int = 1, *, opponent: str | None = "random", side: int = 0
+    ) -> None:
+        self.game = make(game) if isinstance(game, str) else game
+        hold_promises(self.game)
+        if opponent not in ("random", None):
+            raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
+        self._side = side if opponent or num_players(self.game) == 1 else NOBODY
+        self._native, self._start = native(self.game), words(self.game.initial())
+        self._widths = field_widths(self.game)
+        self.num_envs = num_envs
+        self._allot(num_actions(self.game))
+
+    def _allot(self, size: int) -> None:
+        """Make the spaces and the arrays that all steps work in."""
+        spaces = gymnasium.spaces
+        self.single_action_space = spaces.Discrete(size)
+        self.single_observation_space = spaces.Box(0, 1, (num_bits(self.game),), np.int8)
+        batch = gymnasium.vector.utils.batch_space
+        self.action_space = batch(self.single_action_space, self.num_envs)
+        self.observation_space = batch(self.single_observation_space, self.num_envs)
+        self._states = np.zeros((self.num_envs, len(self._start)), np.uint64)
+        self._player, self._over = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.uint8)
+        self._mask, self._reward = np.zeros((self.num_envs, size), np.int8), np.zeros(self.num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Begin all games anew."""
+        super().reset(seed=seed)
+        self._seed, self._turn = word(int(self.np_random.integers(1 << 63))), 0
+        self._begin(np.ones(self.num_envs, np.uint8))
+        return self._observation(), self._info()
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        """Make a move in every game; one that was over begins again instead."""
+        again = self._over.copy()
+        moves = np.ascontiguousarray(actions, np.int64)
+        self._turn += 1
+        arrays = (self._over, self._states, self._player, self._mask, self._reward)
+        self._check(step_games(self._native, self._seed, self._side, self._turn, moves, *arrays))
+        if again.any():
+            self._begin(again)
+        none = np.zeros(self.num_envs, np.bool_)
+        return self._observation(), self._reward.copy(), self._over.astype(np.bool_), none, self._info()
+
+    def _begin(self, chosen: NDArray[np.uint8]) -> None:
+        arrays = (chosen, self._states, self._player, self._mask)
+        self._check(reset_games(self._native, self._start, self._seed, self._side, self._turn, *arrays))
+        self._over[chosen != 0] = RUNNING
+
+    def _check(self, fault: int) -> None:
+        if fault == TOO_HIGH:
+            size, name = self._mask.shape[1], type(self.game).__name__
+            raise GameError(f"{name} has an action beyond the {size} that were seen; give it num_actions")
+
+    def _observation(self) -> Observation:
+        """Return all bits of all states; the lowest of each field first."""
+        bits = np.unpackbits(self._states.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
+        parts = [bits[:, 64 * j : 64 * j + width] for j, width in enumerate(self._widths)]
+        return np.concatenate(parts, axis=1).view(np.int8)
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._mask.copy(), "player": self._player.copy()}
+
+    def action_masks(self) -> Mask:
+        """Return the legal actions of every game, a row each."""
+        return self._mask.copy()

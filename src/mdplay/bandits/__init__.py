@@ -1,0 +1,1 @@
+"""The laboratory of multi-armed bandits: the selectors of tree search, compared on arms of known worth."""

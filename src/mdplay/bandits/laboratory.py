@@ -1,0 +1,222 @@
+"""The bandit laboratory: the selectors of tree search on multi-armed bandits.
+
+Each of K arms has a mean reward; pulling arm k instead of the best costs the regret max(means) - means[k].
+
+    bernoulli   reward 1 with probability means[k], else 0
+    gaussian    reward normal around means[k]; the means are given, or drawn from N(0, 1) anew in every run (the
+                testbed of Sutton and Barto), and may drift: each takes a normal step after every pull
+
+A run is one game of many pulls; figures are means over many runs with their standard errors.  Run number i of a
+seed has a random stream of its own and runs are summed in fixed groups, so threads change nothing.
+
+Lai and Robbins (1985): no rule that is good on every bandit has less regret in the long run than C ln t, with
+C = sum over the worse arms of (best - mean) / kl(mean, best).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.errors import FormatError, LimitError
+from mdplay.running import Show, Watch, num_threads
+from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector
+
+Floats = NDArray[np.float64]
+GROUPS = 16  # of runs, each summed by one thread
+MAX_POINTS = 2000  # of a curve
+
+
+@dataclass(frozen=True)
+class Bandit:
+    """Arms to choose from; without means they are drawn from N(0, 1) in every run."""
+
+    kind: str = "gaussian"
+    means: tuple[float, ...] = ()
+    num_arms: int = 10
+    deviation: float = 1.0
+    drift: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Refuse what is no bandit."""
+        if self.kind not in ("bernoulli", "gaussian"):
+            raise FormatError(f"arms of kind {self.kind!r}; choose bernoulli or gaussian")
+        if self.kind == "bernoulli" and (not self.means or not all(0.0 <= p <= 1.0 for p in self.means)):
+            raise FormatError(f"bernoulli arms need probabilities from 0 to 1, not {self.means}")
+        if self.size < 2:
+            raise FormatError(f"a bandit has two arms or more, not {self.size}")
+        if not all(map(math.isfinite, self.means)):
+            raise FormatError(f"the means of arms are finite numbers, not {self.means}")
+        if not (0.0 <= self.deviation < math.inf and 0.0 <= self.drift < math.inf):
+            wrong = f"deviation={self.deviation} and drift={self.drift}"
+            raise FormatError(f"{wrong} must be finite and cannot be negative")
+
+    @property
+    def size(self) -> int:
+        """The number of arms."""
+        return len(self.means) or self.num_arms
+
+    def lower_bound(self) -> float | None:
+        """Return the constant C of Lai and Robbins; None where the means are not fixed."""
+        if not self.means or self.drift:
+            return None
+        best = max(self.means)
+        worse = [mean for mean in self.means if mean < best]
+        if self.kind == "bernoulli":
+            return sum((best - mean) / bernoulli_divergence(mean, best) for mean in worse)
+        return sum(2.0 * self.deviation**2 / (best - mean) for mean in worse)
+
+
+def parse_bandit(text: str) -> Bandit:
+    """Return the bandit that a text names.
+
+    ``0.9,0.8`` Bernoulli arms; ``gaussian:10`` as many random ones; ``gaussian:0,0.5,drift=0.01,deviation=1``.
+
+    >>> parse_bandit("0.9,0.8")
+    Bandit(kind='bernoulli', means=(0.9, 0.8), num_arms=10, deviation=1.0, drift=0.0)
+    """
+    kind, colon, rest = text.strip().partition(":")
+    items = [item for item in re.split(r"[,\s]+", rest if colon else kind) if item]
+    options = dict(item.split("=", 1) for item in items if "=" in item)
+    numbers = [item for item in items if "=" not in item]
+    if unknown_options := set(options) - {"drift", "deviation"}:
+        raise FormatError(f"{text!r}: {', '.join(sorted(unknown_options))} is no option; drift=, deviation=")
+    try:
+        deviation, drift = float(options.get("deviation", 1.0)), float(options.get("drift", 0.0))
+        if colon and kind == "gaussian" and len(numbers) == 1:
+            return Bandit("gaussian", (), int(numbers[0]), deviation, drift)
+        means = tuple(float(number) for number in numbers)
+    except ValueError:
+        raise FormatError(f"{text!r} is no bandit; write 0.9,0.8 or gaussian:10 or gaussian:0,0.5,1") from None
+    return Bandit(kind if colon else "bernoulli", means, deviation=deviation, drift=drift)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How a selector did on a bandit, over the steps: means over the runs, and their standard errors."""
+
+    name: str
+    steps: NDArray[np.int64]  # the last step of each point
+    reward: Floats
+    reward_error: Floats
+    optimal: Floats  # share of pulls of the best arm
+    optimal_error: Floats
+    regret: Floats  # summed from the first step on
+    regret_error: Floats
+    end_reward: float  # over the last twentieth of the steps
+    end_reward_error: float
+    end_optimal: float
+    end_optimal_error: float
+    mean_reward: float  # over all steps
+    runs: int
+    seconds: float
+
+    @property
+    def steps_per_second(self) -> float:
+        """The speed, all threads together."""
+        return int(self.steps[-1]) * self.runs / self.seconds
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures at the end for JSON."""
+        return {
+            "policy": self.name,
+            "regret": float(self.regret[-1]),
+            "regret_error": float(self.regret_error[-1]),
+            "end_reward": self.end_reward,
+            "end_reward_error": self.end_reward_error,
+            "end_optimal": self.end_optimal,
+            "end_optimal_error": self.end_optimal_error,
+            "mean_reward": self.mean_reward,
+            "steps_per_second": self.steps_per_second,
+        }
+
+
+def run_bandit(
+    bandit: Bandit,
+    selector: Selector | str,
+    *,
+    steps: int = 1000,
+    runs: int = 2000,
+    seed: int = 0,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Curve:
+    """Play a selector on a bandit many times and return its curve."""
+    from mdplay.bandits.kernel import COLUMNS, Length, Problem, Totals, new_arms, play
+    from mdplay.bridge import native, word
+
+    if steps < 1 or runs < 1:
+        raise LimitError(f"steps={steps} and runs={runs} must be at least 1")
+    rule = make_selector(selector) if isinstance(selector, str) else selector
+    every = -(-steps // MAX_POINTS)
+    sums = np.zeros((min(GROUPS, runs), -(-steps // every), COLUMNS))
+    ends = np.zeros((runs, 3))
+    count = min(num_threads(threads), len(sums))
+    watch = Watch(count, show)
+    means = np.array(bandit.means or [0.0] * bandit.size)
+    problem = Problem(means, not bandit.means, bandit.kind == "gaussian", bandit.deviation, bandit.drift)
+    job = partial(play, native(rule), problem, Length(steps, every), word(seed))
+    began = time.perf_counter()
+    tasks = [partial(job, watch.worker(i, count), new_arms(bandit.size), Totals(sums, ends)) for i in range(count)]
+    watch.run(tasks)
+    seconds = time.perf_counter() - began
+    return _curve(
+        selector if isinstance(selector, str) else repr(rule), sums.sum(axis=0), ends, steps, every, seconds
+    )
+
+
+def _curve(name: str, sums: Floats, ends: Floats, steps: int, every: int, seconds: float) -> Curve:
+    runs = len(ends)
+    means = sums[:, 0::2] / runs
+    errors = np.sqrt(np.maximum(0.0, sums[:, 1::2] / runs - means**2) / runs)
+    end, end_error = ends.mean(axis=0), ends.std(axis=0) / math.sqrt(runs)
+    return Curve(
+        name=name,
+        steps=np.minimum(np.arange(1, len(sums) + 1) * every, steps),
+        reward=means[:, 0],
+        reward_error=errors[:, 0],
+        optimal=means[:, 1],
+        optimal_error=errors[:, 1],
+        regret=means[:, 2],
+        regret_error=errors[:, 2],
+        end_reward=float(end[0]),
+        end_reward_error=float(end_error[0]),
+        end_optimal=float(end[1]),
+        end_optimal_error=float(end_error[1]),
+        mean_reward=float(end[2]),
+        runs=runs,
+        seconds=seconds,
+    )
+
+
+def compare(
+    bandit: Bandit,
+    policies: Sequence[str],
+    *,
+    steps: int = 1000,
+    runs: int = 2000,
+    seed: int = 0,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> list[Curve]:
+    """Play several selectors on the same bandit, all from the same seed."""
+    return [
+        run_bandit(bandit, policy, steps=steps, runs=runs, seed=seed, threads=threads, show=show)
+        for policy in policies
+    ]
+
+
+def parameter_study(
+    bandit: Bandit, policy: str, parameter: str, values: Sequence[float], **options: Any
+) -> dict[float, float]:
+    """Return the mean reward over all steps for each value of a selector's parameter."""
+    texts = {value: f"{policy}({parameter}={value})" for value in values}
+    return {value: run_bandit(bandit, text, **options).mean_reward for value, text in texts.items()}

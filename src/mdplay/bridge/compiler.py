@@ -1,0 +1,161 @@
+"""The compiler itself: what imports numba, and only when something is compiled or loaded.
+
+To import this module is to teach numba all that kernels and rules may use.  A ``part`` stays the plain function
+that it is; here it gets ``_numba_type_``, which numba asks for where a kernel calls it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from threading import Lock
+from types import FunctionType
+from typing import Any
+
+import llvmlite
+import numba
+from numba import config, njit, typeof
+from numba.core import types
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.registry import CPUDispatcher
+
+from mdplay.bridge import memory, states  # noqa: F401  what they tell numba
+from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, stem, write_checked
+from mdplay.bridge.fingerprint import COVERED, UNKNOWN, beyond, function_fingerprint
+from mdplay.bridge.instances import ASKED, instance_types
+from mdplay.bridge.plain import BOUNDS, PARTS
+from mdplay.digest import Unhashable
+from mdplay.errors import NotCompiled
+from mdplay.game import NEVER_COMPILED
+from mdplay.running import compiling
+
+if BOUNDS:
+    config.BOUNDSCHECK = 1  # for array[i] in kernels, parts and rules
+
+_ADOPTED: dict[FunctionType, CPUDispatcher] = {}
+_LOCK = Lock()
+
+
+class _Named(CPUDispatcher):
+    """A kernel that tells its name when an access is outside of an array."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().__call__(*args, **kwargs)
+        except IndexError as error:
+            raise IndexError(f"{error} (kernel {self.__name__})") from None
+
+
+def dispatcher_of(function: FunctionType) -> Any:
+    """Return what compiles and calls a kernel: without the GIL, cached on disk for each type of arguments."""
+    compiled = njit(nogil=True, error_model="numpy")(function)
+    compiled._cache = KernelCache(function)
+    if BOUNDS:
+        compiled.__class__ = _Named
+    compile_here = compiled.compile
+
+    def compile_there(signature: Any) -> Any:
+        """Compile where Ctrl-C does not disturb it."""
+        adopt_parts()
+        return compiling.run(partial(compile_here, signature))
+
+    compiled.compile = compile_there
+    return compiled
+
+
+def entry_point(dispatcher: Any, examples: tuple[Any, ...]) -> Any:
+    """Return a kernel's code for arguments like the examples."""
+    return dispatcher.compile(tuple(map(typeof, examples)))
+
+
+def type_of(dispatcher: Any) -> Any:
+    """Return the type of a kernel where another one calls it."""
+    return types.Dispatcher(dispatcher)
+
+
+def adopt_parts() -> None:
+    """Let numba know the parts that it has not met."""
+    with _LOCK:
+        for function in PARTS[len(_ADOPTED) :]:
+            _ADOPTED[function] = njit(nogil=True, error_model="numpy", forceinline=True)(function)
+            function._numba_type_ = types.Dispatcher(_ADOPTED[function])  # type: ignore[attr-defined]
+
+
+class KernelCache(NullCache):
+    """The cache that a kernel's dispatcher asks before it compiles."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._function = function
+
+    @property
+    def cache_path(self) -> str:
+        """The folder, as numba's statistics want it."""
+        return str(folder_of_kernels() or "")
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled kernel for these argument types, or None: then numba compiles it.
+
+        Raise NotCompiled where compiling is left to another process.
+        """
+        found = self._load(sig, target_context)
+        if found is None and compiling.elsewhere:
+            raise NotCompiled(f"the kernel {self._function.__name__} is not compiled yet")
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        path = self._path(sig, target_context)
+        data = None if path is None else read_checked(path)
+        if path is None or data is None:
+            return None
+        target_context.refresh()
+        try:
+            found = CompileResult._rebuild(target_context, *pickle.loads(data))
+        except Exception:  # made by a library that has changed since: compile again
+            path.unlink(missing_ok=True)
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write a compiled kernel; what cannot be written costs speed, not the answer.
+
+        That is a full or read-only disk, and a game whose state class no other process could import.
+        """
+        path = None if data.library.has_dynamic_globals else self._path(sig, data.target_context)
+        if path is None or not self._covers(sig):
+            return
+        with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
+            write_checked(path, pickle.dumps(data._reduce(), protocol=-1))
+            prune()
+
+    def _path(self, sig: Any, target_context: Any) -> Path | None:
+        """Return the file of an entry; None if there is no folder for it, or no hash of what it depends on."""
+        folder = folder_of_kernels()
+        if folder is None or UNKNOWN in str(sig):
+            return None
+        kinds = list(instance_types(sig))
+        try:
+            stamp, names = function_fingerprint(self._function)
+            more = [beyond(kind.instance, _covered(kind), names) for kind in kinds]
+        except Unhashable:
+            return None
+        versions = (platform.python_version(), numba.__version__, llvmlite.__version__)
+        key = repr((stamp, str(sig), more, target_context.codegen().magic_tuple(), versions))
+        digest = hashlib.sha256(key.encode()).hexdigest()[:40]
+        return folder / f"{stem(self._function, [kind.identity for kind in kinds])}{digest}{SUFFIX}"
+
+    def _covers(self, sig: Any) -> bool:
+        """Tell whether the key covers all that compiled code has asked of the games among its arguments."""
+        names = function_fingerprint(self._function)[1] - set(NEVER_COMPILED)
+        return all(ASKED[kind.identity] <= _covered(kind) | names for kind in instance_types(sig))
+
+
+def _covered(kind: Any) -> frozenset[str]:
+    return COVERED.get(kind.identity.rpartition("#")[2], frozenset())

@@ -1,0 +1,323 @@
+"""Kernels and parts: plain functions, compiled when that is worth it.
+
+To compile a kernel for a game takes seconds, and many questions are answered sooner by the very same function in
+plain Python.  So a kernel that is declared ``plain_first`` begins as a *trial*: it runs plain, on copies of its
+arrays and on doubles of its games, until its seconds are spent.  If it is done by then, what it changed is written
+into the arrays.  If not, the copies are forgotten and the compiled kernel begins anew with the arrays untouched:
+the answer is the same to the last bit, whichever way it came.
+
+    the kernel was compiled or loaded in this process     compiled
+    it lies in the cache on disk                          plain for a moment, then it is loaded
+    else                                                  plain for PLAIN_SECONDS, then it is compiled
+
+The seconds are those of the processor, and count for all trials of a kernel with the same games together.  What
+may be declared so: a kernel that changes nothing but its arrays, where threads that share an array write different
+elements, and nobody else writes meanwhile; ``stop`` alone is shared as it is.
+
+``MDPLAY_PLAIN_SECONDS`` in the environment sets another limit; 0 leaves no trials.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bridge.cache import is_kept
+from mdplay.bridge.fingerprint import identity
+from mdplay.bridge.plain import BOUNDS, NO_COMPILER, PARTS
+from mdplay.contract import checked
+from mdplay.game import Compiled
+from mdplay.running import LOST, in_words
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Names = tuple[str, ...]  # the identities of games and selectors
+PLAIN_SECONDS = 0.0 if BOUNDS else float(os.environ.get("MDPLAY_PLAIN_SECONDS") or 0.6)
+MOMENT = 0.015  # seconds of all trials of a process whose kernels could be loaded: less than to import numba takes
+MOST_BYTES = 1 << 25  # of arrays that a trial copies
+FEW_BYTES = 1 << 22  # of arrays of a kernel that nothing ends early
+TICKS = 64  # calls of rules between two looks at the clock
+
+
+class Enough(BaseException):
+    """A trial has spent its seconds."""
+
+
+class Clock:
+    """Ends a trial: calls of rules and looks at ``stop`` make it tick."""
+
+    def __init__(self, end: float = 0.0) -> None:
+        self.end = end  # in processor seconds of the process
+        self._left = TICKS
+
+    def tick(self) -> None:
+        """Raise Enough when the time is over; mostly only count."""
+        self._left -= 1
+        if self._left <= 0:
+            self._left = TICKS
+            if time.process_time() > self.end:
+                raise Enough
+
+
+class Stop:
+    """The array ``stop`` as a trial sees it."""
+
+    def __init__(self, array: NDArray[np.uint8], clock: Clock) -> None:
+        self._array, self._clock = array, clock
+
+    def __getitem__(self, i: int) -> int:
+        self._clock.tick()
+        return int(self._array[i])
+
+    def __setitem__(self, i: int, value: int) -> None:
+        self._array[i] = value
+
+
+_DOUBLES: dict[str, tuple[Compiled, Clock]] = {}  # by identity: their tables are made once
+
+
+def double_of(instance: Compiled, end: float) -> Compiled:
+    """Return the double that checks what its rules return, and ends a trial when its time is over."""
+    name = identity(instance)
+    if name not in _DOUBLES:
+        clock = Clock()
+        _DOUBLES[name] = checked(instance, clock.tick), clock
+    double, clock = _DOUBLES[name]
+    clock.end = end
+    return double
+
+
+class Arguments:
+    """The arguments of a kernel as a trial has them: copies of arrays, doubles of games, words as ints."""
+
+    def __init__(self, end: float, *, writes: bool) -> None:
+        self._end, self._writes = end, writes
+        self._made: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = {}
+
+    def plain(self, value: Any) -> Any:
+        """Return what stands for an argument."""
+        if isinstance(value, np.ndarray):
+            return self._copied(value) if self._writes and value.flags.writeable else value
+        if isinstance(value, Compiled):
+            return double_of(value, self._end)
+        if type(value) is tuple:
+            return tuple(map(self.plain, value))
+        return value.item() if isinstance(value, np.generic) else value
+
+    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+        if id(array) not in self._made:
+            before = array.copy()
+            self._made[id(array)] = array, before, before.copy()
+        return self._made[id(array)][2]
+
+    def publish(self) -> None:
+        """Write into the arrays what a kernel has changed in their copies, and nothing else.
+
+        Bits are compared: a zero may have changed its sign.
+        """
+        for array, before, after in self._made.values():
+            kind = _bits_of(array)
+            changed = after.view(kind) != before.view(kind)
+            np.copyto(array.view(kind), after.view(kind), where=changed)
+
+
+def _bits_of(array: NDArray[Any]) -> Any:
+    """Return the type that shows an array's bits: words of its own size, or the bytes of its records."""
+    sizes = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+    return np.uint8 if array.dtype.names else sizes[array.dtype.itemsize]
+
+
+def _arrays(values: Iterable[Any]) -> list[NDArray[Any]]:
+    """Return the arrays among arguments, each once, those in tuples too."""
+    found: dict[int, NDArray[Any]] = {}
+    for value in values:
+        if isinstance(value, np.ndarray):
+            found[id(value)] = value
+        elif type(value) is tuple:
+            found.update((id(array), array) for array in _arrays(value))
+    return list(found.values())
+
+
+def _can_be_copied(arrays: list[NDArray[Any]], most: int) -> bool:
+    """Tell whether a trial may have copies of these arrays: small ones, none a view of another."""
+    if sum(array.nbytes for array in arrays) > most:
+        return False
+    if any(array.dtype.names and not array.flags.c_contiguous for array in arrays):
+        return False
+    pairs = ((a, b) for i, a in enumerate(arrays) for b in arrays[:i])
+    return not any(np.may_share_memory(a, b) for a, b in pairs)
+
+
+@dataclass
+class Trial:
+    """What the trials of a kernel with the same games may spend, and have spent."""
+
+    kept: bool  # it was compiled before
+    spent: float = 0.0
+    moment: ClassVar[float] = MOMENT  # what is left of it
+
+    def seconds_left(self) -> float:
+        """Return the processor seconds that the next trial may take."""
+        if self.kept:
+            return 0.0 if "numba" in sys.modules else Trial.moment
+        return PLAIN_SECONDS - self.spent
+
+    def spend(self, seconds: float) -> None:
+        """Note what a trial took."""
+        self.spent += seconds
+        if self.kept:
+            Trial.moment -= seconds
+
+
+class Kernel(Generic[P, R]):
+    """A compiled entry point, called like the function that it was made of."""
+
+    def __init__(self, function: Callable[P, R], *, plain_first: bool, writes: bool) -> None:
+        update_wrapper(self, function)
+        self.py_func = cast(FunctionType, function)
+        parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
+        self._stop = parameters.index("stop") if "stop" in parameters else -1
+        self._writes = writes
+        self._tries = plain_first and not NO_COMPILER
+        self._places: tuple[int, ...] | None = None  # of games and selectors among the arguments
+        self._trials: dict[Names, Trial] = {}
+        self._ready: set[Names] = set()  # compiled, or to be
+        self._dispatcher: Any = None
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the function returns; its numbers are Python's own."""
+        if NO_COMPILER:
+            return self.py_func(*args, **kwargs)  # type: ignore[no-any-return]
+        if self._tries and not kwargs:
+            names = self._names(args)
+            if names not in self._ready:
+                found = self._try(names, args)
+                if found is not Enough:
+                    return cast(R, found)
+        return self.compiled(*args, **kwargs)
+
+    def compiled(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Return what the compiled function returns; it is compiled or loaded now, if it was not before."""
+        return self.dispatcher(*args, **kwargs)  # type: ignore[no-any-return]
+
+    def compiled_first(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Compile or load the function for these arguments, once and for all, and return what it returns.
+
+        For work that is ended by the clock: it must not begin before its kernel is ready.
+        """
+        if NO_COMPILER:
+            return self(*args, **kwargs)
+        self._ready.add(self._names(args))
+        return self.compiled(*args, **kwargs)
+
+    def entry_point(self, *examples: Any) -> Callable[P, R]:
+        """Return the code for arguments like the examples."""
+        from mdplay.bridge.compiler import entry_point
+
+        return entry_point(self.dispatcher, examples)  # type: ignore[no-any-return]
+
+    @property
+    def dispatcher(self) -> Any:
+        """What numba compiles and calls."""
+        if self._dispatcher is None:
+            from mdplay.bridge.compiler import dispatcher_of
+
+            self._dispatcher = dispatcher_of(self.py_func)
+        return self._dispatcher
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type of the kernel where another one calls it."""
+        from mdplay.bridge.compiler import type_of
+
+        return type_of(self.dispatcher)
+
+    # ------------------------------------------------------------ trials
+    def _names(self, args: tuple[Any, ...]) -> Names:
+        """Return the identities of the games and selectors among the arguments."""
+        if self._places is None:
+            self._places = tuple(i for i, value in enumerate(args) if isinstance(value, Compiled))
+        return tuple([identity(args[i]) for i in self._places])
+
+    def _try(self, names: Names, args: tuple[Any, ...]) -> Any:
+        """Return what the plain function returns, or Enough if it is to be compiled."""
+        trial = self._trials.get(names) or self._begin(names)
+        seconds = trial.seconds_left() if PLAIN_SECONDS > 0 else 0.0
+        if seconds <= 0 or not self._can_copy(args):
+            self._ready.add(names)
+            return Enough
+        began, now = time.process_time(), time.perf_counter()
+        try:
+            return self._plain(args, began + seconds)
+        except Enough:
+            self._ready.add(names)
+            LOST.add(now, time.perf_counter())
+            return Enough
+        finally:
+            trial.spend(time.process_time() - began)
+
+    def _begin(self, names: Names) -> Trial:
+        kept = PLAIN_SECONDS > 0 and is_kept(self.py_func, names)
+        return self._trials.setdefault(names, Trial(kept))
+
+    def _can_copy(self, args: tuple[Any, ...]) -> bool:
+        if not self._writes:
+            return True
+        arrays = _arrays(value for i, value in enumerate(args) if i != self._stop)
+        return _can_be_copied(arrays, MOST_BYTES if self._places or self._stop >= 0 else FEW_BYTES)
+
+    def _plain(self, args: tuple[Any, ...], end: float) -> Any:
+        """Run the plain function; what it changes is written when it is done."""
+        made = Arguments(end, writes=self._writes)
+        values = [
+            made.plain(value) if i != self._stop else Stop(value, Clock(end)) for i, value in enumerate(args)
+        ]
+        with np.errstate(all="ignore"):
+            found = in_words(self.py_func, *values)
+        made.publish()
+        return _own(found)
+
+
+def _own(value: Any) -> Any:
+    """Return a kernel's result in Python's own numbers, as compiled code gives it."""
+    if type(value) is tuple:
+        return tuple(map(_own, value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@overload
+def kernel(function: Callable[P, R]) -> Kernel[P, R]: ...
+@overload
+def kernel(*, plain_first: bool, writes: bool = True) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+def kernel(function: Any = None, *, plain_first: bool = False, writes: bool = True) -> Any:
+    """Make a function a compiled entry point: without the GIL, cached on disk for each type of arguments.
+
+    ``plain_first``: small questions are answered in plain Python, see above.  ``writes=False``: it changes none
+    of its arrays.
+    """
+    if function is None:
+        return lambda given: Kernel(given, plain_first=plain_first, writes=writes)
+    return Kernel(function, plain_first=plain_first, writes=writes)
+
+
+def part(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function a piece of kernels; it is compiled into them and never cached on its own."""
+    PARTS.append(cast(FunctionType, function))
+    return function
+
+
+def direct(compiled: Callable[..., R], *examples: Any) -> Callable[..., R]:
+    """Return a kernel compiled for arguments like the examples; it must get no arrays of another layout.
+
+    A call takes half a microsecond, not 16: numba looks at the type of each argument, a game's among them.
+    """
+    return compiled if NO_COMPILER or BOUNDS else cast(Kernel[..., R], compiled).entry_point(*examples)

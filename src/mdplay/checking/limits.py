@@ -1,0 +1,105 @@
+"""How long games last, and when one that comes back to its positions is called off.
+
+A game that can repeat a position may go on for ever, and two careful players often see to that.  It is called off
+after a number of moves, chance events included: as whoever plays it says, as the game says (``max_moves``), or
+after ten times the mean length of random games.  What is called off has no result: the points earned on the way
+count, and without points it is a draw.  Games that do not repeat end by themselves, and are left to do so.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from mdplay.bits import nonempty
+from mdplay.checking.promises import blaming
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game
+from mdplay.position import Position
+from mdplay.rng import Random
+
+MAX_MOVES = 1_000_000  # a game that comes so far never ends
+TIMES = 10  # the mean length
+LEAST = 100  # no game is called off sooner unless somebody says so
+CUT = 500  # moves of a random game of the sample
+FEW, MANY = 4, 20  # games of a sample, before and after a position came again
+
+
+class Lengths(NamedTuple):
+    """What a few random games show: how long they are on average, and whether positions come again."""
+
+    mean: float
+    repeats: bool
+
+
+@lru_cache(maxsize=64)
+def lengths(game: Game[Any]) -> Lengths:
+    """Return the lengths of a few random games in plain Python, each cut after 500 moves."""
+    seen: list[int] = []
+    repeats = False
+    with blaming(game):
+        for number in range(MANY):
+            if number == FEW and not repeats:
+                break
+            length, again = _random_length(game, Random(0, number))
+            seen.append(length)
+            repeats |= again
+    return Lengths(sum(seen) / len(seen), repeats)
+
+
+def _random_length(game: Game[Any], rng: Random) -> tuple[int, bool]:
+    """Return the length of a random game, and whether a state came again."""
+    s, met = game.initial(), set()
+    for number in range(CUT):
+        met.add(s)
+        if nonempty(game.outcomes(s)):
+            s = game.outcome(s, game.draw(s, rng.word()))
+        elif nonempty(game.legal(s)):
+            s = game.step(s, rng.pick(game.legal(s)))
+        else:
+            return number, len(met) <= number
+    return CUT, len(met) < CUT
+
+
+def told_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
+    """Return the moves after which a game is called off, as the caller or the game says; None: nobody says."""
+    if max_moves is not None:
+        if max_moves < 1:
+            raise LimitError(f"max_moves={max_moves} must be at least 1")
+        return max_moves
+    told = getattr(game, "max_moves", None)
+    if told is not None and (not isinstance(told, int) or told < 1):
+        raise GameError(f"{type(game).__name__}.max_moves is {told!r}; it must be a whole number from 1 on")
+    return told
+
+
+def repeating_limit(game: Game[Any]) -> int:
+    """Return the moves after which a game that has come back to a position is called off."""
+    return max(LEAST, round(TIMES * lengths(game).mean))
+
+
+def move_limit(game: Game[Any], max_moves: int | None = None) -> int:
+    """Return after how many moves random games are called off; ``MAX_MOVES`` if positions do not come again."""
+    told = told_limit(game, max_moves)
+    if told is not None:
+        return min(told, MAX_MOVES)
+    if game.has_size or not lengths(game).repeats:  # a number for each state rises with every move
+        return MAX_MOVES
+    return repeating_limit(game)
+
+
+class Referee:
+    """Tells when a game is to be called off; it must see every position of the game."""
+
+    def __init__(self, game: Game[Any], max_moves: int | None = None) -> None:
+        self.game = game
+        self.limit = told_limit(game, max_moves)
+        self._met: set[Any] = set()
+
+    def calls_off(self, position: Position[Any]) -> bool:
+        """Tell whether the game has gone on for long enough."""
+        if self.limit is None and position.num_events >= LEAST:
+            if position.state in self._met:
+                self.limit = repeating_limit(self.game)
+            self._met.add(position.state)
+        return self.limit is not None and position.num_events >= self.limit

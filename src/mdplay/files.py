@@ -1,0 +1,284 @@
+"""Files: written whole or not at all, and read within bounds.
+
+Every file that mdplay writes goes through ``replacing``: to ``NAME.PID.N.mdplay-part`` beside the target, which
+is flushed to the disk and then renamed.  Whoever is killed in between, or finds the disk full, leaves the old file
+as it was; the next writer removes what a dead one left (a living one holds a lock on its part).
+
+    a symbolic link          stays; what it leads to is replaced, or made if it is not there
+    a file                   keeps its mode, and its owner where that is allowed; one that is read-only is refused
+    a device, a FIFO         is written straight: there is nothing to replace
+    /dev/stdout, /dev/fd/N   is the open descriptor itself, so that other output of the process stays in order
+    a folder                 is refused
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from glob import escape
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+from mdplay.errors import FormatError
+
+MAX_READ = 1 << 30
+MAX_LINKS = 40  # as Linux has it
+SUFFIX = ".mdplay-part"
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of ``path`` when the block ends well, and leaves it alone otherwise."""
+    with _in_words(path):
+        found = _target(path)
+        if isinstance(found, int) or not _replaceable(found):
+            with _straight(found) as file:
+                yield file
+            return
+        with _part(found) as (part, file):
+            yield file
+            _finish(file)
+            part.replace(found)
+        _flush_folder(found.parent)
+
+
+@contextmanager
+def creating(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a new file that gets the name ``path`` when the block ends well; FormatError if it is taken."""
+    target = Path(path)
+    with _in_words(path):
+        if os.path.lexists(target):
+            raise FormatError(f"{path} exists already; it was left alone")
+        with _part(target) as (part, file):
+            yield file
+            _finish(file)
+            try:
+                os.link(part, target)  # unlike a rename, it fails if somebody was quicker
+            except FileExistsError:
+                raise FormatError(f"{path} exists already; it was left alone") from None
+            except OSError:  # a file system without hard links
+                part.replace(target)
+        _flush_folder(target.parent)
+
+
+def write(path: str | Path, content: str | bytes) -> None:
+    """Write a text (as UTF-8) or bytes to a file, by ``replacing``."""
+    with replacing(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+def make_folder(path: str | Path) -> Path:
+    """Make a folder, and those above it, unless it is there; raise FormatError if that cannot be."""
+    try:
+        Path(path).mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise FormatError(f"cannot make the folder {path}: {getattr(error, 'strerror', None) or error}") from None
+    return Path(path)
+
+
+@contextmanager
+def _in_words(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FormatError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _target(path: str | Path) -> Path | int:
+    """Return the file that a path leads to through symbolic links, or a descriptor of this process."""
+    target = Path(path)
+    if "\0" in str(path):
+        raise FormatError(f"cannot write {str(path)!r}: a name of a file has no NUL")
+    for _ in range(MAX_LINKS):
+        folder = os.path.realpath(target.parent)
+        if folder == f"/proc/{os.getpid()}/fd" and target.name.isdigit():
+            return int(target.name)
+        if not target.is_symlink():
+            return target
+        target = Path(folder) / target.readlink()
+    raise FormatError(f"cannot write {path}: its symbolic links lead in a circle")
+
+
+def _replaceable(target: Path) -> bool:
+    """Tell whether a path is a file or nothing yet; raise FormatError if it must not be written."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        return True
+    if stat.S_ISDIR(mode):
+        raise FormatError(f"cannot write {target}: it is a folder")
+    if not os.access(target, os.W_OK):
+        raise FormatError(f"cannot write {target}: it may only be read")
+    return stat.S_ISREG(mode)
+
+
+@contextmanager
+def _straight(target: Path | int) -> Iterator[BinaryIO]:
+    """Open a device, a FIFO or a descriptor of this process for writing."""
+    if isinstance(target, int):
+        for stream in filter(None, (sys.stdout, sys.stderr)):
+            stream.flush()
+        target = os.dup(target)
+    with open(target, "wb") as file:  # noqa: PTH123
+        yield file
+
+
+@contextmanager
+def _part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """Give a new file beside the target, with the target's mode and owner; it is gone when the block ends."""
+    _sweep(target)
+    part, number = _new_part(target)
+    try:
+        with os.fdopen(number, "wb") as file:
+            _lend_rights(number, target)
+            yield part, file
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _new_part(target: Path) -> tuple[Path, int]:
+    """Make a file of a new name, locked: whoever holds no lock is dead, and is swept away."""
+    flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
+    for k in count():
+        part = target.with_name(f"{_stem(target)}.{os.getpid()}.{k}{SUFFIX}")
+        with suppress(FileExistsError):
+            number = os.open(part, flags, mode if target.exists() else 0o666)
+            if _locked(number) and part.exists():  # else it was swept before it was locked
+                return part, number
+            os.close(number)
+    raise AssertionError("there is always a number that is not taken")
+
+
+def _stem(target: Path) -> str:
+    """Return how the names of a target's parts begin; names have at most 255 bytes."""
+    name = target.name
+    return name if len(os.fsencode(name)) <= 200 else hashlib.sha256(os.fsencode(name)).hexdigest()
+
+
+def _lend_rights(number: int, target: Path) -> None:
+    """Give a new file the owner and the mode of the one that it replaces, as far as that is allowed."""
+    try:
+        old = target.stat()
+    except FileNotFoundError:
+        return
+    if os.name == "posix":
+        with suppress(OSError):
+            os.fchown(number, old.st_uid, old.st_gid)
+        with suppress(OSError):
+            os.fchmod(number, stat.S_IMODE(old.st_mode))
+
+
+def _finish(file: BinaryIO) -> None:
+    """Bring what was written onto the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename last through a power failure, where folders can be opened."""
+    if os.name != "posix":
+        return
+    with suppress(OSError):  # a folder that may be written but not read: the file is there all the same
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def _sweep(target: Path) -> None:
+    """Remove the unfinished files of writers that were killed."""
+    wanted = re.compile(re.escape(_stem(target)) + r"\.\d+\.\d+" + re.escape(SUFFIX))
+    for part in target.parent.glob(f"{escape(_stem(target))}.*{SUFFIX}"):
+        if wanted.fullmatch(part.name):
+            with suppress(OSError):  # another user's, or gone by now
+                _remove_dead(part)
+
+
+def _remove_dead(part: Path) -> None:
+    number = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        _lock(number)
+        part.unlink(missing_ok=True)
+    finally:
+        os.close(number)
+
+
+def _locked(number: int) -> bool:
+    """Lock an open file, where the file system has locks; False if another process was quicker."""
+    try:
+        _lock(number)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass
+    return True
+
+
+def _lock(number: int) -> None:
+    """Lock an open file until it is closed, or raise OSError."""
+    if os.name == "posix":  # Windows needs no lock: it removes nothing that is open
+        import fcntl
+
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+# ---------------------------------------------------------------- reading
+def size_of(path: str | Path) -> int:
+    """Return the size of a regular file; refuse whatever else it is: a device or a pipe may never end."""
+    try:
+        found = Path(path).stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise FormatError(f"{path} is a folder; name a file")
+    if not stat.S_ISREG(found.st_mode):
+        raise FormatError(f"{path} is not a regular file; save the text in one and name that")
+    return found.st_size
+
+
+def unreadable(path: str | Path, error: OSError | ValueError) -> FormatError:
+    """Return the error for a file that the system does not give."""
+    return FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}")
+
+
+def read(path: str | Path, *, most: int = MAX_READ) -> bytes:
+    """Return the bytes of a file (or a FIFO); raise FormatError if it cannot be read or has more than ``most``."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(most + 1)
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    if len(content) > most:
+        raise FormatError(f"{path} is longer than {most:,} bytes; that is more than a file of this kind may be")
+    return content
+
+
+def read_text(path: str | Path, *, most: int = MAX_READ) -> str:
+    """Return the text of a file in UTF-8, or raise FormatError."""
+    try:
+        return read(path, most=most).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FormatError(f"{path} is not text") from None
+
+
+def unzip(data: bytes, path: str | Path, *, most: int = MAX_READ) -> bytes:
+    """Return what gzip compressed; raise FormatError if it is damaged or has more than ``most`` bytes."""
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            content = file.read(most + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(f"cannot read {path}: it is damaged ({error})") from None
+    if len(content) > most:
+        raise FormatError(f"{path} holds more than {most:,} bytes; that is more than a file of this kind may have")
+    return content

@@ -1,0 +1,5 @@
+"""Dodgem: its rules."""
+
+from mdplay.games.dodgem.rules import Dodgem
+
+__all__ = ["Dodgem"]

@@ -1,0 +1,5 @@
+"""The pocket cube: its rules."""
+
+from mdplay.games.pocket_cube.rules import PocketCube
+
+__all__ = ["PocketCube"]

@@ -1,0 +1,19 @@
+"""Qubic: its rules, threats, the proof of the first player's win with its book and checker, its agents."""
+
+from mdplay.games.qubic.rules import Qubic
+from mdplay.registry import bring
+
+bring(
+    Qubic,
+    advisers={"book": "mdplay.games.qubic.advice:BookAdviser"},
+    agents={
+        "perfect": "mdplay.games.qubic.agents:QubicPerfectAgent",
+        "threats": "mdplay.games.qubic.agents:ThreatsAgent",
+    },
+    proofs={
+        "prove": "mdplay.games.qubic.proof:prove_qubic",
+        "verify": "mdplay.games.qubic.verify:verify_book",
+    },
+)
+
+__all__ = ["Qubic"]

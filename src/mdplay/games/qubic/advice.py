@@ -1,0 +1,124 @@
+"""What moves of Qubic are worth: the book of the proof, forced wins by threats, tree search for the rest.
+
+What the book and the threats say is certain; a forced win tells within how many plies it ends, not in how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mdplay.bits import elements, lowest, nonempty
+from mdplay.game import Game
+from mdplay.games.qubic.agents import FIRST_CELL
+from mdplay.games.qubic.book import StrategyBook, shipped_book
+from mdplay.games.qubic.rules import Qubic, State
+from mdplay.games.qubic.threats import ThreatSearch
+from mdplay.playing.advising import Advice, SearchAdviser, Turns, Value
+from mdplay.running import Show
+
+NODES = 20_000  # of the search for a forced win of the player to move
+REPLY_NODES = 2_000  # of the search for the opponent's, after each move
+LONGEST_LINE = 40  # plies of a forced win that are told
+WIN, LOSS = Value(1.0, True), Value(-1.0, True)
+
+
+class BookAdviser:
+    """The book of the proof, threats, and tree search where neither knows."""
+
+    method = "book"
+
+    def __init__(self, game: Game[Any], book: StrategyBook | None = None) -> None:
+        assert isinstance(game, Qubic)
+        self.game, self.book = game, book or shipped_book()
+        self.threats, self._turns = ThreatSearch(game), Turns()
+        self.search = SearchAdviser(game)
+        self.forced(game.initial())  # compiles
+
+    def advise(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
+        """Tell what is certain at once, then estimates of the other moves."""
+        with self._turns.taken(show):
+            known, first = self._certain(state)
+            if not brief:
+                known |= self._lost_moves(state, known, show)
+        if first is not None or (known and not brief):
+            yield Advice(known, *_told(first)) if first else Advice(known)
+        if brief and first is not None:
+            return
+        yield from self._estimates(state, known, first, brief, show)
+
+    def _certain(self, state: State) -> tuple[dict[int, Value], Advice | None]:
+        """Return the winning move that is known, and what that says of the position."""
+        win = self.forced(state)
+        if win is not None:
+            line = self.forced_line(state)
+            return {win: WIN}, Advice({}, WIN, (win,), f"forced by threats, within {len(line)} plies", line)
+        if state.player == 0:
+            cell = self.book_move(state)
+            return (
+                ({cell: WIN}, Advice({}, WIN, (cell,), "the book of the proof"))
+                if cell is not None
+                else ({}, None)
+            )
+        return {}, Advice({}, LOSS, (), "the book of the proof") if self._is_lost(state) else None
+
+    def book_move(self, state: State) -> int | None:
+        """Return what the book plays for the first player, if it knows the position."""
+        if not state.mine | state.theirs:
+            return FIRST_CELL
+        return self.book.move(state.mine, state.theirs)
+
+    def forced(self, state: State, nodes: int = NODES) -> int | None:
+        """Return the first move of a forced win, if one is found."""
+        return self.threats.win(state.mine, state.theirs, nodes=nodes).action
+
+    def forced_line(self, state: State) -> tuple[str, ...]:
+        """Return the threats and the answers that they force, to the end."""
+        game, line = self.game, list[str]()
+        while nonempty(game.legal(state)) and len(line) < LONGEST_LINE:
+            ends = game.completing(state.mine, state.theirs)
+            action = lowest(ends) if nonempty(ends) else self.forced(state)
+            if action is None:
+                break
+            line.append(game.move_text(state, action))
+            state = game.step(state, action)
+            stops = game.completing(state.theirs, state.mine)
+            if nonempty(game.legal(state)) and nonempty(stops):
+                line.append(game.move_text(state, lowest(stops)))
+                state = game.step(state, lowest(stops))
+        return tuple(line)
+
+    def _is_lost(self, state: State) -> bool:
+        """Tell whether the first player has a forced win, or an answer in the book, to every move."""
+        after = (self.game.step(state, action) for action in elements(self.game.legal(state)))
+        return all(self.forced(s, REPLY_NODES) is not None or self.book_move(s) is not None for s in after)
+
+    def _lost_moves(self, state: State, known: Mapping[int, Value], show: Show | None) -> dict[int, Value]:
+        """Return the moves after which the opponent has a forced win, or the book knows how to win."""
+        found = {}
+        for action in elements(self.game.legal(state)):
+            if show is not None:
+                show(0)
+            after = self.game.step(state, action)
+            if action not in known and self._wins(after):
+                found[action] = LOSS
+        return found
+
+    def _wins(self, state: State) -> bool:
+        booked = state.player == 0 and self.book_move(state) is not None
+        return booked or self.forced(state, REPLY_NODES) is not None
+
+    def _estimates(
+        self, state: State, known: Mapping[int, Value], first: Advice | None, brief: bool, show: Show | None
+    ) -> Iterator[Advice]:
+        seconds = self.search.seconds / 4 if brief else None
+        for guess in self.search.estimates(state, known, seconds=seconds, show=show):
+            moves = {} if brief else guess.moves
+            if first is not None:
+                yield Advice(moves, *_told(first), done=guess.done)
+            else:
+                yield Advice(moves, guess.value, guess.best, guess.source, guess.line, done=guess.done)
+
+
+def _told(advice: Advice) -> tuple[Value | None, tuple[int, ...], str, tuple[str, ...]]:
+    return advice.value, advice.best, advice.source, advice.line

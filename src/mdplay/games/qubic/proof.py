@@ -1,0 +1,315 @@
+"""The proof that the first player wins Qubic, and the book of its strategy.
+
+Proof-number search from the start loses itself: what matters is to go depth first over the first moves.  The
+attacker has taken cell 0.  For each answer of the defender (12, up to symmetry) a few second moves are tried, and
+for each of those every answer must be proved in turn by df-pn (``qubic_proof_kernels``) within a limit of
+expansions; the first failure gives the second move up.  What stays open is tried again with a larger limit; all
+that was learned stays in the table.
+
+A checkpoint keeps the positions proved by search with their winning cells, and which second moves have failed at
+which limit.  Whoever resumes has the same proof before him, whatever killed the last run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bridge import word
+from mdplay.errors import FormatError, LimitError
+from mdplay.games.qubic import proof_kernels as kernels
+from mdplay.games.qubic.book import StrategyBook, image_tables, write_book
+from mdplay.games.qubic.proof_nodes import (
+    EXPANSIONS,
+    INFINITE,
+    LOW_HALF,
+    NUM_ENTRIES,
+    SLOT,
+    THREAT_NODES,
+    WIDTH,
+)
+from mdplay.games.qubic.rules import Qubic
+from mdplay.games.qubic.threats import line_tables, new_frames, new_memory
+from mdplay.running import Show, Watch
+from mdplay.stopping import StillRunning, finishing
+from mdplay.store import load, save
+
+KIND = "qubic-proof"
+TYPES = {"attackers": "uint64", "defenders": "uint64", "cells": "int64"}
+START = (1, 0)  # the attacker has taken cell 0, the defender is to move
+MAX_DEPTH = 64
+Position = tuple[int, int]  # the marks of the attacker and of the defender
+Pause = Callable[[int, int], None]  # told the answers proved so far, and how many there are
+
+
+@dataclass(frozen=True)
+class ProofSettings:
+    """How the proof is searched; none of it can make a proof unsound."""
+
+    threat_nodes: int = 600  # the budget of each search for threats
+    limit: int = 30_000  # expansions for each answer, at first
+    growth: int = 3  # of the limit, from round to round
+    rounds: int = 8
+    candidates: int = 6  # second moves to try
+    slots: int = 1 << 24  # of the table, a power of two
+
+    @property
+    def max_limit(self) -> int:
+        """The limit of the last round."""
+        return int(self.limit * self.growth ** (self.rounds - 1))
+
+
+class Child(NamedTuple):
+    """A canonical position after a move: the cell taken, and its proof and disproof number."""
+
+    position: Position
+    cell: int
+    proof: int
+    disproof: int
+
+
+@dataclass(frozen=True)
+class StrategyProof:
+    """What came out: the book if the win is proved, and what it took."""
+
+    book: StrategyBook | None
+    replies: int
+    proved: int
+    expansions: int
+    threat_nodes: int
+    positions: int
+    seconds: float
+
+    def save(self, path: Path) -> None:
+        """Write the book, if there is one, to a file."""
+        if self.book is not None:
+            write_book(path, self.book)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        figures = {name: value for name, value in vars(self).items() if name != "book"}
+        lines = 0 if self.book is None else len(self.book)
+        return {"verdict": "open" if self.book is None else "proved", "lines": lines, **figures}
+
+
+@lru_cache(maxsize=1)
+def corner_turns() -> NDArray[np.uint64]:
+    """Return for each cell on seven lines its number and the symmetries that bring it to cell 0."""
+    game = Qubic()
+    rich = [cell for cell in range(64) if game.lines_through[cell] == game.lines_through[0]]
+    rows = [[cell, *(k for k, image in enumerate(game.images) if image[cell] == 0)] for cell in rich]
+    return np.array(rows, np.uint64).reshape(-1)
+
+
+class StrategyProver:
+    """A proof at work: its table, and which second moves have failed."""
+
+    def __init__(
+        self, settings: ProofSettings | None = None, start: Position = START, show: Show | None = None
+    ) -> None:
+        self.settings = settings or ProofSettings()
+        self.start = start
+        self.failed: set[tuple[int, int, int, int]] = set()  # the position (2), the candidate, the limit
+        self.watch = Watch(1, show)
+        self.table, self.counters = _zeros(SLOT * self.settings.slots), _zeros(3)
+        self.children, self.cells = (_zeros(WIDTH * MAX_DEPTH) for _ in range(2))
+        tables = (line_tables(Qubic()), corner_turns(), image_tables().reshape(-1))
+        scratch = (new_memory(1 << 21), new_frames(), _zeros(64), _zeros(64), _zeros(kernels.NODE * MAX_DEPTH))
+        self.arrays = (*tables, self.table, *scratch, self.children, self.cells, self.counters)
+
+    # ---------------------------------------------------------------- the schedule
+    def run(self, pause: Pause | None = None) -> StrategyProof:
+        """Prove every answer of the defender to the start; ``pause`` is called after every second move tried."""
+        began, answers = time.perf_counter(), self.expand(self.start)
+        replies = [answer.position for answer in answers]
+        proved = {answer.position for answer in answers if answer.proof == 0}
+        for number in range(self.settings.rounds):
+            limit = self.settings.limit * self.settings.growth**number
+            for reply in replies:
+                if reply not in proved and self.prove_reply(reply, limit, lambda: _tell(pause, proved, replies)):
+                    proved.add(reply)
+            if len(proved) == len(replies):
+                break
+        return self._proof(len(replies), len(proved), began)
+
+    def prove_reply(self, reply: Position, limit: int, pause: Callable[[], None]) -> bool:
+        """Try to prove a position in which the attacker is to move by one of its candidates."""
+        for number, candidate in enumerate(self.expand(reply)[: self.settings.candidates]):
+            if (*reply, number, limit) in self.failed:
+                continue
+            proved = self.prove_candidate(candidate, limit)
+            if proved:
+                self.keep(reply, INFINITE + 1 + candidate.cell)
+            else:
+                self.failed.add((*reply, number, limit))
+            pause()
+            if proved:
+                return True
+        return False
+
+    def prove_candidate(self, candidate: Child, limit: int) -> bool:
+        """Tell whether every answer to a candidate could be proved within the limit."""
+        if candidate.proof == 0 or candidate.disproof == 0:
+            return candidate.proof == 0
+        return all(self.prove_answer(answer, limit) for answer in self.expand(candidate.position))
+
+    def prove_answer(self, answer: Child, limit: int) -> bool:
+        """Tell whether a position in which the attacker is to move could be proved within the limit."""
+        if answer.proof == 0 or answer.disproof == 0:
+            return answer.proof == 0
+        if self.counters[NUM_ENTRIES] * 4 > self.settings.slots * 3:
+            self.forget()
+        budget, stop, progress = self.settings.threat_nodes, self.watch.stop, self.watch.progress
+        attacker, defender = map(word, answer.position)
+        task = partial(kernels.prove, self.arrays, attacker, defender, budget, limit, stop, progress)
+        return self.watch.run([task])[0] > 0
+
+    # ---------------------------------------------------------------- the table
+    def expand(self, position: Position) -> list[Child]:
+        """Return the children of a position, best first."""
+        attacker, defender = map(word, position)
+        total = kernels.children_of(self.arrays, attacker, defender, self.settings.threat_nodes)
+        return [self._child(int(self.children[i]), int(self.cells[i])) for i in range(total)]
+
+    def _child(self, place: int, cell: int) -> Child:
+        attacker, defender, both = map(int, self.table[place : place + SLOT])
+        return Child((attacker, defender), cell, both >> 32, min(INFINITE, both & LOW_HALF))
+
+    def keep(self, position: Position, entry: int) -> None:
+        """Write the numbers of a canonical position into the table."""
+        kernels.insert(self.arrays, *(np.array([value], np.uint64) for value in (*position, entry)))
+
+    def forget(self) -> None:
+        """Drop from the table what is neither proved nor disproved."""
+        rows = self.table.reshape(-1, SLOT)
+        decided = (rows[:, 2] >> np.uint64(32) == 0) | (rows[:, 2] & np.uint64(LOW_HALF) == 0)
+        rows = rows[decided & (rows[:, 0] != 0)]
+        if 2 * len(rows) > self.settings.slots:
+            raise LimitError(f"the proof does not fit into a table of {self.settings.slots:,} slots")
+        self.table[:] = 0
+        self.counters[NUM_ENTRIES] = 0
+        kernels.insert(self.arrays, *np.ascontiguousarray(rows.T))
+
+    def proved_by_search(self) -> StrategyBook:
+        """Return the positions proved so far beyond threats, with their winning cells."""
+        rows = self.table.reshape(-1, SLOT)
+        rows = rows[rows[:, 2] - np.uint64(INFINITE + 1) < np.uint64(64)]  # wraps below: no other entry fits
+        return StrategyBook(rows[:, 0], rows[:, 1], (rows[:, 2] - np.uint64(INFINITE + 1)).astype(np.int64))
+
+    # ---------------------------------------------------------------- results
+    def book(self) -> StrategyBook:
+        """Return the strategy of a complete proof: the positions it can meet beyond threats.
+
+        A checkpoint does not keep what threats won; where that hung on a memory now lost, it is proved again.
+        """
+        while True:
+            rows = self._needed()
+            cells = rows[:, 2] - np.uint64(INFINITE + 1)  # wraps below: only a proof by search is less than 64
+            if (cells < 64).all():
+                return StrategyBook(rows[:, 0], rows[:, 1], cells.astype(np.int64))
+            for attacker, defender, _ in rows[cells >= 64].tolist():
+                if not self.prove_answer(Child((attacker, defender), 0, 1, 1), self.settings.max_limit):
+                    raise LimitError("the proof has a gap that the limit of expansions does not close")
+
+    def _needed(self) -> NDArray[np.uint64]:
+        """Return the entries of the table that the strategy needs beyond threats."""
+        seen, queue = np.zeros(self.settings.slots, np.uint8), _zeros(self.settings.slots)
+        attacker, defender = map(word, self.start)
+        total = kernels.collect(self.arrays, attacker, defender, self.settings.threat_nodes, seen, queue)
+        return self.table.reshape(-1, SLOT)[queue[:total] // SLOT]
+
+    def _proof(self, replies: int, proved: int, began: float) -> StrategyProof:
+        book = self.book() if proved == replies else None
+        expansions, nodes, positions = (int(self.counters[i]) for i in (EXPANSIONS, THREAT_NODES, NUM_ENTRIES))
+        return StrategyProof(book, replies, proved, expansions, nodes, positions, time.perf_counter() - began)
+
+    # ---------------------------------------------------------------- checkpoints
+    def save(self, path: str | Path) -> None:
+        """Write a checkpoint, whole or not at all."""
+        known = self.proved_by_search()
+        arrays = {"attackers": known.attackers, "defenders": known.defenders, "cells": known.cells}
+        save(path, arrays, kind=KIND, meta={"start": self.start, "failed": sorted(self.failed)})
+
+    def resume(self, path: str | Path) -> None:
+        """Take over what a checkpoint holds, or raise FormatError."""
+        stored = load(path, kind=KIND, types=TYPES, needs=tuple(TYPES))
+        if stored.meta.get("start") != list(self.start):
+            raise FormatError(f"{path} is a checkpoint of another proof, from {stored.meta.get('start')!r:.60}")
+        attackers, defenders, cells = (stored.arrays[name] for name in TYPES)
+        if not attackers.shape == defenders.shape == cells.shape == (cells.size,) or not _are_cells(cells):
+            raise FormatError(f"{path} is damaged: its positions and their cells do not fit each other")
+        if len(cells) > self.settings.slots // 2:
+            raise FormatError(f"{path} is damaged: it has {len(cells):,} positions, more than the table holds")
+        entries = np.uint64(INFINITE + 1) + cells.astype(np.uint64)
+        kernels.insert(self.arrays, np.array(attackers), np.array(defenders), entries)
+        try:
+            self.failed = {
+                (int(x), int(y), int(number), int(limit)) for x, y, number, limit in stored.meta["failed"]
+            }
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise FormatError(f"{path} is damaged: its failures are not rows of four numbers") from None
+
+
+def _are_cells(cells: NDArray[np.int64]) -> bool:
+    return bool(((cells >= 0) & (cells < 64)).all())
+
+
+def _zeros(count: int) -> NDArray[np.uint64]:
+    return np.zeros(count, np.uint64)
+
+
+def _tell(pause: Pause | None, proved: set[Position], replies: list[Position]) -> None:
+    if pause is not None:
+        pause(len(proved), len(replies))
+
+
+def prove_qubic(
+    checkpoint: str | Path | None = None,
+    *,
+    settings: ProofSettings | None = None,
+    start: Position = START,
+    save_seconds: float = 10.0,
+    pause: Pause | None = None,
+    show: Show | None = None,
+) -> StrategyProof:
+    """Prove that the attacker wins from ``start``, the defender to move; go on from a checkpoint that is there.
+
+    The checkpoint is written every ``save_seconds`` and on Ctrl-C, and removed when the proof is complete.
+    """
+    prover = StrategyProver(settings, start, show)
+    if checkpoint is None:
+        return prover.run(pause)
+    path = Path(checkpoint)
+    if path.exists():
+        prover.resume(path)
+    proof = _run_saving(prover, path, save_seconds, pause)
+    path.unlink(missing_ok=True)
+    return proof
+
+
+def _run_saving(prover: StrategyProver, path: Path, save_seconds: float, pause: Pause | None) -> StrategyProof:
+    saved = time.monotonic()
+
+    def rest(proved: int, replies: int) -> None:
+        nonlocal saved
+        if time.monotonic() - saved >= save_seconds:
+            prover.save(path)
+            saved = time.monotonic()
+        if pause is not None:
+            pause(proved, replies)
+
+    try:
+        return prover.run(rest)
+    except StillRunning:
+        raise  # a kernel still writes: the last checkpoint stays
+    except KeyboardInterrupt:
+        with finishing():
+            prover.save(path)
+        raise

@@ -1,0 +1,370 @@
+"""An independent checker of books that claim the first player's win in Qubic.
+
+Nothing here comes from the prover, the threat search or the rules of the game: the lines are listed from their
+definition, the symmetries are the closure of five of them, each checked to map lines onto lines, and a forced win
+is searched by the plain words: a forcing move leaves exactly one cell that completes a line, which the opponent
+must take.
+
+A book has a line ``attacker defender cell`` for each position in which the attacker needs a plan (masks as decimal
+numbers, cell = x + 4y + 16z; any symmetric image will do).  The attacker takes cell 0; then, for every answer of
+the defender, the position must either be in the book, and everything after the book's move must hold in the same
+way, or be won by forcing moves alone.  The first position where neither is true is the gap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
+from mdplay.bridge import borrow, get, kernel, part, put, word
+from mdplay.errors import FormatError
+from mdplay.files import read, unzip
+from mdplay.running import Show, Watch
+
+START = (1, 0)
+MAX_NODES = 20_000_000  # of one search for forcing moves
+FAILURES = 1 << 20
+DEEPEST = 34
+OCCUPIED, UNEVEN, OVERLAP, LOST, OPEN, FULL = range(1, 7)
+REASONS = {
+    OCCUPIED: "the book's cell is occupied",
+    UNEVEN: "the attacker is not to move: both sides must have equally many marks",
+    OVERLAP: "a cell belongs to both sides",
+    LOST: "the defender, to move, completes a line",
+    OPEN: "the position is not in the book, and no sequence of threats wins it",
+    FULL: "the cube is full and nobody has won",
+}
+
+
+# ---------------------------------------------------------------- lines and symmetries of our own
+@lru_cache(maxsize=1)
+def all_lines() -> tuple[int, ...]:
+    """Return the 76 lines: along a line each coordinate stands still, rises or falls, and not all stand still."""
+    tracks = [(c, c, c, c) for c in range(4)] + [(0, 1, 2, 3), (3, 2, 1, 0)]
+    found = {
+        sum(1 << x + 4 * y + 16 * z for x, y, z in zip(*chosen, strict=True))
+        for chosen in product(tracks, repeat=3)
+        if any(len(set(track)) > 1 for track in chosen)
+    }
+    return tuple(sorted(found))
+
+
+def _generators() -> list[tuple[int, ...]]:
+    """Return five symmetries: two orders of the axes, one reflection, two relabellings of all coordinates."""
+    cells = [(c % 4, c // 4 % 4, c // 16) for c in range(64)]
+    images = [
+        [(y, x, z) for x, y, z in cells],
+        [(y, z, x) for x, y, z in cells],
+        [(3 - x, y, z) for x, y, z in cells],
+        *([(names[x], names[y], names[z]) for x, y, z in cells] for names in ((0, 2, 1, 3), (1, 0, 3, 2))),
+    ]
+    return [tuple(x + 4 * y + 16 * z for x, y, z in image) for image in images]
+
+
+@lru_cache(maxsize=1)
+def all_symmetries() -> tuple[tuple[int, ...], ...]:
+    """Return the closure of the generators; each maps the set of lines onto itself."""
+    found = {tuple(range(64))}
+    fresh = list(found)
+    while fresh:
+        images = {tuple(g[cell] for cell in old) for old in fresh for g in _generators()}
+        fresh = list(images - found)
+        found |= images
+    lines = set(all_lines())
+    for symmetry in found:
+        moved = {sum(1 << symmetry[cell] for cell in range(64) if line >> cell & 1) for line in lines}
+        if moved != lines:
+            raise AssertionError("a symmetry does not keep the lines")
+    return tuple(sorted(found))
+
+
+@lru_cache(maxsize=1)
+def _tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the lines, and for each symmetry and 4 bits of a mask where these go."""
+    moved = np.zeros((len(all_symmetries()), 16 * 16), np.uint64)
+    for k, symmetry in enumerate(all_symmetries()):
+        for place, bits in product(range(16), range(16)):
+            moved[k, 16 * place + bits] = sum(1 << symmetry[4 * place + i] for i in range(4) if bits >> i & 1)
+    return np.array(all_lines(), np.uint64), moved.reshape(-1)
+
+
+# ---------------------------------------------------------------- positions
+@part
+def moved_by(cells: Any, k: int, moved: Any) -> Any:
+    """Return where a symmetry takes the cells."""
+    out = U64(0)
+    for place in range(16):
+        out |= get(moved, 256 * k + 16 * place + int(cells >> 4 * place & 15))
+    return out
+
+
+@part
+def smallest(attacker: Any, defender: Any, moved: Any) -> Any:
+    """Return the smallest image of a position, and the number of a symmetry that gives it."""
+    best, other, which = moved_by(attacker, 0, moved), moved_by(defender, 0, moved), 0
+    for k in range(1, len(moved) // 256):
+        image = moved_by(attacker, k, moved)
+        if image <= best:
+            second = moved_by(defender, k, moved)
+            if image < best or second < other:
+                best, other, which = image, second, k
+    return best, other, which
+
+
+@part
+def finishing(mine: Any, theirs: Any, lines: Any) -> Any:
+    """Return the free cells that complete a line of mine."""
+    cells = U64(0)
+    for i in range(len(lines)):
+        line = get(lines, i)
+        if line & theirs == 0 and popcount(line & mine) == 3:
+            cells |= line & ~mine
+    return cells
+
+
+@part
+def complete(cells: Any, lines: Any) -> bool:
+    """Tell whether the cells contain a line."""
+    found = False
+    for i in range(len(lines)):
+        line = get(lines, i)
+        found |= line & cells == line
+    return found
+
+
+# ---------------------------------------------------------------- wins by forcing moves
+@part
+def forcing_cells(attacker: Any, defender: Any, lines: Any) -> Any:
+    """Return the cells worth trying: those that make a line of three, and block if the defender has one."""
+    cells = U64(0)
+    for i in range(len(lines)):
+        line = get(lines, i)
+        if line & defender == 0 and popcount(line & attacker) == 2:
+            cells |= line & ~attacker
+    blocks = finishing(defender, attacker, lines)
+    if nonempty(blocks):
+        cells = cells & blocks if not nonempty(without_lowest(blocks)) else U64(0)
+    return cells
+
+
+@part
+def wins_at_once(attacker: Any, defender: Any, cells: Any, lines: Any) -> bool:
+    """Tell whether the attacker completes a line, or one of the cells leaves two cells that do."""
+    if nonempty(finishing(attacker, defender, lines)):
+        return True
+    while nonempty(cells):
+        if nonempty(without_lowest(finishing(attacker | U64(1) << lowest(cells), defender, lines))):
+            return True
+        cells = without_lowest(cells)
+    return False
+
+
+@part
+def place_of(attacker: Any, defender: Any, size: int) -> int:
+    """Return a place for a position in a table whose number of places is a power of two."""
+    z = (attacker * 0x9E37_79B9_7F4A_7C15 ^ (defender + 0x1234_5678_9ABC_DEF1)) * 0xC2B2_AE3D_27D4_EB4F
+    return int((z ^ z >> 29 ^ z >> 43) & (size - 1))
+
+
+@part
+def forced(attacker: Any, defender: Any, lines: Any, stack: Any, failures: Any) -> Any:
+    """Tell whether the attacker, to move, wins by forcing moves alone, and count the positions looked at.
+
+    ``stack`` keeps attacker, defender and the cells left to try for each pair of moves, which take two free cells
+    of 64, so that there are at most 32; ``failures`` remembers positions (pairs of words) that are not won so.
+    """
+    depth, nodes = 0, 0
+    while nodes < MAX_NODES:
+        nodes += 1
+        cells = forcing_cells(attacker, defender, lines)
+        if wins_at_once(attacker, defender, cells, lines):
+            return True, nodes
+        place = 2 * place_of(attacker, defender, len(failures) // 2)
+        if get(failures, place) != attacker or get(failures, place + 1) != defender:
+            put(stack, 3 * depth, attacker)
+            put(stack, 3 * depth + 1, defender)
+            put(stack, 3 * depth + 2, cells)
+            depth += 1
+        while depth > 0 and get(stack, 3 * depth - 1) == 0:
+            depth -= 1
+            attacker, defender = get(stack, 3 * depth), get(stack, 3 * depth + 1)
+            place = 2 * place_of(attacker, defender, len(failures) // 2)
+            put(failures, place, attacker)
+            put(failures, place + 1, defender)
+        if depth == 0:
+            return False, nodes
+        cells = get(stack, 3 * depth - 1)
+        put(stack, 3 * depth - 1, without_lowest(cells))
+        attacker = get(stack, 3 * depth - 3) | U64(1) << lowest(cells)
+        defender = get(stack, 3 * depth - 2)
+        defender |= finishing(attacker, defender, lines)
+    return False, nodes
+
+
+# ---------------------------------------------------------------- the book
+@part
+def book_place(attacker: Any, defender: Any, book: Any) -> int:
+    """Return where the book keeps a smallest image, or the free place where it belongs; one is always free."""
+    size = len(book) // 4
+    at = place_of(attacker, defender, size)
+    while get(book, 4 * at) != 0 and (get(book, 4 * at) != attacker or get(book, 4 * at + 1) != defender):
+        at = (at + 1) & (size - 1)
+    return 4 * at
+
+
+@part
+def flaw_of(attacker: Any, defender: Any, cell: int) -> int:
+    """Return what is wrong with a line of the book by itself, or 0."""
+    if nonempty(attacker & defender):
+        return OVERLAP
+    if popcount(attacker) != popcount(defender):
+        return UNEVEN
+    return OCCUPIED if cell > 63 or nonempty((attacker | defender) & U64(1) << cell) else 0
+
+
+@kernel
+def enter_lines(rows: Any, moved: Any, out_book: Any) -> Any:
+    """Write the lines of a book under their smallest images: attacker, defender, move as a mask, reached or not.
+
+    Return what is wrong with the first faulty line, or 0, and its number.
+    """
+    rows, moved, book = borrow(rows), borrow(moved), borrow(out_book)
+    for i in range(len(rows) // 3):
+        attacker, defender, cell = get(rows, 3 * i), get(rows, 3 * i + 1), int(get(rows, 3 * i + 2))
+        flaw = flaw_of(attacker, defender, cell)
+        if flaw != 0:
+            return flaw, i
+        x, y, k = smallest(attacker, defender, moved)
+        at = book_place(x, y, book)
+        put(book, at, x)
+        put(book, at + 1, y)
+        put(book, at + 2, moved_by(U64(1) << cell, k, moved))
+    return 0, 0
+
+
+@kernel
+def follow_book(
+    start: Any,
+    lines: Any,
+    moved: Any,
+    book: Any,
+    stack: Any,
+    failures: Any,
+    queue: Any,
+    stop: Any,
+    out_counts: Any,
+) -> Any:
+    """Follow a book against every answer; return what is wrong, or 0, and the position where.
+
+    ``queue`` has room for attacker, defender and depth of every position of the book and the start.
+    ``out_counts`` gets the positions of the book met, those left to threats, the greatest depth, the nodes.
+    """
+    lines, moved, book, stack = borrow(lines), borrow(moved), borrow(book), borrow(stack)
+    failures, queue = borrow(failures), borrow(queue)
+    put(queue, 0, start[0])
+    put(queue, 1, start[1])
+    put(queue, 2, 0)
+    head, total = 0, 1
+    while head < total and stop[0] == 0:
+        attacker, defender, depth = get(queue, 3 * head), get(queue, 3 * head + 1), int(get(queue, 3 * head + 2))
+        head += 1
+        if complete(attacker, lines):
+            continue
+        if nonempty(finishing(defender, attacker, lines)):
+            return LOST, int(attacker), int(defender)
+        free = ~(attacker | defender)
+        if not nonempty(free):
+            return FULL, int(attacker), int(defender)
+        while nonempty(free):
+            x, y, _ = smallest(attacker, defender | U64(1) << lowest(free), moved)
+            free = without_lowest(free)
+            at = book_place(x, y, book)
+            if get(book, at) == 0:
+                won, nodes = forced(x, y, lines, stack, failures)
+                out_counts[1] += 1
+                out_counts[3] += nodes
+                if not won:
+                    return OPEN, int(x), int(y)
+            elif get(book, at + 3) == 0:
+                put(book, at + 3, 1)
+                put(queue, 3 * total, x | get(book, at + 2))
+                put(queue, 3 * total + 1, y)
+                put(queue, 3 * total + 2, depth + 1)
+                total += 1
+                out_counts[0] += 1
+                out_counts[2] = max(out_counts[2], depth + 1)
+    return 0, 0, 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found: the gap, or none."""
+
+    gap: str | None
+    lines: int  # of the book
+    met: int  # positions of the book that the strategy meets
+    threats: int  # answers that fall to threats alone
+    depth: int  # moves from the book in one game, at most
+    nodes: int
+
+    @property
+    def verified(self) -> bool:
+        """Whether the book proves the win."""
+        return self.gap is None
+
+
+def read_rows(path: str | Path) -> NDArray[np.uint64]:
+    """Read the lines of a book (or of a compressed one, .gz) as rows of three words, or raise FormatError."""
+    data = read(path)
+    try:
+        text = (unzip(data, path) if str(path).endswith(".gz") else data).decode("ascii")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"cannot read {path}: {error}") from None
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        short = [item for item in line.split() if item.isdigit() and len(item) <= 20]
+        numbers = [int(item) for item in short if int(item) < 1 << 64]
+        if len(numbers) != 3 or len(line.split()) != 3:
+            raise FormatError(
+                f"{path}, line {number}: {line[:60]!r} is not attacker, defender and cell as numbers"
+            )
+        rows.append(numbers)
+    return np.array(rows, np.uint64).reshape(-1, 3)
+
+
+def verify(rows: NDArray[np.uint64], start: tuple[int, int] = START, show: Show | None = None) -> Verdict:
+    """Check a book, given as rows of attacker, defender and cell, from a position with the defender to move."""
+    lines, moved = _tables()
+    book = np.zeros(4 << (2 * len(rows) + 1).bit_length(), np.uint64)
+    counts = np.zeros(4, np.int64)
+    flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), moved, book)
+    if flaw:
+        attacker, defender, cell = (int(value) for value in rows[number])
+        return Verdict(f"line {number + 1}: {attacker} {defender} {cell}: {REASONS[flaw]}", len(rows), 0, 0, 0, 0)
+    watch = Watch(1, show)
+    watch.progress = counts[:1]
+    queue, stack = np.zeros(3 * (len(rows) + 1), np.uint64), np.zeros(3 * DEEPEST, np.uint64)
+    failures = np.zeros(2 * FAILURES, np.uint64)
+    begin = (word(start[0]), word(start[1]))
+    task = partial(follow_book, begin, lines, moved, book, stack, failures, queue, watch.stop, counts)
+    flaw, attacker, defender = watch.run([task])[0]
+    return Verdict(_gap(int(flaw), int(attacker), int(defender)), len(rows), *counts.tolist())
+
+
+def verify_book(path: str | Path, *, show: Show | None = None) -> Verdict:
+    """Check the book in a file."""
+    return verify(read_rows(path), show=show)
+
+
+def _gap(flaw: int, attacker: int, defender: int) -> str | None:
+    if not flaw:
+        return None
+    mask = (1 << 64) - 1
+    return f"attacker {attacker & mask} defender {defender & mask}: {REASONS[flaw]}"

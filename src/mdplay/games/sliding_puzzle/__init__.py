@@ -1,0 +1,5 @@
+"""The sliding puzzle: its rules."""
+
+from mdplay.games.sliding_puzzle.rules import SlidingPuzzle
+
+__all__ = ["SlidingPuzzle"]

@@ -1,0 +1,14 @@
+"""2048: its rules, quick moves, the n-tuple network that learns it, exact values of reaching a tile."""
+
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.registry import bring
+
+bring(
+    Twenty48,
+    advisers={"network": "mdplay.games.twenty48.advice:adviser"},
+    agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
+    learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:learn_network"),
+    objectives={"tile": "mdplay.games.twenty48.tiles:reach_tile"},
+)
+
+__all__ = ["Twenty48"]

@@ -1,0 +1,276 @@
+"""Learning by self-play, compiled: an episode is played, then replayed from its end.
+
+Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random.  The
+afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand exactly:
+
+    goal(t - 1) = points(t) + (1 - lambda) V(t) + lambda goal(t)        V and goal of a finished game: its result
+    goal(t - 1) = value of the greedy move at t                         if move t was a random one
+
+so the last positions of both players learn the result itself, and what a random move spoils is nobody's fault.
+For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
+does not vanish where the network is surely wrong.
+
+Temporal coherence: each weight has a rate of its own that falls where errors change their sign,
+
+    rate = exp(2.7 * (|sum of its errors| / sum of their sizes - 1))
+
+``fair`` multiplies it by rate / mean rate of the look-ups: what weights that have seen it all do not take goes to
+the others, so that one large, specific table is not held back by small ones.
+
+Episode e of a seed has a random stream of its own and the rate of its number, so an interrupted run goes on as if
+nothing had happened.  Several threads share the weights without locks; only one thread repeats to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import below, lowest, nonempty, unit, without_lowest
+from mdplay.bridge import borrow, kernel, load, part
+from mdplay.learning.look_ups import (
+    Tables,
+    borrowed,
+    borrowed_places,
+    estimate,
+    gain,
+    go_to,
+    is_over,
+    locate,
+    move_value,
+    sign_of,
+    squashed,
+    total,
+)
+from mdplay.rng import advance, pick, scramble, stream
+
+LARGEST = 1e30  # of results and sums of rewards: weights are single precision
+NO_NUMBER = -2  # instead of an episode's moves
+
+MAX_MOVES = 1024  # a longer episode is cut, and valued by the network
+RATES = 1024  # steps of the table of rates
+STEEPNESS = 2.7  # of the rate over coherence
+COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is left of it at the end
+
+
+class Rule(NamedTuple):
+    """How to learn."""
+
+    step: float  # the rate divided by the number of look-ups
+    decay: float  # lambda
+    epsilon: float
+    fair: bool
+    episodes: int  # of the whole run: the rate falls in its last third
+
+
+class Trail(NamedTuple):
+    """An episode: for each move the places of its afterstate, whom its value speaks for, points, and more."""
+
+    places: NDArray[np.int32]
+    signs: NDArray[np.float32]
+    gains: NDArray[np.float32]  # points for player 0
+    bests: NDArray[np.float32]  # what the greedy move was worth to player 0
+    strays: NDArray[np.uint8]  # 1: a random move was made instead
+    rates: NDArray[np.float32]  # room for those of one correction
+
+
+def new_trail(tables: Tables) -> Trail:
+    """Return room for an episode; every thread needs its own."""
+    count = len(tables.base)
+    signs, gains, bests = (np.zeros(MAX_MOVES, np.float32) for _ in range(3))
+    rows, strays = np.zeros((MAX_MOVES, count), np.int32), np.zeros(MAX_MOVES, np.uint8)
+    return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32))
+
+
+def rate_table() -> NDArray[np.float32]:
+    """Return the rates of weights by their coherence, from 0 to 1."""
+    return np.exp(STEEPNESS * (np.arange(RATES) / (RATES - 1) - 1)).astype(np.float32)
+
+
+@part
+def borrowed_trail(trail: Any) -> Any:
+    """Return room of the caller for the innermost loops."""
+    return Trail(
+        borrow(trail.places),
+        borrow(trail.signs),
+        borrow(trail.gains),
+        borrow(trail.bests),
+        borrow(trail.strays),
+        borrow(trail.rates),
+    )
+
+
+@part
+def best_move(game: Any, tables: Any, s: Any, places: Any, x: Any) -> Any:
+    """Return the greedy move, its worth to player 0 and the random state; ties are drawn by lot."""
+    sign = np.float32(-1) if game.player(s) else np.float32(1)
+    left = game.legal(s)
+    chosen, most, ties = lowest(left), np.float32(-np.inf), 0
+    while nonempty(left):
+        action = lowest(left)
+        left = without_lowest(left)
+        value = sign * move_value(game, tables, s, action, places)
+        if value > most:
+            chosen, most, ties = action, value, 1
+        elif value == most:
+            ties += 1
+            x = advance(x)
+            if below(scramble(x), ties) == 0:
+                chosen = action
+    return chosen, sign * most, x
+
+
+@part
+def after_chance(game: Any, s: Any, x: Any) -> Any:
+    """Draw what chance does, event by event, until a player moves or the game is over."""
+    for _ in range(MAX_MOVES):
+        if not nonempty(game.outcomes(s)):
+            break
+        x = advance(x)
+        s = game.outcome(s, game.draw(s, scramble(x)))
+    return s, x
+
+
+@part
+def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
+    """Play an episode and write down its trail; return the moves, the value at its end and player 0's score."""
+    s, moves, score = game.initial(), 0, np.float32(0)
+    fresh = True
+    while moves < MAX_MOVES and not is_over(game, s):
+        if game.has_outcomes:
+            s, x = after_chance(game, s, x)
+            fresh = True
+            if is_over(game, s):
+                break
+        if fresh:
+            locate(game, tables, s, places)
+            fresh = False
+        action, best, x = best_move(game, tables, s, places, x)
+        trail.bests[moves] = best
+        trail.strays[moves] = 0
+        x = advance(x)
+        if unit(scramble(x)) < rule.epsilon:
+            x = advance(x)
+            other = pick(game.legal(s), scramble(x))
+            trail.strays[moves] = other != action
+            action = other
+        trail.gains[moves] = gain(game, s, action)
+        score += trail.gains[moves]
+        after = game.step(s, action)
+        go_to(game, tables, s, action, after, places)
+        s = after
+        trail.signs[moves] = sign_of(game, tables, s)
+        for j in range(len(places.now)):
+            trail.places[moves, j] = places.now[j]
+        moves += 1
+    value = np.float32(0)
+    if is_over(game, s):
+        value = np.float32(game.result(s))
+    elif moves > 0:
+        value = estimate(game, tables, s, places.now)
+    return moves, value, score + value
+
+
+@part
+def correct(
+    weights: Any, coherence: Any, rates: Any, fair: bool, step: Any, places: Any, error: Any, own: Any
+) -> None:
+    """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
+    scale, sum_of_rates = np.float32(RATES - 1), np.float32(0)
+    count = len(places)
+    for j in range(count):
+        sums = coherence[np.uint32(places[j])]
+        rate = np.float32(1)
+        if sums[1] > 0:
+            rate = rates[min(int(scale * abs(sums[0]) / sums[1]), RATES - 1)]
+        own[j] = rate
+        sum_of_rates += rate
+    push = step * error
+    if fair:
+        push *= np.float32(count) / sum_of_rates
+    size = abs(error)
+    for j in range(count):
+        i = np.uint32(places[j])
+        weights[i] += push * (own[j] * own[j] if fair else own[j])
+        coherence[i, 0] += error
+        coherence[i, 1] += size
+
+
+@part
+def replay(
+    tables: Any, coherence: Any, rates: Any, rule: Any, step: Any, trail: Any, moves: int, value: Any
+) -> None:
+    """Learn an episode from its end, where it was worth ``value`` to player 0."""
+    goal, decay = value, np.float32(rule.decay)
+    for t in range(moves - 1, 0, -1):
+        if trail.strays[t]:
+            goal = trail.bests[t]
+        else:
+            goal = trail.gains[t] + (np.float32(1) - decay) * value + decay * goal
+        places = trail.places[t - 1]
+        known = squashed(tables, total(tables.weights, places))
+        sign = trail.signs[t - 1]
+        correct(tables.weights, coherence, rates, rule.fair, step, places, sign * goal - known, trail.rates)
+        value = sign * known
+
+
+@part
+def share_of_rate(rule: Any, episode: int) -> Any:
+    """Return what part of the rate counts in an episode: all, and in the last third of the run less and less."""
+    late = (episode / rule.episodes - COHERENT) / (1 - COHERENT)
+    return 1.0 - (1.0 - LAST_RATE) * min(max(late, 0.0), 1.0)
+
+
+@kernel
+def train_network(
+    game: Any,
+    tables: Any,
+    coherence: Any,
+    rates: Any,
+    rule: Any,
+    places: Any,
+    trail: Any,
+    seed: Any,
+    first: int,
+    thread: int,
+    num_threads: int,
+    stop: Any,
+    progress: Any,
+    out_scores: Any,
+    out_moves: Any,
+) -> None:
+    """Learn episodes first + thread, first + thread + num_threads, ... in place; one entry of ``out_...`` each.
+
+    A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
+    """
+    tables, coherence, rates = borrowed(tables), borrow(coherence), borrow(rates)
+    places, trail = borrowed_places(places), borrowed_trail(trail)
+    for i in range(thread, len(out_moves), num_threads):
+        if stop[0]:
+            return
+        moves, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
+        if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
+            out_moves[i], stop[0] = NO_NUMBER, 1
+            return
+        step = np.float32(rule.step * share_of_rate(rule, first + i))
+        replay(tables, coherence, rates, rule, step, trail, moves, value)
+        out_scores[i], out_moves[i] = score, moves
+        progress[thread] += moves
+
+
+@kernel
+def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: Any) -> None:
+    """Fill in what every legal action of packed states is worth to its mover; other entries stay as they are."""
+    tables = borrowed(tables)
+    places = borrowed_places(places)
+    for k in range(len(states)):
+        s = load(game, states, k)
+        locate(game, tables, s, places)
+        left = game.legal(s)
+        while nonempty(left):
+            action = lowest(left)
+            left = without_lowest(left)
+            value = move_value(game, tables, s, action, places)
+            out_values[k, action] = -value if game.player(s) else value

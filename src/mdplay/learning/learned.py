@@ -1,0 +1,51 @@
+"""What every learner brings back: a common face, whatever was learned and however."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from mdplay.rng import Random
+
+Report = Callable[[str], None]
+
+
+class Actor(Protocol):
+    """Whoever chooses moves (an agent of ``mdplay.playing``)."""
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return a legal action."""
+
+
+@runtime_checkable
+class Learned(Protocol):
+    """A game learned: it plays, it tells values, it can be kept."""
+
+    @property
+    def curve(self) -> Sequence[Any]:
+        """How the learning went: a point for each number of episodes."""
+
+    def agent(self) -> Actor:
+        """Return a player that goes by what was learned."""
+
+    def value(self, state: Any) -> float:
+        """Return what a state is held to be worth to the player to move, in the learner's own unit."""
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that was learned to a file, atomically."""
+
+    def document(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+
+    def text(self) -> str:
+        """Return the figures for people."""
+
+    def plot(self, path: str | Path) -> None:
+        """Draw what was learned into a picture (.png, .svg or .pdf)."""
+
+    def write_curve(self, path: str | Path) -> None:
+        """Write the curve as CSV."""
+
+
+Learner = Callable[..., Learned]

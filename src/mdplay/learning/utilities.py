@@ -1,0 +1,260 @@
+"""Utilities of points, as learned: what each point was worth, as figures, in files, and as a player."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import Mask, as_int, elements, nonempty
+from mdplay.contract import mask_size
+from mdplay.errors import FormatError, GameError
+from mdplay.files import read_text, write
+from mdplay.game import Game
+from mdplay.identity import check_rules
+from mdplay.learning.heat_maps import draw
+from mdplay.rng import Random
+
+NEUTRAL = 0.5  # the utility of a point without games
+TIE = 1e-9  # utilities that differ by no more are tied
+TRIALS = 20  # random games that show which points there are
+
+
+@dataclass(frozen=True)
+class PointUtilities:
+    """What a run has learned: wins and games of every point, and who won the games played."""
+
+    explore: str
+    seed: int
+    wins: NDArray[np.int64]
+    games: NDArray[np.int64]
+    losses: int  # games that player 0 lost, tied and won
+    ties: int
+    victories: int
+    seconds: float
+    rules: str | None = None  # the identity of the game
+    game: Game[Any] | None = None
+    earlier: tuple[PointUtilities, ...] = ()  # runs of other numbers of games, each from scratch
+
+    @property
+    def num_games(self) -> int:
+        """The number of games played."""
+        return self.losses + self.ties + self.victories
+
+    @property
+    def utilities(self) -> NDArray[np.float64]:
+        """The utility of every point, in point order."""
+        return np.where(self.games > 0, self.wins / np.maximum(self.games, 1), NEUTRAL)
+
+    def highest(self, count: int) -> list[int]:
+        """Return the points of the highest utilities; ties go to the smallest point."""
+        return [int(point) for point in np.argsort(-self.utilities, kind="stable")[:count]]
+
+    # ---------------------------------------------------------------- as every learner's
+    @property
+    def curve(self) -> tuple[PointUtilities, ...]:
+        """The runs, this one the last."""
+        return (*self.earlier, self)
+
+    def agent(self) -> PointsAgent:
+        """Return a player that takes the free point of the highest utility."""
+        return PointsAgent(self._known_game(), self)
+
+    def value(self, state: Any) -> float:
+        """Return the utility of the best free point; that of a point without games where none is free."""
+        free = elements(self._known_game().legal(state))
+        return max((float(self.utilities[point]) for point in free), default=NEUTRAL)
+
+    def _known_game(self) -> Game[Any]:
+        if self.game is None:
+            raise GameError("the game of these utilities is not known; read them for a game")
+        return self.game
+
+    def save(self, path: str | Path) -> None:
+        """Write the runs as JSON, for ``read_points`` and the agent ``points:FILE``."""
+        write(path, json.dumps(self.document()))
+
+    def document(self) -> dict[str, Any]:
+        """Return all runs for JSON."""
+        return {"runs": [{**run.as_dict(), **run.layout()} for run in self.curve]}
+
+    def text(self) -> str:
+        """Return all runs for people: layer by layer, point by point."""
+        return "\n".join(line for run in self.curve for line in _lines(run))
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the layers of each run as heat maps."""
+        title = f"utility of each point, {self.explore}, seed {self.seed}"
+        draw(path, self.curve, shape_of(self._known_game()), title)
+
+    def write_curve(self, path: str | Path) -> None:
+        """Write a line of CSV for every point of every run."""
+        rows = [
+            f"{run.num_games},{point},{wins},{games}"
+            for run in self.curve
+            for point, (wins, games) in enumerate(zip(run.wins, run.games, strict=True))
+        ]
+        write(path, "\n".join(["episodes,point,wins,games", *rows, ""]))
+
+    # ---------------------------------------------------------------- one run
+    def layout(self) -> dict[str, Any]:
+        """Return the utilities as the game lays its points out, and how many of the richest points are on top."""
+        game = self._known_game()
+        rich = rich_points(game)
+        layers = self.utilities.reshape(shape_of(game)).tolist()
+        return {"layers": layers, "rich_points": rich, "rich_points_on_top": self.on_top(rich)}
+
+    def on_top(self, points: Sequence[int]) -> int:
+        """Return how many of some points are among as many of the highest utilities."""
+        return len(set(self.highest(len(points))) & set(points))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return this run for JSON; ``from_dict`` reads it back."""
+        return {
+            "games": self.num_games,
+            "explore": self.explore,
+            "seed": self.seed,
+            "results": {"player 0": self.victories, "player 1": self.losses, "ties": self.ties},
+            "seconds": self.seconds,
+            "rules": self.rules,
+            "utilities": self.utilities.tolist(),
+            "point_wins": self.wins.tolist(),
+            "point_games": self.games.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any], game: Game[Any] | None = None) -> PointUtilities:
+        """Return the run that ``as_dict`` wrote."""
+        results = document["results"]
+        wins, games = (np.array(document[name], np.int64) for name in ("point_wins", "point_games"))
+        if wins.ndim != 1 or wins.shape != games.shape or (wins < 0).any() or (wins > games).any():
+            raise FormatError("its points have not won between none and all of their games")
+        return cls(
+            str(document["explore"]),
+            int(document["seed"]),
+            wins,
+            games,
+            int(results["player 1"]),
+            int(results["ties"]),
+            int(results["player 0"]),
+            float(document["seconds"]),
+            document.get("rules"),
+            game,
+        )
+
+
+def num_points(game: Game[Any]) -> int:
+    """Return the number of points: one more than the highest action of the first position.
+
+    Where random games show further points (not every point is free at first) it is all that a mask may hold.
+    """
+    first = game.legal(game.initial())
+    seen = as_int(first)
+    for number in range(TRIALS):
+        seen |= _points_seen(game, Random(0, number))
+    if seen == as_int(first):
+        return seen.bit_length()
+    return mask_size(game)
+
+
+def _points_seen(game: Game[Any], rng: Random) -> int:
+    """Return the points that are free at some time of a random game."""
+    s, seen = game.initial(), 0
+    for _ in range(mask_size(game)):
+        free: Mask = game.legal(s)
+        seen |= as_int(free)
+        if not nonempty(free):
+            break
+        s = game.step(s, rng.pick(free))
+    return seen
+
+
+def rich_points(game: Game[Any]) -> list[int]:
+    """Return the points on the most lines, where the game counts lines (``lines_through``); else none."""
+    lines = _lines_through(game)
+    return [point for point, count in enumerate(lines) if count == max(lines)]
+
+
+def _lines_through(game: Game[Any]) -> Sequence[int]:
+    found: Sequence[int] = getattr(game, "lines_through", ())
+    return found
+
+
+def shape_of(game: Game[Any]) -> tuple[int, int, int]:
+    """Return how the points are laid out, as layers x rows x columns: a cube, the game's own rows, or one row."""
+    count = num_points(game)
+    side = round(count ** (1 / 3))
+    rows, cols = getattr(game, "rows", 0), getattr(game, "cols", 0)
+    if rows * cols == count:
+        return 1, rows, cols
+    is_cube = side**3 == count == as_int(game.legal(game.initial())).bit_length()
+    return (side, side, side) if is_cube else (1, 1, count)
+
+
+# ---------------------------------------------------------------- for people
+def _lines(run: PointUtilities) -> Iterator[str]:
+    """Yield the lines that tell of one run."""
+    speed = run.num_games / run.seconds
+    yield f"{run.num_games:,} games, {run.explore}, seed {run.seed} ({speed:,.0f} games/s)"
+    yield f"player 1 won {run.victories:,}, player 2 {run.losses:,}, tied {run.ties:,}\n"
+    yield from _layer_lines(run)
+    yield "\npoint  utility     wins    games"
+    for point, (utility, wins, games) in enumerate(zip(run.utilities, run.wins, run.games, strict=True)):
+        yield f"{point:>5}  {utility:.5f} {wins:>8,} {games:>8,}"
+    yield ""
+    if run.game is not None and (rich := rich_points(run.game)):
+        lines, of = max(_lines_through(run.game)), len(rich)
+        yield f"{run.on_top(rich)} of the {of} points on {lines} lines are among the {of} highest\n"
+
+
+def _layer_lines(run: PointUtilities) -> Iterator[str]:
+    shape = (1, 1, len(run.utilities)) if run.game is None else shape_of(run.game)
+    for z, layer in enumerate(run.utilities.reshape(shape)):
+        if shape[0] > 1:
+            yield f"layer z = {z}"
+        for row in layer:
+            yield "  " + "  ".join(f"{value:.4f}" for value in row)
+
+
+# ---------------------------------------------------------------- files, and play by them
+def read_points(path: str | Path, game: Game[Any] | None = None) -> list[PointUtilities]:
+    """Read the runs of a file that ``learn`` wrote, or raise FormatError."""
+    try:
+        runs = json.loads(read_text(Path(path).expanduser()))["runs"]
+        found = [PointUtilities.from_dict(run, game) for run in runs]
+    except FormatError:
+        raise
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise FormatError(f"{path} holds no utilities of points ({type(error).__name__}: {error})") from None
+    if not found:
+        raise FormatError(f"{path} holds no run")
+    return found
+
+
+class PointsAgent:
+    """Play the free point of the highest utility, of a file's last run or of a run; ties at random."""
+
+    def __init__(self, game: Game[Any], file: str | PointUtilities) -> None:
+        self.game = game
+        run = read_points(file, game)[-1] if isinstance(file, str) else file
+        name = file if isinstance(file, str) else "the run"
+        self.utilities = run.utilities
+        if len(self.utilities) != num_points(game):
+            raise FormatError(f"{name} has {len(self.utilities)} points; this game has {num_points(game)}")
+        check_rules(name, run.rules, game, "learn the points again")
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return the best point."""
+        values = self.values(state)
+        most = max(values.values())
+        tied = [point for point, value in values.items() if value >= most - TIE]
+        return tied[rng.below(len(tied))]
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return the utility of each free point."""
+        return {point: float(self.utilities[point]) for point in elements(self.game.legal(state))}

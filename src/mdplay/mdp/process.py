@@ -1,0 +1,137 @@
+"""`MDP`: a model with a door for every form that other programs keep MDPs in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy.typing as npt
+
+from mdplay.mdp import cs747, formats
+from mdplay.mdp.assembly import Transitions, assemble
+from mdplay.mdp.model import Model
+from mdplay.states.walks import Floats
+
+
+class MDP(Model):
+    """A finite MDP; see `mdplay.mdp.model` for its arrays, which must not be changed afterwards."""
+
+    @classmethod
+    def _of(cls, model: Model) -> Self:
+        """Return a model as an MDP; its arrays were checked when it was made, and are shared."""
+        mdp = cls.__new__(cls)
+        vars(mdp).update(vars(model))
+        return mdp
+
+    @classmethod
+    def from_transitions(
+        cls,
+        state: npt.ArrayLike,
+        action: npt.ArrayLike,
+        target: npt.ArrayLike,
+        reward: npt.ArrayLike,
+        probability: npt.ArrayLike,
+        *,
+        num_states: int,
+        discount: float,
+        minimise: bool = False,
+        keep_rewards: bool = False,
+    ) -> Self:
+        """Return the MDP of transitions in any order; repeated ones are added up.
+
+        ``keep_rewards`` keeps the reward of every transition beside the expectation of each choice.
+        """
+        transitions = Transitions(state, action, target, reward, probability)
+        model = assemble(
+            transitions, num_states=num_states, discount=discount, minimise=minimise, keep_rewards=keep_rewards
+        )
+        return cls._of(model)
+
+    @classmethod
+    def from_cs747(cls, path: str | Path, *, keep_rewards: bool = False) -> Self:
+        """Return the MDP in a text file of the CS747 course."""
+        return cls._of(cs747.read_mdp(path, keep_rewards=keep_rewards))
+
+    def to_cs747(self, path: str | Path) -> None:
+        """Write the MDP as a text file of the CS747 course."""
+        cs747.write_mdp(self, path)
+
+    @classmethod
+    def from_nested(cls, nested: Sequence[Sequence[Any]], *, discount: float, minimise: bool = False) -> Self:
+        """Return the MDP of ``nested[state][action] = [[target, reward, probability], ...]``.
+
+        An empty list is an action that is not available; a state without any action is terminal.
+        """
+        return cls._of(formats.from_nested(nested, discount=discount, minimise=minimise))
+
+    def to_nested(self) -> list[list[list[list[float]]]]:
+        """Return ``nested[state][action] = [[target, reward, probability], ...]``."""
+        return formats.to_nested(self)
+
+    @classmethod
+    def from_dense(
+        cls, probability: npt.ArrayLike, reward: npt.ArrayLike, *, discount: float, minimise: bool = False
+    ) -> Self:
+        """Return the MDP of ``probability[action, state, target]``.
+
+        The rewards are ``[state]``, ``[state, action]`` or ``[action, state, target]``.  A row of zeros is an
+        action that is not available.
+        """
+        return cls._of(formats.from_dense(probability, reward, discount=discount, minimise=minimise))
+
+    def to_dense(self) -> tuple[Floats, Floats]:
+        """Return ``probability[action, state, target]`` and ``reward[state, action]``."""
+        return formats.to_dense(self)
+
+    @classmethod
+    def from_matrices(
+        cls, matrices: Sequence[Any], reward: npt.ArrayLike, *, discount: float, minimise: bool = False
+    ) -> Self:
+        """Return the MDP of one scipy sparse matrix ``[state, target]`` an action.
+
+        The rewards are ``[state]`` or ``[state, action]``.
+        """
+        return cls._of(formats.from_matrices(matrices, reward, discount=discount, minimise=minimise))
+
+    @classmethod
+    def from_pairs(
+        cls,
+        state: npt.ArrayLike,
+        action: npt.ArrayLike,
+        probability: Any,
+        reward: npt.ArrayLike,
+        *,
+        discount: float,
+        minimise: bool = False,
+    ) -> Self:
+        """Return the MDP of state-action pairs; row i of the matrix ``probability`` belongs to pair i.
+
+        A scipy CSR matrix whose pairs are sorted is taken over without a copy of its probabilities.
+        """
+        return cls._of(
+            formats.from_pairs(state, action, probability, reward, discount=discount, minimise=minimise)
+        )
+
+    @classmethod
+    def from_game(
+        cls, game: Any, *, player: int = 0, opponent: Any = "uniform", discount: float = 1.0, show: Any = None
+    ) -> Self:
+        """Return the MDP of a player in a game against a fixed opponent.
+
+        The opponent is "uniform" or a function from states to an action or to probabilities by action.  State
+        i of the MDP is ``mdplay.states.graph.explore(game).state(i)``; state 0 is the start.
+        """
+        from mdplay.mdp.games import mdp_of  # for start-up: games need numba
+        from mdplay.states.graph import explore
+
+        graph = explore(game, show=show)
+        return cls._of(mdp_of(graph, player, graph.weights(opponent, 1 - player), discount=discount))
+
+    @classmethod
+    def from_gymnasium(cls, table: Mapping[int, Mapping[int, Sequence[Any]]], *, discount: float) -> Self:
+        """Return the MDP of ``P[s][a] = [(probability, target, reward, terminated)]`` of a Gymnasium table.
+
+        What is terminated earns nothing afterwards: such transitions lead to one more state, the last.
+        """
+        return cls._of(formats.from_gymnasium(table, discount=discount))

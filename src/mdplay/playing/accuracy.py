@@ -1,0 +1,126 @@
+"""How often an agent's moves keep the exact value, over positions from random games.
+
+A move keeps the value when no other is worth more, within 1e-9 * max(1, |best|).  What moves are worth is asked
+of an *oracle*: any agent with ``values(state) -> {action: value}`` for the player to move.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from mdplay.bits import nonempty, popcount
+from mdplay.checking.broken import ENDLESS, check_kept
+from mdplay.checking.limits import MAX_MOVES, move_limit
+from mdplay.checking.promises import hold_promises
+from mdplay.errors import LimitError
+from mdplay.game import Game
+from mdplay.rng import Random
+
+TOLERANCE = 1e-9
+TRIES = 100  # games in a row without a new position, before the game counts as exhausted
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Whoever knows what moves are worth."""
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return the exact value of every move to the player to move."""
+
+
+class Player(Protocol):
+    """Whoever chooses moves."""
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return a legal action."""
+
+
+class ProofOracle:
+    """Proves every position it is asked about: for games too large for a table of all positions."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        from mdplay.solving.proof import Prover
+
+        self._prover = Prover(game)
+
+    def values(self, state: Any) -> dict[int, float]:
+        """Return the exact value of every move to the player to move."""
+        return {choice.action: choice.low for choice in self._prover.choices(state)}
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The share of positions in which the agent kept the exact value; ``lost`` are the others."""
+
+    positions: int
+    kept: int
+    lost: tuple[str, ...]
+
+    @property
+    def share(self) -> float:
+        """The share of positions in which the value was kept."""
+        return self.kept / self.positions
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the share."""
+        return math.sqrt(self.share * (1.0 - self.share) / self.positions)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the statistics for JSON."""
+        counts = {"positions": self.positions, "kept": self.kept, "share": self.share}
+        return {**counts, "standard_error": self.standard_error, "lost": list(self.lost)}
+
+
+def keeps_value(values: dict[int, float], action: int) -> bool:
+    """Tell whether no move is worth more than the action."""
+    best = max(values.values())
+    return values[action] >= best - TOLERANCE * max(1.0, abs(best))
+
+
+def measure_accuracy(
+    game: Game[Any], agent: Player, oracle: Oracle, states: Sequence[Any], *, seed: int = 0
+) -> Accuracy:
+    """Ask the agent for a move in every state and compare with what the oracle knows."""
+    lost = [
+        game.text(s)
+        for number, s in enumerate(states)
+        if not keeps_value(oracle.values(s), agent.act(s, Random(seed, number)))
+    ]
+    return Accuracy(len(states), len(states) - len(lost), tuple(lost))
+
+
+def sample_states(game: Game[Any], count: int, *, seed: int = 0) -> list[Any]:
+    """Return different states with a choice of moves, met in random games; fewer if the game has no more."""
+    hold_promises(game)
+    found: dict[Any, None] = {}
+    fruitless = number = 0
+    while len(found) < count and fruitless < TRIES:
+        known = len(found)
+        for s in _random_game(game, Random(seed, number)):
+            if popcount(game.legal(s)) > 1 and len(found) < count:
+                found[s] = None
+        fruitless = 0 if len(found) > known else fruitless + 1
+        number += 1
+    if not found:
+        raise LimitError("random games met no position with a choice of moves")
+    return list(found)
+
+
+def _random_game(game: Game[Any], rng: Random) -> Iterator[Any]:
+    """Yield the states of a random game in which a player moves."""
+    s = game.initial()
+    limit = move_limit(game)
+    for _ in range(limit):
+        if nonempty(game.outcomes(s)):
+            s = game.outcome(s, game.draw(s, rng.word()))
+        elif nonempty(game.legal(s)):
+            yield s
+            s = game.step(s, rng.pick(game.legal(s)))
+        else:
+            return
+    if limit == MAX_MOVES:
+        check_kept(game, ENDLESS, MAX_MOVES)

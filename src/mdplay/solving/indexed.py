@@ -1,0 +1,181 @@
+"""Backward induction on an array: one sweep from the last number down to 0, for games that number states.
+
+Every step and every outcome raises the number, so a state's followers are done before it.  The values are those
+of ``hashed``; one or two bytes hold each where that is enough, and a sweep that meets a value or a distance which
+does not fit starts again with wider ones.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import lowest, nonempty, without_lowest
+from mdplay.bridge import kernel, native, part
+from mdplay.checking.promises import SLACK, blame_position, number_of
+from mdplay.errors import GameError, UnknownName
+from mdplay.game import Game
+from mdplay.running import Show, Watch
+from mdplay.solving.hashed import (
+    REAL_LIMIT,
+    WHOLE_LIMIT,
+    final_value,
+    has_whole_values,
+    is_better,
+    signed,
+)
+from mdplay.solving.values import StateValue
+from mdplay.states.choices import no_chance, no_player
+from mdplay.states.memory import require
+
+FINISHED, STOPPED, NARROW, BROKEN = 0, 1, 2, 3
+WHOLE = ((np.int8, np.uint8), (np.int16, np.uint16), (np.int32, np.uint32), (np.int64, np.uint32))
+REAL = ((np.float64, np.uint16), (np.float64, np.uint32))
+BLOCK = 1 << 16
+
+
+@part
+def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
+    """Return the mean over the outcomes, or NaN if the game breaks a promise, such as to raise the number."""
+    mask = game.outcomes(s)
+    mean, total = 0.0, 0.0
+    while nonempty(mask):
+        t, chance = game.outcome(s, lowest(mask)), float(game.probability(s, lowest(mask)))
+        j = game.index(t)
+        if j <= i or j >= len(values) or no_chance(chance) or no_player(game, t):
+            return np.nan
+        mean += chance * signed(game, s, t, float(values[j]))
+        total += chance
+        mask = without_lowest(mask)
+    return mean if abs(total - 1.0) <= SLACK else np.nan
+
+
+@part
+def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
+    """Return the best value over the actions and its distance, or NaN if the game breaks a promise."""
+    mask = game.legal(s)
+    if not nonempty(mask):
+        return final_value(game, s), 0
+    best, distance = -np.inf, -1
+    while nonempty(mask):
+        action = lowest(mask)
+        mask = without_lowest(mask)
+        t = game.step(s, action)
+        j = game.index(t)
+        if j <= i or j >= len(values) or no_player(game, t):
+            return np.nan, 0
+        value = signed(game, s, t, float(values[j]))
+        if game.has_reward:
+            value += game.reward(s, action)
+            if np.isnan(value):
+                return np.nan, 0
+        far = int(distances[j]) if len(distances) else 0
+        if is_better(value, far, best, distance):
+            distance = far
+        best = max(value, best)
+    return best, distance + 1
+
+
+@kernel(plain_first=True)
+def sweep(
+    game: Any,
+    first: int,
+    last: int,
+    low: float,
+    high: float,
+    farthest: int,
+    stop: Any,
+    progress: Any,
+    out_values: Any,
+    out_distances: Any,
+) -> Any:
+    """Fill the numbers last, last - 1, ... first; return how it went and the number reached.
+
+    ``out_distances`` may be empty: then no distances are kept.  Numbers that the game gives are compared with i
+    and the length before they are used, so every access is inside.
+    """
+    for i in range(last, first - 1, -1):
+        s = game.state(i)
+        value, distance = 0.0, 0
+        if game.has_outcomes and nonempty(game.outcomes(s)):
+            value = chance_value(game, s, i, out_values)
+        else:
+            value, distance = best_value(game, s, i, out_values, out_distances)
+        if not low <= value <= high or distance > farthest or no_player(game, s):
+            return (BROKEN if np.isnan(value) or no_player(game, s) else NARROW), i
+        out_values[i] = value
+        if len(out_distances):
+            out_distances[i] = distance
+        if i % BLOCK == 0:
+            progress[0] += BLOCK
+            if stop[0]:
+                return STOPPED, i
+    return FINISHED, first
+
+
+class IndexedTable:
+    """Values and distances of all states, by number."""
+
+    method = "indexed"
+
+    def __init__(self, game: Game[Any], values: NDArray[Any], distances: NDArray[Any]) -> None:
+        self.game, self.values, self.distances = game, values, distances
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return what a state is worth to a player, and the plies to the end; None with chance."""
+        i = number_of(self.game, state)
+        value = float(self.values[i])
+        distance = int(self.distances[i]) if len(self.distances) else None
+        return StateValue(value if player == self.game.player(state) else -value, distance)
+
+
+def needed_bytes(game: Game[Any]) -> int:
+    """Return the memory that the table takes at least."""
+    return game.size() * (2 if has_whole_values(game) else 8)
+
+
+def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> IndexedTable:
+    """Return the table of all states; raise LimitError if it does not fit, GameError if a promise is broken."""
+    if not game.has_size:
+        raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
+    require(needed_bytes(game), memory, f"a table of {game.size():,} states")
+    status, at = NARROW, 0
+    for kinds in WHOLE if has_whole_values(game) else REAL:
+        bytes_a_state = sum(np.dtype(kind).itemsize for kind in kinds)
+        require(game.size() * bytes_a_state, memory, f"a table of {game.size():,} states")
+        values = np.zeros(game.size(), kinds[0])
+        distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
+        status, at = _sweep(game, values, distances, show)
+        if status != NARROW:
+            break
+    if status in (NARROW, BROKEN):
+        blame_position(game, game.state(at))
+        raise GameError(f"the value of state number {at} is too large to be told exactly")
+    return IndexedTable(game, values, distances)
+
+
+def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:
+    watch = Watch(1, show)
+    high = REAL_LIMIT if values.dtype.kind == "f" else min(WHOLE_LIMIT, float(np.iinfo(values.dtype).max))
+    low = -high
+    farthest = int(np.iinfo(distances.dtype).max)
+    arguments = (
+        native(game),
+        0,
+        len(values) - 1,
+        low,
+        high,
+        farthest,
+        watch.stop,
+        watch.progress,
+        values,
+        distances,
+    )
+    status, at = watch.run([partial(sweep, *arguments)])[0]
+    return int(status), int(at)

@@ -1,0 +1,124 @@
+"""A prover as the table of a solution: values, bounds where time runs out, choices and the best line.
+
+A game with a view for proofs is scored by how soon it is won: its value is the sign of the score.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from mdplay.bits import elements
+from mdplay.errors import LimitError
+from mdplay.game import ProofView
+from mdplay.running import Show
+from mdplay.solving.proof import Prover, Values
+from mdplay.solving.proof_table import LIMIT
+from mdplay.solving.values import Choice, StateValue
+
+REMEMBERED = 1024  # positions whose bounds are kept where time is limited
+
+
+class ProofTable:
+    """Answers to questions about positions, each proved when it is asked.
+
+    ``weak`` asks only who wins, not how soon; ``seconds`` is what one position, all its moves together, may take.
+    """
+
+    method = "proof"
+
+    def __init__(
+        self, prover: Prover, *, weak: bool = False, seconds: float | None = None, show: Show | None = None
+    ) -> None:
+        self.prover, self.game = prover, prover.game
+        self.weak, self.seconds, self._show = weak, seconds, show
+        self._known: dict[Any, tuple[int, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self.prover)
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return what a position is worth to a player; raise LimitError if the time did not suffice."""
+        low, high = self._scores(state, self.seconds)
+        if low < high:
+            raise LimitError(f"{self.game.text(state)} is not decided in the time given: {low} to {high}")
+        turn = 1 if player == self.game.player(state) else -1
+        return StateValue(turn * self._value(low), self._distance(state, low), self._shown(turn * low))
+
+    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+        """Return what a position is worth to a player at least and at most."""
+        low, high = self._values(*self._scores(state, self.seconds))
+        return (low, high) if player == self.game.player(state) else (-high, -low)
+
+    def choices(self, state: Any) -> list[Choice]:
+        """Return every legal move with its score, in ascending order; none where the game is over."""
+        if self.seconds is None and not self.weak:
+            return self.prover.choices(state)
+        actions = elements(self.game.legal(state))
+        after = [self.game.step(state, action) for action in actions]
+        share = None if self.seconds is None else self.seconds / max(1, len(actions))
+        most = self.bounds(state, self.game.player(state))[1] if actions else 0.0  # no move is worth more
+        scores = [self._scores(t, share) for t in after]
+        return [self._choice(state, *item, most) for item in zip(actions, after, scores, strict=True)]
+
+    def line(self, state: Any) -> list[int]:
+        """Return the actions of best play to the end; none where only the winner is asked for, or time ran out."""
+        decided = self.seconds is None or self._decided(state)
+        return self.prover.line(state) if decided and not self.weak else []
+
+    def scores(self, states: Iterable[Any]) -> Values:
+        """Return the score of each position for its player to move, without a limit of time."""
+        return self.prover.scores(states, weak=self.weak, show=self._show)
+
+    # ---------------------------------------------------------------- scores and values
+    def _scores(self, state: Any, seconds: float | None) -> tuple[int, int]:
+        """Return the bounds of a position's score for its mover."""
+        if seconds is None and not self.weak and self._show is None:
+            score = self.prover.score(state)
+            return score, score
+        if state not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            proof = self.prover.prove(state, weak=self.weak, seconds=seconds, show=self._show)
+            self._known[state] = proof.low, proof.high
+        return self._known[state]
+
+    def _decided(self, state: Any) -> bool:
+        low, high = self._scores(state, self.seconds)
+        return low == high
+
+    def _choice(self, state: Any, action: int, after: Any, scores: tuple[int, int], most: float) -> Choice:
+        same = self.game.player(after) == self.game.player(state)
+        low, high = scores if same else (-scores[1], -scores[0])
+        gain = int(self.game.reward(state, action))
+        distance = self._distance(after, scores[0]) if low == high else None
+        least, highest = self._values(low, high)
+        return Choice(
+            action,
+            gain + least,
+            min(gain + highest, most),
+            None if distance is None else distance + 1,
+            None if low < high else self._shown(gain + low),
+        )
+
+    @property
+    def _is_scored(self) -> bool:
+        return isinstance(self.prover.proof_view, ProofView)
+
+    def _value(self, score: int) -> int:
+        """Return the game's value of a score: of a game that counts how soon it is won, the sign."""
+        return (score > 0) - (score < 0) if self._is_scored or self.weak else score
+
+    def _values(self, low: int, high: int) -> tuple[float, float]:
+        """Return the game's values of bounds of a score; an end that the search began with says nothing."""
+        least, most = self._value(low), self._value(high)
+        if low == high or self._is_scored or self.weak:
+            return least, most
+        return (-math.inf if low <= -LIMIT else least), (math.inf if high >= LIMIT else most)
+
+    def _shown(self, score: int) -> int | None:
+        return score if self._is_scored else None
+
+    def _distance(self, state: Any, score: int) -> int | None:
+        return None if self.weak else self.prover.distance(state, score)

@@ -1,0 +1,106 @@
+"""``respond``: best responses by turns until both players stand still, and the game that they then play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mdplay.contract import need_game
+from mdplay.errors import FormatError
+from mdplay.game import Game, num_players
+from mdplay.mdp.games import Score
+from mdplay.mdp.policies import write_policy
+from mdplay.notation import event_text
+from mdplay.running import Show
+from mdplay.solving.responses import Response, first_response, played, responses
+from mdplay.states.graph import GameGraph, explore
+
+
+@dataclass(frozen=True, eq=False)
+class Responses:
+    """The start and every best response after it; the last of each player is the fixed point."""
+
+    graph: GameGraph
+    steps: tuple[Response, ...]
+
+    def __repr__(self) -> str:
+        one, two = (step.value for step in self.last)
+        return f"<Responses of {self.graph.game!r}: {len(self.steps) - 1} steps, values {one} and {two}>"
+
+    @property
+    def last(self) -> tuple[Response, Response]:
+        """The last policy of each player."""
+        found = {step.player: step for step in self.steps}
+        return found[0], found[1]
+
+    @property
+    def edges(self) -> list[int]:
+        """The edges of the graph that the fixed point plays."""
+        one, two = self.last
+        return played(self.graph, (one.weights, two.weights))
+
+    @property
+    def moves(self) -> list[str]:
+        """The game that the fixed point plays, in the game's notation."""
+        graph = self.graph
+        states = [graph.state(int(graph.owner[edge])) for edge in self.edges]
+        return [event_text(graph.game, s, int(graph.action[e])) for s, e in zip(states, self.edges, strict=True)]
+
+    @property
+    def end(self) -> int:
+        """The number of the state in which that game ends."""
+        edges = self.edges
+        return int(self.graph.target[edges[-1]]) if edges else 0
+
+    @property
+    def result(self) -> float:
+        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end."""
+        earned = float(self.graph.points[self.edges].sum()) if self.edges else 0.0
+        return earned + float(self.graph.result[self.end])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures for JSON."""
+        return {
+            "steps": [{"player": s.player + 1, "value": s.value, "changed": s.changed} for s in self.steps],
+            "values": {str(step.player + 1): step.value for step in self.last},
+            "moves": self.moves,
+            "end": self.graph.game.text(self.graph.state(self.end)),
+            "result": self.result,
+        }
+
+
+def respond(
+    game: Game[Any],
+    *,
+    start: str = "uniform",
+    player: int | None = None,
+    win: float = 1.0,
+    draw: float = 0.0,
+    loss: float = 0.0,
+    folder: str | Path | None = None,
+    show: Show | None = None,
+    report: Callable[[int, Response], None] | None = None,
+) -> Responses:
+    """Let each player in turn become the best response to the other's last policy, until neither changes.
+
+    ``start``: the first policy, ``uniform`` (of ``player`` 0 unless told) or a policy file.  ``win``, ``draw`` and
+    ``loss`` are what an end is worth where the game counts no points.  ``folder`` takes every policy as a file;
+    ``report`` hears of each step, ``show`` of the states found.
+    """
+    need_game(game)
+    if num_players(game) != 2:
+        raise FormatError("best responses need a game for two players; mdplay solve answers for one")
+    graph = explore(game, show=show)
+    score = None if game.has_reward else Score(win, draw, loss)
+    steps: list[Response] = []
+    for number, step in enumerate(responses(graph, first_response(graph, start, player), score)):
+        steps.append(step)
+        if folder is not None:
+            write_policy(
+                graph, step.player, step.weights, Path(folder) / f"step-{number:02d}-player-{step.player + 1}.txt"
+            )
+        if report is not None:
+            report(number, step)
+    return Responses(graph, tuple(steps))

@@ -1,0 +1,356 @@
+"""Retrograde analysis: from the ends back over the edges, each edge once; cycles do no harm.
+
+The ends have whole results, and play that never ends is worth the game's ``endless`` to player 0.  Of the results
+above that, from the highest down: player 0 forces at least this much from its ends, from states of its own with a
+follower where it does, and from states of player 1 all of whose followers are such.  Of those below, from the
+lowest up, player 1 does the same.  A state keeps the first result that it gets.  What is left is worth
+``endless``: a *tie* where best moves lead to an end of that worth, and *endless play* where they do not.
+
+Within a result states are met in the order of their remoteness, the plies to the end: who gains by it hurries, the
+other one delays; both hurry to a tie.  These are the distances of backward induction (mdplay.solving.hashed).
+
+    entry[i]    bits 0 .. 21 the remoteness of state i, before it is known the followers not yet decided;
+                bit 23 the player; bits 24 .. 31 the rank of its result, 0 while there is none and for endless play
+
+A game for one is the same: its player forces what it can, and the remoteness is the fewest moves to the goal.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bridge import borrow, get, kernel, native, prefetch, put, width
+from mdplay.contract import method_hints
+from mdplay.errors import LimitError
+from mdplay.game import Game
+from mdplay.running import Show, Watch
+from mdplay.solving.hashed import stopped_after
+from mdplay.solving.values import StateValue
+from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
+from mdplay.states.keys import Layout, key_of, num_words, read_key, state_of
+from mdplay.states.memory import require
+from mdplay.states.numbering import Numbering
+from mdplay.states.sampling import sample_games
+from mdplay.stopping import StillRunning, finishing
+
+REMOTENESS, MOVER_SHIFT, RANK_SHIFT = (1 << 22) - 1, 23, 24
+MOST_RESULTS = 254
+FIRST, SECOND, BOTH = range(3)  # who makes for a result
+AHEAD = 8
+ANALYSIS_BYTES, SOURCE_BYTES = 13, 4  # of a state and of an edge, beside the enumeration's
+BYTES_PER_STATE = 48  # in all, with few edges: what is refused before anything is enumerated
+LOOK_EVERY = 1 << 12
+FEW_STATES = 1 << 17  # that one thread turns round as soon
+
+
+@kernel(plain_first=True)
+def find_results(
+    game: Any, layout: Any, words: int, keys: Any, node: Any, stop: Any, out_results: Any, out_rank: Any
+) -> int:
+    """Write the distinct results as they are met, and the rank of each end's; return how many, -1 for too many."""
+    row, count = np.zeros(width(game), np.uint64), 0
+    for i in range(len(node)):
+        out_rank[i] = 0
+        if node[i] & DEGREE:
+            continue
+        if stop[0]:
+            break
+        result = int(game.result(read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))))
+        rank = 0
+        while rank < count and out_results[rank] != result:
+            rank += 1
+        if rank == count:
+            if count == len(out_results):
+                return -1
+            out_results[count] = result
+            count += 1
+        out_rank[i] = rank + 1
+    return count
+
+
+@kernel(plain_first=True)
+def count_sources(target: Any, begin: int, end: int, stop: Any, out_first: Any) -> None:
+    """Count the edges into each of the states begin .. end - 1, one place further on."""
+    for edge in range(len(target)):
+        t = int(get(target, edge))
+        if begin <= t < end:
+            put(out_first, t + 1, get(out_first, t + 1) + 1)
+
+
+@kernel(plain_first=True)
+def place_sources(
+    node: Any, target: Any, begin: int, end: int, stop: Any, out_first: Any, out_source: Any
+) -> None:
+    """Write where the edges into states begin .. end - 1 come from; out_first[t] is then where those of t end."""
+    edge = 0
+    for i in range(len(node)):
+        if i % LOOK_EVERY == 0 and stop[0]:
+            return
+        for _ in range(node[i] & DEGREE):
+            t = int(get(target, edge))
+            edge += 1
+            if begin <= t < end:
+                place = int(get(out_first, t))
+                put(out_source, place, i)
+                put(out_first, t, place + 1)
+
+
+@kernel(plain_first=True)
+def attract(
+    first: Any, source: Any, winner: int, rank: int, head: int, tail: int, stop: Any, entry: Any, queue: Any
+) -> int:
+    """Give the rank to all states from which the winner, or both, force those in the queue; return its end.
+
+    ``first[t]`` is where the sources of t end.  A state enters the queue once, so the queue has room for all.
+    """
+    table, ends, sources = borrow(entry), borrow(first), borrow(source)
+    found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
+    while head < tail:
+        if head % LOOK_EVERY == 0 and stop[0]:
+            return tail
+        if head + 2 * AHEAD < tail:
+            prefetch(ends, int(get(queue, head + 2 * AHEAD)))
+        if head + AHEAD < tail:
+            prefetch(sources, int(get(ends, max(1, int(get(queue, head + AHEAD))) - 1)))
+        t = int(get(queue, head))
+        head += 1
+        remoteness = (int(get(table, t)) & REMOTENESS) + 1
+        begin, end = (int(get(ends, t - 1)) if t else 0), int(get(ends, t))
+        for edge in range(begin, end):
+            if edge + AHEAD < end:
+                prefetch(table, int(get(sources, edge + AHEAD)))
+            s = int(get(sources, edge))
+            word = int(get(table, s))
+            if word >> RANK_SHIFT:
+                continue
+            if winner == BOTH or (word >> MOVER_SHIFT & 1) == winner or word & REMOTENESS == 1:
+                put(table, s, found | word & mover | remoteness)
+                put(queue, tail, s)
+                tail += 1
+            else:
+                put(table, s, word - 1)
+    return tail
+
+
+# ---------------------------------------------------------------- the work
+def lacking(game: Game[Any]) -> str | None:
+    """Return what a game lacks for retrograde analysis."""
+    kind = method_hints(type(game), type(game).result)["return"]
+    if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
+        return "whole results at the end, no chance and no points on the way"
+    return None
+
+
+def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> RetrogradeTable:
+    """Return the result and the remoteness of every state; the edges are given up on the way."""
+    count, edges = len(states), len(states.target)
+    if edges >= 1 << 32:
+        raise LimitError(f"{edges:,} edges are too many for retrograde analysis; at most {(1 << 32) - 1:,}")
+    needed = states.num_bytes + ANALYSIS_BYTES * count + SOURCE_BYTES * edges
+    require(needed, memory, f"the analysis of {count:,} states with {edges:,} edges")
+    watch = Watch()
+    results, rank = _results(states, watch)
+    first, source = _sources(states, threads, watch)
+    entry = (states.node & DEGREE).astype(np.uint32)
+    entry |= (states.node >> PLAYER_BIT & 1).astype(np.uint32) << np.uint32(MOVER_SHIFT)
+    states.target = states.target[:0].copy()
+    queue, tail = np.empty(count, np.uint32), 0
+    for result, winner in _order(results, states.game.endless):
+        k = results.index(result) + 1
+        ends = np.flatnonzero(rank == k)
+        entry[ends] |= np.uint32(k << RANK_SHIFT)
+        queue[tail : tail + len(ends)] = ends
+        task = partial(attract, first, source, winner, k, tail, tail + len(ends), watch.stop, entry, queue)
+        tail = int(watch.run([task])[0])
+    return RetrogradeTable(states.game, states.layout, states.fold, entry, results, states=states)
+
+
+def _results(states: States, watch: Watch) -> tuple[list[int], NDArray[np.uint8]]:
+    """Return the distinct results of the ends, and the rank of each state's: 0 where the game goes on."""
+    results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(states), np.uint8)
+    given = (states.layout.ravel(), states.words, states.keys, states.node, watch.stop, results, rank)
+    count = watch.run([partial(find_results, native(states.game), *given)])[0]
+    if count < 0:
+        raise LimitError(f"the game has more than {MOST_RESULTS} different results: too many for this analysis")
+    return [int(result) for result in results[:count]], rank
+
+
+def _sources(states: States, threads: int, watch: Watch) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return where the edges into each state come from; each thread has its share of the states."""
+    count = len(states)
+    first, source = np.zeros(count + 1, np.uint32), np.empty(len(states.target), np.uint32)
+    threads = threads if count > FEW_STATES else 1
+    cuts = [count * i // threads for i in range(threads + 1)]
+    shares = list(pairwise(cuts))
+    given = (states.node, states.target)
+    watch.run([partial(count_sources, states.target, *share, watch.stop, first) for share in shares])
+    np.cumsum(first, out=first, dtype=np.uint32)
+    watch.run([partial(place_sources, *given, *share, watch.stop, first, source) for share in shares])
+    return first, source
+
+
+def _order(results: list[int], endless: int) -> list[tuple[int, int]]:
+    """Return the results in the order in which they are forced, and by whom."""
+    above = [(result, FIRST) for result in sorted(results, reverse=True) if result > endless]
+    below = [(result, SECOND) for result in sorted(results) if result < endless]
+    return [*above, *below, *((result, BOTH) for result in results if result == endless)]
+
+
+def retrograde(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+    show: Show | None = None,
+    begun: Enumeration | None = None,
+    keep: Callable[[Enumeration], None] | None = None,
+    seconds: float = 60.0,
+) -> RetrogradeTable:
+    """Return the table of all states that one (default: the start) reaches.
+
+    ``begun`` is an enumeration to go on with; ``keep`` is called every so many seconds, and when the work is
+    interrupted, to save it.
+    """
+    start = game.initial() if state is None else state
+    work = prepared(game, start, threads=threads, memory=memory) if begun is None else begun
+    watch = Watch(work.threads, show)
+    try:
+        while not work.complete:
+            with stopped_after(watch, seconds if keep else None):
+                work.run(watch)
+            if keep and not work.complete:
+                keep(work)
+    except StillRunning:
+        raise  # a kernel still writes: what was kept last stays
+    except KeyboardInterrupt:
+        if keep:
+            with finishing():
+                keep(work)
+        raise
+    return analysed(work.states(), threads=work.threads, memory=memory)
+
+
+def prepared(game: Game[Any], start: Any, *, threads: int, memory: int | None) -> Enumeration:
+    """Return an enumeration that can begin; refuse a game that random games show to be too large."""
+    sampled = sample_games(game, start, by_symmetry=game.has_symmetries)
+    what = f"a table of more than {sampled.least_states:.1g} states"
+    require(sampled.least_states * BYTES_PER_STATE, memory, what)
+    return Enumeration(game, start, fold=True, threads=threads, memory=memory, widths=sampled.widths)
+
+
+# ---------------------------------------------------------------- the table
+class RetrogradeTable:
+    """The result and the remoteness of every state, found by its number, or in a file by its sorted key."""
+
+    method = "retrograde"
+    counts_plies = True
+
+    def __init__(
+        self,
+        game: Game[Any],
+        layout: Layout,
+        fold: bool,
+        entries: NDArray[np.uint32],
+        results: list[int],
+        *,
+        states: States | None = None,
+        keys: NDArray[np.uint64] | None = None,
+    ) -> None:
+        self.game, self.layout, self.fold, self.entries, self.results = game, layout, fold, entries, results
+        self.enumerated, self.sorted_keys = states, keys
+        self.endless = game.endless
+        self._other: RetrogradeTable | None = None  # for a state that this table does not have
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return what a state is worth to a player; no distance where play is endless."""
+        number = self.number(state)
+        if number is None:
+            return self._elsewhere(state).lookup(state, player)
+        entry = int(self.entries[number])
+        rank = entry >> RANK_SHIFT
+        value = float(self.results[rank - 1] if rank else self.endless)
+        return StateValue(-value if player else value, entry & REMOTENESS if rank else None, endless=not rank)
+
+    def number(self, state: Any) -> int | None:
+        """Return the place of a state in the table; None if it is not there."""
+        if self.enumerated is not None:
+            return self.enumerated.number(state)
+        assert self.sorted_keys is not None
+        key, rows = key_of(self.game, state, self.layout, fold=self.fold), self.sorted_keys
+        if key is None:
+            return None
+        wanted = tuple(key.view(np.uint64).tolist())
+        at = bisect_left(range(len(rows)), wanted, key=lambda i: tuple(rows[i].tolist()))
+        return at if at < len(rows) and tuple(rows[at].tolist()) == wanted else None
+
+    def _elsewhere(self, state: Any) -> RetrogradeTable:
+        """Return a table with a state that this one does not have."""
+        if self._other is None or self._other.number(state) is None:
+            self._other = retrograde(self.game, state)
+        return self._other
+
+    def state(self, number: int) -> Any:
+        """Return the state at a place of the table; of images the least."""
+        return state_of(self.game, self.keys()[number].view(np.int64), self.layout)
+
+    def states(self) -> Iterator[Any]:
+        """Yield all states; of images one."""
+        return (self.state(number) for number in range(len(self)))
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Return the keys of all states, a row each."""
+        if self.sorted_keys is not None:
+            return self.sorted_keys
+        assert self.enumerated is not None
+        return self.enumerated.keys.view(np.uint64).reshape(len(self), num_words(self.layout))
+
+    # ---------------------------------------------------------------- all states
+    def weights(self) -> NDArray[np.int64]:
+        """Return how many positions each state stands for: with symmetries, the size of its orbit."""
+        states = self.enumerated or _listed(self)
+        return states.orbits().astype(np.int64)
+
+    def tally(self) -> dict[str, int]:
+        """Return how many positions are won, lost, tied at an end and endless, for the player to move."""
+        values = np.array([self.endless, *self.results], np.int64)[self.entries >> np.uint32(RANK_SHIFT)]
+        mine = np.where(self.entries >> np.uint32(MOVER_SHIFT) & np.uint32(1), -1, 1) * (values - self.endless)
+        endless, weights = self.entries >> np.uint32(RANK_SHIFT) == 0, self.weights()
+        kinds = {"won": mine > 0, "lost": mine < 0, "tied": (mine == 0) & ~endless, "endless": endless}
+        return {kind: int(weights[chosen].sum()) for kind, chosen in kinds.items()}
+
+    def distances(self) -> dict[int, int]:
+        """Return how many positions are how many plies from the end; those of endless play are left out."""
+        decided = self.entries >> np.uint32(RANK_SHIFT) != 0
+        plies = self.entries[decided] & np.uint32(REMOTENESS)
+        counts = np.bincount(plies, weights=self.weights()[decided])
+        return {distance: int(count) for distance, count in enumerate(counts) if count}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the table for a file, in the order of its keys."""
+        keys = self.keys()
+        order = np.lexsort(keys.T[::-1])
+        return {
+            "layout": self.layout,
+            "keys": np.ascontiguousarray(keys[order]),
+            "ranks": np.ascontiguousarray(self.entries[order]),
+            "results": np.array(self.results, np.int64),
+        }
+
+
+def _listed(table: RetrogradeTable) -> States:
+    """Return the states of a table that lies in a file, as far as their keys tell."""
+    numbering = Numbering(num_words(table.layout), len(table) + 1)
+    numbering.begin(np.ascontiguousarray(table.keys()).view(np.int64).ravel())
+    node = np.zeros(len(table), np.uint16)
+    return States(table.game, table.fold, table.layout, numbering, node, np.zeros(0, np.uint32))

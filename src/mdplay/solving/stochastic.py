@@ -1,0 +1,335 @@
+"""Value iteration for two players, chance and cycles: bounds of every state's value that close in from both sides.
+
+Player 0 takes the best, player 1 the least, chance the mean of what the edges lead to (Shapley 1953).  ``low`` is
+never above a state's value and ``high`` never below, from the start and after every step: the mean of lower bounds
+is one, and what a computed mean may be off by is taken off it, or added to an upper bound.
+
+States are taken component by component, those that others lead to first.  A component begins with the least and
+the largest value of the edges out of it, and with ``endless``, what play that stays in it for ever is worth.
+Points earned inside a component might be earned for ever: they are refused where play can stay there as the
+players like.  Elsewhere it leaves in a number of steps that has a bound, found by a *potential*: a number for each
+state that falls by at least 1 in the mean, whatever is chosen.
+
+Where players can stay together, in an *end component*, bounds need not close in by themselves: each waits for the
+other.  There a player who stays gets ``endless`` and one who leaves gets the best edge out (Kelmendi and others
+2018): while player 1 keeps to the moves that look best to it, player 0 gets no more than the better of the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mdplay.bridge import kernel
+from mdplay.errors import GameError, LimitError, PositionError
+from mdplay.game import Game
+from mdplay.mdp.arrays import ModelArrays
+from mdplay.mdp.components import strong_components
+from mdplay.mdp.graph import EndComponents, Mask, end_components
+from mdplay.running import Show, Watch
+from mdplay.solving.values import StateValue
+from mdplay.states.graph import CHANCE, END, GameGraph, explore
+from mdplay.states.walks import Floats, Integers, lengths
+
+UNIT = 2.0**-53
+GOAL = 1e-12  # of the gap between the bounds, in proportion to them
+SWEEPS = 1 << 20  # of one component without end components
+SHORT = 64  # sweeps between two looks at end components
+ROUNDS = 2000  # of those looks
+CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
+
+
+@kernel
+def close_component(
+    states: Any,
+    first_edge: Any,
+    target: Any,
+    kind: Any,
+    chance: Any,
+    points: Any,
+    goal: float,
+    sweeps: int,
+    stop: Any,
+    out_low: Any,
+    out_high: Any,
+) -> int:
+    """Sweep over the states until their bounds are as close as the goal; OPEN if they stand still before."""
+    for _ in range(sweeps):
+        widest, moved = 0.0, False
+        for k in range(len(states)):
+            s = int(states[k])
+            mover = int(kind[s])
+            if mover == END:
+                continue
+            begin, end = int(first_edge[s]), int(first_edge[s + 1])
+            low, high, size = 0.0, 0.0, 0.0
+            for edge in range(begin, end):
+                below, above = (
+                    out_low[int(target[edge])] + points[edge],
+                    out_high[int(target[edge])] + points[edge],
+                )
+                size = max(size, abs(below), abs(above))
+                if mover == CHANCE:
+                    low += chance[edge] * below
+                    high += chance[edge] * above
+                elif edge == begin:
+                    low, high = below, above
+                elif mover == 0:
+                    low, high = max(low, below), max(high, above)
+                else:
+                    low, high = min(low, below), min(high, above)
+            error = size * UNIT * (end - begin + 2 if mover == CHANCE else 1)
+            low, high = max(out_low[s], low - error), min(out_high[s], high + error)
+            moved = moved or low > out_low[s] or high < out_high[s]
+            out_low[s], out_high[s] = low, high
+            widest = max(widest, (high - low) / max(1.0, abs(low)))
+        if widest <= goal:
+            return CLOSED
+        if not moved:
+            return OPEN
+        if stop[0]:
+            return STOPPED
+    return TOO_LONG
+
+
+@kernel
+def close_all(
+    order: Any,
+    starts: Any,
+    first: int,
+    label: Any,
+    loops: Any,
+    first_edge: Any,
+    target: Any,
+    kind: Any,
+    chance: Any,
+    points: Any,
+    endless: float,
+    goal: float,
+    stop: Any,
+    progress: Any,
+    out_low: Any,
+    out_high: Any,
+) -> Any:
+    """Close component after component from ``first`` on; return the one that needs help, and how it is.
+
+    ``loops[c]``: players can stay in component c, or earn points in it; its bounds then are begun elsewhere.
+    """
+    for c in range(first, len(starts) - 1):
+        states = order[starts[c] : starts[c + 1]]
+        if loops[c]:
+            return c, OPEN
+        least, most = np.inf, -np.inf
+        for k in range(len(states)):
+            s = int(states[k])
+            for edge in range(int(first_edge[s]), int(first_edge[s + 1])):
+                t = int(target[edge])
+                if label[t] != c:
+                    least, most = min(least, out_low[t] + points[edge]), max(most, out_high[t] + points[edge])
+        for k in range(len(states)):
+            s = int(states[k])
+            if kind[s] != END:
+                out_low[s], out_high[s] = min(least, endless), max(most, endless)
+        if len(states) == 1:
+            out_low[int(states[0])] = -np.inf if kind[int(states[0])] != END else out_low[int(states[0])]
+            out_high[int(states[0])] = np.inf if kind[int(states[0])] != END else out_high[int(states[0])]
+        edges = (first_edge, target, kind, chance, points)
+        status = close_component(states, *edges, goal, SWEEPS, stop, out_low, out_high)
+        progress[0] += len(states)
+        if status >= STOPPED:
+            return c, status
+    return len(starts) - 1, CLOSED
+
+
+@kernel
+def raise_potential(
+    states: Any, label: Any, first_edge: Any, target: Any, kind: Any, chance: Any, out: Any
+) -> bool:
+    """Raise the potential until it misses falling by 1 by less than a half; False if it does not come to that."""
+    c = label[int(states[0])]
+    for _ in range(SWEEPS):
+        worst = 0.0
+        for k in range(len(states)):
+            s = int(states[k])
+            mean, best = 0.0, 0.0
+            for edge in range(int(first_edge[s]), int(first_edge[s + 1])):
+                t = int(target[edge])
+                after = out[t] if label[t] == c else 0.0
+                mean += chance[edge] * after
+                best = max(best, after)
+            wanted = 1.0 + (mean if kind[s] == CHANCE else best)
+            worst = max(worst, wanted - out[s])
+            out[s] = wanted
+        if worst < 0.4:
+            return True
+    return False
+
+
+class BoundsTable:
+    """Lower and upper bounds of what every state is worth to player 0."""
+
+    method = "value-iteration"
+
+    def __init__(self, graph: GameGraph, low: Floats, high: Floats) -> None:
+        self.game, self.graph, self.low, self.high = graph.game, graph, low, high
+        self.endless = graph.game.endless
+
+    def __len__(self) -> int:
+        return self.graph.num_states
+
+    def states(self) -> Iterator[Any]:
+        """Yield all states, in the order of the graph."""
+        return (self.graph.state(number) for number in range(len(self)))
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return the middle between the bounds of a state."""
+        low, high = self.bounds(state, player)
+        return StateValue((low + high) / 2.0, None)
+
+    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+        """Return what a state is worth to a player at least and at most."""
+        try:
+            number = self.graph.index(state)
+        except KeyError:
+            raise PositionError(f"no game reaches {self.game.text(state)} from where it was solved") from None
+        low, high = float(self.low[number]), float(self.high[number])
+        return (-high, -low) if player else (low, high)
+
+
+def iterate_values(
+    game: Game[Any], state: Any = None, *, threads: int | None = None, goal: float = GOAL, show: Show | None = None
+) -> BoundsTable:
+    """Return bounds of all states that one (default: the start) reaches."""
+    graph = explore(game, state, threads=threads, show=show)
+    return _Iteration(graph, goal, show).run()
+
+
+class _Iteration:
+    """The bounds of one graph."""
+
+    def __init__(self, graph: GameGraph, goal: float, show: Show | None) -> None:
+        self.graph, self.goal, self.watch = graph, goal, Watch(1, show)
+        self.low = np.where(graph.kind == END, graph.result, -np.inf)
+        self.high = np.where(graph.kind == END, graph.result, np.inf)
+        self.label, count = strong_components(graph.first_edge.astype(np.uint64), graph.target)
+        order = np.lexsort((-np.arange(graph.num_states), self.label))  # later states first, ends among them
+        self.order, self.starts = order.astype(np.uint32), np.searchsorted(self.label[order], np.arange(count + 1))
+        self.edges = (graph.first_edge, graph.target, graph.kind, graph.chance, graph.points)
+
+    def run(self) -> BoundsTable:
+        """Close all components, those that need help one by one."""
+        inside = self.label[self.graph.owner] == self.label[self.graph.target]
+        staying = end_components(self.arrays(), np.ones(len(self.arrays().reward), dtype=bool)).label >= 0
+        loops = np.zeros(len(self.starts) - 1, np.uint8)
+        loops[self.label[staying]] = 1
+        loops[self.label[self.graph.owner[inside & (self.graph.points != 0.0)]]] = 1
+        at = 0
+        while at < len(loops):
+            at = self._close_from(at, loops)
+            if at < len(loops):
+                self._close_with_help(at, bool(staying[self._states(at)].any()))
+                at += 1
+        return BoundsTable(self.graph, self.low, self.high)
+
+    def _states(self, component: int) -> Integers:
+        return self.order[self.starts[component] : self.starts[component + 1]]
+
+    def _close_from(self, first: int, loops: Integers) -> int:
+        watch = self.watch
+        given = (self.order, self.starts, first, self.label, loops, *self.edges)
+        limits = (float(self.graph.game.endless), self.goal, watch.stop, watch.progress)
+        at, status = watch.run([partial(close_all, *given, *limits, self.low, self.high)])[0]
+        if status == TOO_LONG:
+            raise LimitError(f"the values of a component did not close in within {SWEEPS:,} sweeps")
+        return int(at)
+
+    # ---------------------------------------------------------------- components that need help
+    def arrays(self) -> ModelArrays:
+        """Return the graph as the planner's arrays: both players choose, chance has one choice of all edges."""
+        if not hasattr(self, "_arrays"):
+            graph = self.graph
+            plays = (graph.kind == 0) | (graph.kind == 1)
+            begins = plays[graph.owner]
+            begins[graph.first_edge[:-1][lengths(graph.first_edge) > 0]] = True
+            choices = np.where(plays, lengths(graph.first_edge), lengths(graph.first_edge) > 0)
+            self._starts = np.flatnonzero(begins)
+            first = np.append(self._starts, len(graph.target))
+            first_choice = np.concatenate([np.zeros(1, np.int64), np.cumsum(choices)])
+            reward = np.zeros(len(self._starts))
+            self._arrays = ModelArrays(first_choice, first, graph.target, graph.chance, reward, 1.0)
+        return self._arrays
+
+    def _close_with_help(self, component: int, stays: bool) -> None:
+        states, graph = self._states(component), self.graph
+        inner = np.flatnonzero((self.label == component)[graph.owner] & (self.label == component)[graph.target])
+        if (graph.points[inner] != 0.0).any():
+            if stays:
+                place = graph.game.text(graph.state(int(graph.owner[inner[0]])))
+                raise GameError(f"points can be earned for ever, as from {place}; there is no value then")
+            self._begin_with_points(component, states, inner)
+        else:
+            self._begin(component, states)
+        for _ in range(ROUNDS):
+            edges = (*self.edges, self.goal, SHORT if stays else SWEEPS, self.watch.stop, self.low, self.high)
+            status = self.watch.run([partial(close_component, states, *edges)])[0]
+            if status == CLOSED or (status == OPEN and not stays):
+                return
+            before = self.low[states].sum(), self.high[states].sum()
+            self._leave_or_stay(states)
+            if status == OPEN and (self.low[states].sum(), self.high[states].sum()) == before:
+                return  # as close as doubles get
+        raise LimitError(f"the values of a component did not close in within {ROUNDS:,} rounds")
+
+    def _exits(self, component: int) -> tuple[float, float]:
+        """Return the least and the largest value of the edges out of a component, ``endless`` among them."""
+        graph, endless = self.graph, float(self.graph.game.endless)
+        out = (self.label == component)[graph.owner] & (self.label != component)[graph.target]
+        low, high = (bound[graph.target[out]] + graph.points[out] for bound in (self.low, self.high))
+        return float(low.min(initial=endless)), float(high.max(initial=endless))
+
+    def _begin(self, component: int, states: Integers) -> None:
+        least, most = self._exits(component)
+        self.low[states], self.high[states] = least, most
+
+    def _begin_with_points(self, component: int, states: Integers, inner: Integers) -> None:
+        """Begin with what the points of as many steps come to as the potential allows."""
+        least, most = self._exits(component)
+        potential = np.zeros(self.graph.num_states)
+        edges = (self.graph.first_edge, self.graph.target, self.graph.kind, self.graph.chance)
+        if not raise_potential(states, self.label, *edges, potential):
+            raise LimitError(f"the games of a component last too long: more than {SWEEPS:,} sweeps do not end")
+        steps = 4.0 * potential[states]  # twice falls by 1 in the mean, and as much again for rounding
+        largest = float(np.abs(self.graph.points[inner]).max())
+        self.low[states], self.high[states] = least - largest * steps, most + largest * steps
+
+    def _leave_or_stay(self, states: Integers) -> None:
+        """Tighten the bounds where players can stay together: who does gets ``endless``, or the best exit."""
+        endless = float(self.graph.game.endless)
+        among = np.zeros(self.graph.num_states, dtype=bool)
+        among[states] = True
+        for gainer, bound, other in ((0, self.high, self.low), (1, self.low, self.high)):
+            found = end_components(self.arrays(), self._kept(1 - gainer, other, among))
+            for number in np.unique(found.label[states][found.label[states] >= 0]):
+                inside = found.label == number
+                best = self._best_exit(gainer, inside, found, bound, endless)
+                cap = np.minimum if gainer == 0 else np.maximum
+                bound[inside] = cap(bound[inside], best)
+
+    def _kept(self, player: int, bound: Floats, among: Mask) -> Mask:
+        """Return the choices among these states, those of a player only where they look best to it."""
+        graph, first = self.graph, self._starts
+        owner, value = graph.owner[first], bound[graph.target[first]] + graph.points[first]
+        own = graph.kind[owner] == player
+        kept: Mask = among[owner] & (~own | (value == bound[owner]))
+        loose = among[owner] & own & (np.abs(value - bound[owner]) <= 1e-9 * np.maximum(1.0, np.abs(value)))
+        return np.asarray(kept | loose, dtype=bool)
+
+    def _best_exit(self, gainer: int, inside: Mask, found: EndComponents, bound: Floats, endless: float) -> float:
+        """Return the best of staying and of the gainer's edges out of an end component."""
+        graph = self.graph
+        out = inside[graph.owner] & ~inside[graph.target] & (graph.kind[graph.owner] == gainer)
+        values = bound[graph.target[out]] + graph.points[out]
+        return float(values.max(initial=endless) if gainer == 0 else values.min(initial=endless))

@@ -1,0 +1,425 @@
+"""All states that a start reaches, each once, and the edges that join them.
+
+States are numbered breadth first, in the order of edges, which is that of actions or outcomes; the numbers are the
+same for any number of threads.
+
+    node[i]      what is kept of state i: the number of its edges (0: the game is over), a bit for the player to
+                 move, a bit where chance moves
+    target[e]    where edge e leads; the edges of a state follow those of the state before
+
+A key takes 8 bytes for most games, a node 2, the index 5 to 11 a state, an edge 4.  What the rules can tell again
+is not kept: actions, rewards, probabilities, results.
+
+A round takes the next CHUNK states for each thread: ``expand`` writes the keys of their followers, and the
+numbering (mdplay.states.numbering) finds out which are new.  The threads wait for each other between these steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from threading import Barrier, BrokenBarrierError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import WORD, elements, lowest, nonempty, without_lowest
+from mdplay.bridge import borrow, kernel, native, pack, put, width
+from mdplay.checking.promises import blame_position
+from mdplay.contract import mask_size
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game
+from mdplay.rng import Random
+from mdplay.running import Show, Watch, num_threads
+from mdplay.states.choices import canonical, choices_of, no_player
+from mdplay.states.keys import (
+    Layout,
+    hash_key,
+    key_at,
+    key_of,
+    layout_of,
+    num_words,
+    read_key,
+    state_of,
+    widths_of,
+    write_key,
+)
+from mdplay.states.memory import budget, in_words
+from mdplay.states.numbering import BLOCK_ROOM, PARTS, Numbering, reserve
+
+CHUNK = 1 << 12  # states that a thread expands in a round, fewer where masks are large
+DEGREE, PLAYER_BIT, CHANCE_BIT = (1 << 12) - 1, 12, 13
+STOPPED, TROUBLE = -1, -2
+FEW_GAMES, FEW_MOVES = 8, 200  # in plain Python, that show how wide the fields are
+
+
+@kernel(plain_first=True)
+def expand(
+    game: Any,
+    fold: bool,
+    layout: Any,
+    words: int,
+    keys: Any,
+    begin: int,
+    end: int,
+    stop: Any,
+    out_node: Any,
+    out_keys: Any,
+    out_hashes: Any,
+) -> int:
+    """Write the nodes of states begin .. end - 1 and the keys of their followers; return how many these are.
+
+    STOPPED if it was told to; TROUBLE - i if a follower of state i has a field too wide, or a player beyond 1.
+    ``keys`` and ``out_node`` begin with state ``begin``; ``out_keys`` has room for as many followers as masks
+    have bits.
+    """
+    fields, listed, key = borrow(layout), borrow(keys), borrow(out_keys)
+    row, count = np.zeros(width(game), np.uint64), 0
+    for i in range(begin, end):
+        if stop[0]:
+            return STOPPED
+        s = read_key(game, listed, (i - begin) * words, fields, borrow(row))
+        mask, by_chance = choices_of(game, s)
+        if no_player(game, s):
+            return TROUBLE - i
+        first = count
+        while nonempty(mask):
+            choice = lowest(mask)
+            mask = without_lowest(mask)
+            t = game.outcome(s, choice) if by_chance else game.step(s, choice)
+            if fold:
+                t = canonical(game, t)
+            if not write_key(game, t, fields, words, key, count * words):
+                return TROUBLE - i
+            put(out_hashes, count, hash_key(key, count * words, words))
+            count += 1
+        out_node[i - begin] = (count - first) | game.player(s) << PLAYER_BIT | by_chance << CHANCE_BIT
+    return count
+
+
+@kernel
+def orbit_sizes(game: Any, layout: Any, words: int, keys: Any, out_size: Any) -> None:
+    """Write how many different images each state has."""
+    row = np.zeros(width(game), np.uint64)
+    for i in range(len(out_size)):
+        s = read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))
+        same = 0
+        for k in range(game.symmetries()):
+            same += pack(game, game.image(s, k)) == pack(game, s)
+        out_size[i] = game.symmetries() // same
+
+
+@kernel
+def level_of(node: Any, target: Any, out_level: Any) -> None:
+    """Write the fewest plies from state 0 to each state; states are in the order of these."""
+    edge = 0
+    for i in range(len(node)):
+        for _ in range(node[i] & DEGREE):
+            t = int(target[edge])
+            if t > i and out_level[t] == 0:
+                out_level[t] = out_level[i] + 1
+            edge += 1
+
+
+@dataclass
+class States:
+    """All states that a start reaches; see the module's text for the arrays."""
+
+    game: Game[Any]
+    fold: bool  # images of each other are one state
+    layout: Layout
+    numbering: Numbering
+    node: NDArray[np.uint16]
+    target: NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @property
+    def words(self) -> int:
+        """The words of a key."""
+        return self.numbering.words
+
+    @property
+    def keys(self) -> NDArray[np.int64]:
+        """The keys of all states."""
+        return self.numbering.keys[: len(self) * self.words]
+
+    @property
+    def num_bytes(self) -> int:
+        """The memory that states, index and edges take."""
+        arrays = (self.keys, self.node, self.target, self.numbering.index)
+        return sum(array.nbytes for array in arrays)
+
+    def number(self, state: Any) -> int | None:
+        """Return the number of a state; None if the start does not reach it."""
+        key = key_of(self.game, state, self.layout, fold=self.fold)
+        return None if key is None else self.numbering.number_of(key)
+
+    def state(self, number: int) -> Any:
+        """Return the state with a number; of images the least."""
+        return state_of(self.game, key_at(self.keys, number, self.words), self.layout)
+
+    def levels(self) -> list[int]:
+        """Return how many states are 0, 1, 2 ... plies from the start, and no fewer."""
+        level = np.zeros(len(self), np.uint32)
+        level_of(self.node, self.target, level)
+        return [int(n) for n in np.bincount(level)]
+
+    def orbits(self) -> NDArray[np.uint16]:
+        """Return how many positions each state stands for."""
+        sizes = np.ones(len(self), np.uint16)
+        if self.fold:
+            orbit_sizes(native(self.game), self.layout.ravel(), self.words, self.keys, sizes)
+        return sizes
+
+
+def enumerate_states(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    fold: bool = False,
+    threads: int | None = 1,
+    memory: int | None = None,
+    max_states: int | None = None,
+    widths: tuple[int, ...] | None = None,
+    show: Show | None = None,
+) -> States:
+    """Return all states that one (default: the start) reaches; raise LimitError if they do not fit.
+
+    ``fold`` lets images under the game's symmetries be one state.  ``memory`` is a limit in bytes, by default most
+    of what is free.  ``widths`` are those of the fields, as far as they are known.
+    """
+    work = Enumeration(
+        game, state, fold=fold, threads=threads, memory=memory, max_states=max_states, widths=widths
+    )
+    work.run(Watch(1, show))
+    return work.states()
+
+
+class Enumeration:
+    """An enumeration under way, which may be stopped between two rounds and go on later."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        state: Any = None,
+        *,
+        fold: bool = False,
+        threads: int | None = 1,
+        memory: int | None = None,
+        max_states: int | None = None,
+        widths: tuple[int, ...] | None = None,
+    ) -> None:
+        self.game, self.fold = game, fold and game.has_symmetries
+        self.start = game.initial() if state is None else state
+        self.threads = min(num_threads(threads), PARTS)
+        self.limit, self.max_states = budget(memory), max_states
+        seen = widths_among([*images_of(game, self.start, self.fold), *states_seen(game, self.start)])
+        self._use_layout(layout_of(list(map(max, seen, widths)) if widths else seen))
+
+    def _use_layout(self, layout: Layout) -> None:
+        """Begin anew, with the start alone."""
+        words = num_words(layout)
+        self.layout = layout
+        most = max(CHUNK, self.limit // (8 * words + 6))
+        self.chunk = chunk_of(self.game)
+        self.numbering = Numbering(words, most, self.threads)
+        self.node = reserve(self.numbering.room, np.uint16)
+        self.target = reserve(max(PARTS * BLOCK_ROOM, self.limit // 4), np.uint32)
+        self.done = self.edges = 0
+        key = key_of(self.game, self.start, layout, fold=self.fold)
+        assert key is not None
+        self.numbering.begin(key)
+
+    def restore(self, layout: Layout, arrays: dict[str, NDArray[Any]]) -> None:
+        """Go on from what ``arrays`` has told."""
+        self._use_layout(layout)
+        self.numbering.begin(arrays["keys"].ravel().view(np.int64))
+        self.done, self.edges = len(arrays["node"]), len(arrays["target"])
+        self.node[: self.done], self.target[: self.edges] = arrays["node"], arrays["target"]
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what is known so far: all keys, and the nodes and edges of the states that were expanded."""
+        words = self.numbering.words
+        keys = self.numbering.keys[: self.numbering.known * words].view(np.uint64).reshape(-1, words)
+        return {"keys": keys, "node": self.node[: self.done], "target": self.target[: self.edges]}
+
+    @property
+    def complete(self) -> bool:
+        """Whether every state was expanded."""
+        return self.done == self.numbering.known
+
+    def states(self) -> States:
+        """Return all states."""
+        assert self.complete
+        done, edges = self.done, self.edges
+        return States(self.game, self.fold, self.layout, self.numbering, self.node[:done], self.target[:edges])
+
+    def run(self, watch: Watch) -> None:
+        """Work until all states are found, or ``watch.stop`` is set."""
+        self._watch, self._wider = watch, [0]
+        while self._wider:
+            self._going, self._wider = not self.complete, []
+            self._barrier = Barrier(self.threads)
+            watch.run([partial(self._work, thread) for thread in range(self.threads)])
+            if self._wider:
+                self._use_layout(layout_of(self._wider))
+
+    # ---------------------------------------------------------------- rounds
+    def _work(self, thread: int) -> None:
+        """Take part in all rounds; the first thread does those alone that have states for one only."""
+        try:
+            while True:  # who goes on was decided before all met: nobody may look at it while another one works
+                if thread == 0:
+                    self._rounds_alone()
+                self._meet()
+                if not self._going:
+                    return
+                self._round_together(thread)
+        except BrokenBarrierError:
+            return  # another thread tells why
+        except BaseException:
+            self._barrier.abort()
+            raise
+
+    def _rounds_alone(self) -> None:
+        numbering = self.numbering
+        numbering.counts[1:] = 0
+        while self._going and (self.threads == 1 or numbering.known - self.done <= self.chunk):
+            self._expand(0)
+            self._make_room()
+            if not self._going:
+                return
+            if not self._filled:
+                numbering.fill()
+            numbering.find_alone(self.edges, self.target)
+            self._end_round(self.chunk)
+
+    def _round_together(self, thread: int) -> None:
+        numbering = self.numbering
+        self._expand(thread)
+        self._meet(self._make_room)
+        if not self._going:
+            return
+        if not self._filled:
+            numbering.fill(numbering.parts[thread])
+            self._meet()
+        numbering.find(thread)
+        self._meet()
+        numbering.number(thread)
+        self._meet()
+        numbering.link(thread, self.edges, self.target)
+        self._meet(partial(self._end_round, self.threads * self.chunk))
+
+    def _meet(self, then: Callable[[], None] | None = None) -> None:
+        """Wait for all threads; one of them does what is to be done by one alone."""
+        if self._barrier.wait() == 0 and then is not None:
+            then()
+        self._barrier.wait()
+
+    def _expand(self, thread: int) -> None:
+        numbering, words = self.numbering, self.numbering.words
+        begin, end = (min(numbering.known, self.done + i * self.chunk) for i in (thread, thread + 1))
+        keys, node = numbering.keys[begin * words : end * words], self.node[begin:end]
+        given = (
+            native(self.game),
+            self.fold,
+            self.layout.ravel(),
+            words,
+            keys,
+            begin,
+            end,
+            self._watch.stop,
+            node,
+        )
+        numbering.counts[thread] = expand(*given, *numbering.block(thread, (end - begin) * mask_size(self.game)))
+
+    def _make_room(self) -> None:
+        """Look at what was expanded, and see that there is room for all of it."""
+        counts, numbering = self.numbering.counts, self.numbering
+        if counts.min() <= TROUBLE:
+            number = TROUBLE - int(counts[counts <= TROUBLE].max())
+            s = state_of(self.game, key_at(numbering.keys, number, numbering.words), self.layout)
+            self._wider = widths_needed(self.game, s, self.layout, self.fold)
+        self._going = counts.min() >= 0
+        if not self._going:
+            return
+        most = numbering.known + int(counts.sum())
+        self._filled = numbering.has_slots(most)
+        self._refuse(most)
+        while not numbering.has_slots(most):
+            numbering.use_slots(2 * len(numbering.index))
+
+    def _refuse(self, most: int) -> None:
+        """Raise LimitError if the next round could not be kept."""
+        numbering, known = self.numbering, self.numbering.known
+        if self.max_states is not None and known > self.max_states:
+            raise LimitError(f"the game has more than {self.max_states:,} states")
+        slots = len(numbering.index) * (1 if numbering.has_slots(most) else 2)
+        used = known * (8 * numbering.words + 2) + 4 * self.edges + 4 * slots
+        edges = self.edges + int(numbering.counts.sum())
+        if used > self.limit or most > numbering.room or edges > len(self.target):
+            what = f"more than {known:,} states with {self.edges:,} edges"
+            raise LimitError(f"{what} would need more memory than {in_words(self.limit)}, which may be used")
+
+    def _end_round(self, expanded: int) -> None:
+        numbering = self.numbering
+        self.done = min(numbering.known, self.done + expanded)
+        self.edges += int(numbering.counts.sum())
+        numbering.end_round()
+        self._watch.progress[0] = numbering.known
+        self._going = not self.complete and not self._watch.stop[0]
+
+
+# ---------------------------------------------------------------- in plain Python
+def chunk_of(game: Game[Any]) -> int:
+    """Return how many states of a game may be expanded into one block."""
+    return min(CHUNK, BLOCK_ROOM // mask_size(game))
+
+
+def images_of(game: Game[Any], s: Any, fold: bool) -> list[Any]:
+    """Return the images of a state, or only the state itself."""
+    return [s, *(game.image(s, k) for k in range(1, game.symmetries()))] if fold else [s]
+
+
+def widths_needed(game: Game[Any], s: Any, layout: Layout, fold: bool) -> list[int]:
+    """Return the widths that the followers of a state need, or raise what is wrong with the game there."""
+    widths = widths_of(layout)
+    images = [image for t in followers_of(game, s) for image in images_of(game, t, fold)]
+    needed = list(map(max, widths, widths_among(images))) if images else widths
+    if needed == widths:
+        blame_position(game, s)
+        raise GameError(f"a rule of {type(game).__name__} changes its answer in {game.text(s)}")
+    return needed
+
+
+def followers_of(game: Game[Any], s: Any) -> list[Any]:
+    """Return the states one ply after a state."""
+    if nonempty(game.outcomes(s)):
+        return [game.outcome(s, i) for i in elements(game.outcomes(s))]
+    return [game.step(s, action) for action in elements(game.legal(s))]
+
+
+def widths_among(states: Sequence[Any]) -> list[int]:
+    """Return the bits that each field needs for these states."""
+    return [max(1, *(int(v) & WORD for v in column)).bit_length() for column in zip(*states, strict=True)]
+
+
+def states_seen(game: Game[Any], start: Any) -> list[Any]:
+    """Return the states that a few random games in plain Python come to."""
+    seen = [start]
+    for seed in range(FEW_GAMES):
+        s, rng = start, Random(seed)
+        for _ in range(FEW_MOVES):
+            outcomes, legal = game.outcomes(s), game.legal(s)
+            if nonempty(outcomes):
+                s = game.outcome(s, rng.pick(outcomes))
+            elif nonempty(legal):
+                s = game.step(s, rng.pick(legal))
+            else:
+                break
+            seen.append(s)
+    return seen

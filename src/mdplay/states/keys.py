@@ -1,0 +1,146 @@
+"""States as short keys, and a hash table of them.
+
+A packed state has a 64-bit word for each field, most of them nearly empty.  A *layout* puts the fields side by
+side into as few words as they need; its row j tells where field j goes:
+
+    layout[j] = (word, shift, size)         key[word] |= field << shift, provided that field < 2**size
+
+Tic-Tac-Toe's (mine, theirs, player) of 9 + 9 + 1 bits is one word instead of three.  The widths are what random
+games have shown; a solver that meets a wider field starts again with that field widened.
+
+    table[slot * (K + 1) ...] = (*key, entry)     entry 0 = the slot is free; slots are a power of two
+
+A key of K words and what is known of it stand side by side, so that a look costs one line of the cache; slots
+are probed in order.  Tables and keys are flat arrays, ``borrow`` in kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import U64, WORD, mix
+from mdplay.bridge import get, load, pack, part, put, unpack, width
+from mdplay.game import Game
+
+Layout = NDArray[np.int64]
+WORD_BITS = 64
+
+
+def layout_of(widths: Sequence[int]) -> Layout:
+    """Return a layout for fields of these widths in bits, each in one piece, the first ones lowest."""
+    rows, word, used = [], 0, 0
+    for size in widths:
+        if used + size > WORD_BITS:
+            word, used = word + 1, 0
+        rows.append((word, used % WORD_BITS, size))
+        used += size
+    return np.array(rows, np.int64)
+
+
+def num_words(layout: Layout) -> int:
+    """Return the number of words of a key."""
+    return int(layout[-1, 0]) + 1
+
+
+def key_of(game: Game[Any], s: Any, layout: Layout, *, fold: bool = True) -> NDArray[np.int64] | None:
+    """Return the key of a state, or of its least image, in plain Python; None if a field is wider than allowed."""
+    images = [game.image(s, k) for k in range(1, game.symmetries())] if fold and game.has_symmetries else []
+    fields = min(tuple(int(v) & WORD for v in image) for image in (s, *images))
+    key = [0] * num_words(layout)
+    for field, (word, shift, size) in zip(fields, layout.tolist(), strict=True):
+        if field >> size:
+            return None
+        key[word] |= field << shift
+    return np.array(key, np.uint64).view(np.int64)
+
+
+def key_at(keys: NDArray[np.int64], number: int, words: int) -> NDArray[np.int64]:
+    """Return the key of a number in a list of keys."""
+    return keys[number * words : (number + 1) * words]
+
+
+def packed_of(keys: NDArray[np.int64], layout: Layout) -> NDArray[np.uint64]:
+    """Return the packed states of a list of keys, a row each."""
+    rows = keys.view(np.uint64).reshape(-1, num_words(layout))
+    columns = [
+        rows[:, word] >> np.uint64(shift) & np.uint64((1 << size) - 1) for word, shift, size in layout.tolist()
+    ]
+    return np.column_stack(columns)
+
+
+def keys_of(fields: NDArray[np.uint64], layout: Layout) -> NDArray[np.int64]:
+    """Return the list of the keys of packed states, all of which fit the layout."""
+    rows = np.zeros((len(fields), num_words(layout)), np.uint64)
+    for column, (word, shift, _) in zip(fields.T, layout.tolist(), strict=True):
+        rows[:, word] |= column << np.uint64(shift)
+    return rows.view(np.int64).ravel()
+
+
+def state_of(game: Game[Any], key: NDArray[np.int64], layout: Layout) -> Any:
+    """Return the state of a key, in plain Python."""
+    return unpack(game, fields_of(key.tolist(), layout))
+
+
+def fields_of(key: Sequence[int], layout: Layout) -> tuple[int, ...]:
+    """Return the fields of a state, as words, from the words of its key: the inverse of ``key_of``."""
+    return tuple((int(key[word]) & WORD) >> shift & (1 << width) - 1 for word, shift, width in layout.tolist())
+
+
+def widths_of(layout: Layout) -> list[int]:
+    """Return the widths that a layout was made for."""
+    return [int(size) for size in layout[:, 2]]
+
+
+@part
+def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: int) -> bool:
+    """Write the key of a state from place ``at`` on; return False if a field is wider than the layout allows."""
+    packed = pack(game, s)
+    fits = True
+    for j in range(num_words):
+        put(out_key, at + j, 0)
+    for j in range(len(packed)):
+        field, size = U64(packed[j]), get(layout, 3 * j + 2)
+        fits &= size == WORD_BITS or field >> size == 0
+        place = at + get(layout, 3 * j)
+        put(out_key, place, get(out_key, place) | field << get(layout, 3 * j + 1))
+    return fits
+
+
+@part
+def read_key(game: Any, keys: Any, at: int, layout: Any, row: Any) -> Any:
+    """Return the state of the key from place ``at`` on; ``row`` is room for a word a field."""
+    for j in range(width(game)):
+        size = get(layout, 3 * j + 2)
+        field = U64(get(keys, at + get(layout, 3 * j))) >> get(layout, 3 * j + 1)
+        put(row, j, field if size == WORD_BITS else field & (U64(1) << size) - U64(1))
+    return load(game, row, 0)
+
+
+@part
+def hash_key(key: Any, at: int, num_words: int) -> Any:
+    """Return the hash of a key, a word."""
+    h = mix(get(key, at), num_words)
+    for j in range(1, num_words):
+        h = mix(h, get(key, at + j))
+    return h
+
+
+@part
+def find_key(table: Any, last: int, first: int, key: Any, at: int, num_words: int) -> int:
+    """Return the slot of a key, or the free slot where it belongs; look from slot ``first`` on.
+
+    ``last`` is the number of slots less one.
+    """
+    slot = first
+    while get(table, slot * (num_words + 1) + num_words) != 0:
+        same = True
+        for j in range(num_words):
+            same &= get(table, slot * (num_words + 1) + j) == get(key, at + j)
+        if same:
+            break
+        slot = (slot + 1) & last
+    return slot

@@ -1,0 +1,206 @@
+"""The games on offer: built-in ones by name, installed ones, and a user's own from the command line.
+
+A text from outside is an id of this list and parameters of that game, nothing else: ``registry.make`` opens files
+that a text names, so only the words of the command line reach it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from mdplay.game import Game, num_players
+from mdplay.position import Position
+from mdplay.registry import make, maker, names
+from mdplay.specs import Parameter, parameters, read_parameters, read_spec
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the page presents a game."""
+
+    title: str
+    fact: str = ""
+    sides: tuple[str, str] = ("Red", "Blue")
+    piece: str = "move"  # what a move adds to the board
+    presets: Mapping[str, str] = field(default_factory=dict)
+    shown: str = ""  # the position on the first page
+    solver: str = ""  # how it is advised: table, proof, book, network; asked of the package where it is not told
+
+
+LOOKS = {
+    "connect-four": Look(
+        "Connect Four",
+        "The first player wins with the 41st disc.",
+        piece="disc",
+        presets={"7 × 6": "", "6 × 5": "rows=5,cols=6", "5 × 5": "rows=5,cols=5", "8 × 6": "rows=6,cols=8"},
+        shown="moves:4,4,4,4,4,2,5,3,5,5,3,6",
+        solver="proof",
+    ),
+    "tic-tac-toe": Look(
+        "Tic-Tac-Toe",
+        "A draw with best play; all 5,478 positions are known.",
+        ("X", "O"),
+        "mark",
+        {"3 × 3": "", "3 × 4": "cols=4", "4 × 4, three": "rows=4,cols=4"},
+        "moves:4,0,2,6,3",
+        solver="table",
+    ),
+    "anti-tic-tac-toe": Look(
+        "Anti-Tic-Tac-Toe",
+        "Three in a row loses. A draw, by the centre only.",
+        ("X", "O"),
+        "mark",
+        {"3 × 3": "", "3 × 4": "cols=4"},
+        "moves:4,0,8,1,3",
+        solver="table",
+    ),
+    "dots-and-boxes": Look(
+        "Dots and Boxes",
+        "Two by two: the first player takes three boxes of four.",
+        piece="line",
+        presets={"2 × 2": "", "2 × 3": "rows=2,cols=3", "3 × 3": "rows=3,cols=3"},
+        shown="moves:0,2,6,8,1,11,5,4,3,10,7",
+        solver="table",
+    ),
+    "othello": Look(
+        "Othello",
+        "Enclose discs and they are yours. Eight by eight is a draw with best play.",
+        ("Red", "Blue"),
+        "disc",
+        {"8 × 8": "", "6 × 6": "side=6", "4 × 4": "side=4"},
+        "moves:d3,c3,c4,e3,f2,c5,b3,d2",
+        "search",
+    ),
+    "breakthrough": Look(
+        "Breakthrough",
+        "Get a pawn through to the far side.",
+        presets={"8 × 8": "", "6 × 6": "rows=6,cols=6", "5 × 5": "rows=5,cols=5"},
+        shown="moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
+        solver="search",
+    ),
+    "qubic": Look(
+        "Qubic",
+        "Four in a row in a cube of 64. The first player wins; the proof is in the box.",
+        piece="mark",
+        shown="moves:000,333,030,003,300,111,033,222,012,121,303,230",
+        solver="book",
+    ),
+    "2048": Look(
+        "2048",
+        "One player, and chance. A network that taught itself advises.",
+        ("You", ""),
+        presets={"4 × 4": "", "3 × 3": "rows=3,cols=3", "2 × 2": "rows=2,cols=2"},
+        shown="0121034a12580236",
+        solver="network",
+    ),
+    "chess-ending": Look(
+        "Chess endings", "Few men, every position known, and how far it is to mate.", solver="table"
+    ),
+    "dodgem": Look("Dodgem", "Get your cars off the board, and never shut the other in.", solver="table"),
+    "mens-morris": Look("Men's Morris", "Mills take men; the game may come back to where it was.", solver="table"),
+    "mu-torere": Look("Mū tōrere", "Eight points and a centre: with best play it never ends.", solver="table"),
+    "pig": Look("Pig", "Roll on, or hold what you have.", solver="table"),
+    "pocket-cube": Look(
+        "Pocket Cube", "Two by two by two: eleven turns are always enough.", ("You", ""), solver="table"
+    ),
+    "sliding-puzzle": Look("Sliding puzzle", "Eight tiles and a hole.", ("You", ""), solver="table"),
+}
+ORDER = tuple(LOOKS)
+AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic", "2048"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game on offer: its id, how it is presented, and the text that makes it."""
+
+    id: str
+    look: Look
+    spec: str
+    own: bool = False
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """The parameters that the page may set."""
+        return parameters(type(make(self.spec)) if self.own else maker(self.spec))
+
+    @cached_property
+    def solver(self) -> str:
+        """How the game is advised, in a word."""
+        if self.look.solver:
+            return self.look.solver
+        from mdplay.playing.advising import adviser_method  # late: it brings compiled code
+
+        return adviser_method(self.make())
+
+    def make(self, params: str = "") -> Game[Any]:
+        """Return the game with parameters; raise MdplayError if they are none of its."""
+        return made(self.spec, self.own, params)
+
+    def told(self, params: str = "") -> dict[str, Any]:
+        """Return the game as data, of which ``made`` makes it again in another process."""
+        return {"name": self.spec, "own": self.own, "params": params}
+
+    def position(self) -> Position[Any]:
+        """Return the position of the first page."""
+        game = self.make()
+        return Position.parse(game, self.look.shown) if self.look.shown else Position.start(game)
+
+
+@lru_cache(maxsize=64)
+def made(name: str, own: bool, params: str) -> Game[Any]:
+    """Return a game: of a spec of the command line, or of a registered name, which opens no file."""
+    if not own:
+        chosen = maker(name)
+        return chosen(**read_parameters(parameters(chosen), params))
+    game = make(name)
+    given = read_parameters(parameters(type(game)), params)
+    return type(game)(**(_fields(game) | given)) if given else game
+
+
+def _fields(game: Game[Any]) -> dict[str, Any]:
+    return {parameter.name: getattr(game, parameter.name) for parameter in parameters(type(game))}
+
+
+class Catalogue(dict[str, Entry]):
+    """The games on offer by id, those of the command line first."""
+
+    def __init__(self, specs: Iterable[str] = ()) -> None:
+        super().__init__()
+        registered = [*ORDER, *(name for name in names() if name not in ORDER)]
+        named = [spec for spec in specs if spec not in registered]
+        chosen = [spec for spec in specs if spec in registered]
+        for number, spec in enumerate(named, start=1):
+            entry = own_entry(f"own-{number}", spec)
+            self[entry.id] = entry
+        for name in [*chosen, *(name for name in registered if name not in chosen)]:
+            self[name] = Entry(name, LOOKS.get(name, Look(name)), name)
+
+
+def own_entry(identifier: str, spec: str) -> Entry:
+    """Return a game of the command line: a user's file, or a game with parameters."""
+    game = make(spec)
+    read = read_spec(spec)
+    if read.file is not None:
+        from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
+
+        try_game(game)
+    elif read.name in LOOKS:
+        base = LOOKS[read.name]
+        return Entry(
+            identifier, Look(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
+        )
+    return Entry(identifier, Look(type(game).__name__, _first_line(game), _sides(game)), spec, own=True)
+
+
+def _sides(game: Game[Any]) -> tuple[str, str]:
+    return ("Red", "Blue") if num_players(game) == 2 else ("You", "")
+
+
+def _first_line(game: Game[Any]) -> str:
+    """Return what the class says of itself; not what a dataclass writes where nobody wrote anything."""
+    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
+    return "Your own game." if not line or line.startswith(f"{type(game).__name__}(") else line[:200]

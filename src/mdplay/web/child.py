@@ -1,0 +1,119 @@
+"""The process that compiles: it does in small what the server is about to do, so that kernels are on disk.
+
+A task comes on stdin, as JSON: ``{"kind": ..., ...}``.  It is the server's, never a client's text: a game is an
+entry of the catalogue with checked parameters.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mdplay.game import Game
+from mdplay.position import Position
+from mdplay.rng import Random
+from mdplay.web.catalogue import made
+
+NICE = 5  # the server and its kernels come first
+SECONDS = 5.0
+
+
+def advise(game: Game[Any], opponent: str) -> None:
+    """Make the adviser of a game and ask it about a position."""
+    from mdplay.playing.advising import adviser_for
+
+    adviser = adviser_for(game, opponent=opponent, seconds=SECONDS)
+    for _, _ in zip(range(4), adviser.advise(first_state(game)), strict=False):
+        pass
+    search(game)
+
+
+def search(game: Game[Any]) -> None:
+    """Search a little."""
+    from mdplay.searching.stepwise import Search
+
+    Search(game, first_state(game), max_bytes=1 << 20).run(20)
+
+
+def look_ahead(game: Game[Any]) -> None:
+    """Search to a small depth."""
+    from mdplay.searching.depth_limited import depth_limited
+
+    depth_limited(game, first_state(game), depth=2)
+
+
+def act(game: Game[Any], agent: str) -> None:
+    """Let an agent make a move."""
+    from mdplay.playing.agents import make_agent
+
+    make_agent(game, agent).act(first_state(game), Random(1))
+
+
+def improve(game: Game[Any]) -> None:
+    """Train what a game's adviser lacks, and tell the curve."""
+    from mdplay.playing.advising import adviser_for
+
+    adviser: Any = adviser_for(game)
+    if hasattr(adviser, "improve"):
+        adviser.improve(lambda line: print(line, flush=True))
+
+
+def learn(game: Game[Any], method: str) -> None:
+    """Learn a few games."""
+    from mdplay.web.labs import learned_by
+
+    learned_by(game, method, 10, 0).agent().act(first_state(game), Random(1))
+
+
+def plan(text: str, method: str) -> None:
+    """Plan in an MDP."""
+    from mdplay.mdp import plan as planned
+    from mdplay.mdp.cs747 import parse_mdp
+
+    planned(parse_mdp(text.encode()), method, threads=1)
+
+
+def bandits(policies: list[str]) -> None:
+    """Pull a few arms by each policy."""
+    from mdplay.bandits.laboratory import Bandit, compare
+
+    compare(Bandit(), policies, steps=2, runs=1, threads=1)
+
+
+def tournament(game: Game[Any], agents: list[str]) -> None:
+    """Let each agent make a move, and play two games at random."""
+    from mdplay.playing.matches import match
+
+    for agent in agents:
+        act(game, agent)
+    match(game, "random", "random", games=2)
+
+
+def first_state(game: Game[Any]) -> Any:
+    """Return a state in which a player moves."""
+    position, rng = Position.start(game), Random(1)
+    while position.is_chance:
+        position = position.after(position.draw(rng.word()))
+    return position.state
+
+
+KINDS: dict[str, Callable[..., None]] = {
+    one.__name__: one for one in (advise, search, look_ahead, act, improve, learn, plan, bandits, tournament)
+}
+
+
+def main() -> None:
+    """Read a task and do it."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    task = json.loads(sys.stdin.read())
+    game = task.pop("game", None)
+    given = {} if game is None else {"game": made(**game)}
+    KINDS[task.pop("kind")](**given, **task)
+
+
+if __name__ == "__main__":
+    main()

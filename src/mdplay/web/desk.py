@@ -1,0 +1,152 @@
+"""What all routes work with: the games, the places for work, what is known; and how the server feels.
+
+Compiled code is imported beside the event loop, when it is first needed: a page is shown before that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from fastapi import Depends, HTTPException, Request, Response
+
+from mdplay.errors import IllegalMove, MdplayError, PositionError
+from mdplay.web.catalogue import AT_ONCE, Catalogue, Entry
+from mdplay.web.jobs import Busy, EventStream, Job, Pool
+
+if TYPE_CHECKING:
+    from mdplay.web.knowing import Knowledge
+    from mdplay.web.labs import School
+
+T = TypeVar("T")
+PULSE_SECONDS = 0.02
+
+
+class Desk:
+    """What the routes work with."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        pool: Pool | None = None,
+        *,
+        apart: bool = False,
+        reproduction: Path = Path("reproduction"),
+    ) -> None:
+        self.catalogue, self.pool = catalogue, pool or Pool()
+        self.reproduction = reproduction / "index.html"  # what ``mdplay reproduce`` wrote, if it did
+        self._apart = apart  # kernels are compiled in a process of their own
+        self.listed: dict[str, dict[str, Any]] = {}
+        self.lags: deque[float] = deque(maxlen=500)  # of the event loop, the last ten seconds
+        self.began = time.monotonic()
+        self._lock = threading.RLock()
+
+    # ---------------------------------------------------------------- what is known
+    @property
+    def knowledge(self) -> Knowledge:
+        """The advisers; to be asked for in a worker thread, since it imports compiled code."""
+        with self._lock:
+            return self._knowledge
+
+    @cached_property
+    def _knowledge(self) -> Knowledge:
+        from mdplay.running import compiling
+        from mdplay.web.knowing import Knowledge
+
+        compiling.elsewhere = self._apart
+        return Knowledge()
+
+    @property
+    def school(self) -> School:
+        """What was learned on the page; to be asked for in a worker thread."""
+        with self._lock:
+            return self._school
+
+    @cached_property
+    def _school(self) -> School:
+        from mdplay.web.labs import School
+
+        return School()
+
+    def learned(self, game: str, params: str) -> list[dict[str, Any]]:
+        """Return the agents that learned a game on the page."""
+        school: Any = self.__dict__.get("_school")
+        return [] if school is None else school.agents(game, params)
+
+    def prepare(self) -> None:
+        """Make the advisers of the first games, one after the other, before anybody asks."""
+        for entry in self.catalogue.values():
+            if not entry.own and entry.id not in AT_ONCE:
+                continue
+            with suppress(Exception):  # who asks hears of it
+                self.knowledge.adviser(entry).result()
+
+    # ---------------------------------------------------------------- answers
+    def entry(self, game: str) -> Entry:
+        """Return the game of an id, or answer 404."""
+        if game not in self.catalogue:
+            raise HTTPException(404, "no such game")
+        return self.catalogue[game]
+
+    async def quick(self, task: Callable[[], T]) -> T:
+        """Return what a short task gives; what was wrong with the question is told without repeating it."""
+        try:
+            return await self.pool.quick(task)
+        except (PositionError, IllegalMove):
+            raise HTTPException(422, "these moves, or this position, are not possible in this game") from None
+        except MdplayError:
+            raise HTTPException(422, "these parameters make no game") from None
+        except (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError):
+            raise HTTPException(422, "that is not a position") from None
+
+    def stream(self, work: Callable[[Job], None]) -> Response:
+        """Return the events of a job as they come."""
+        try:
+            return EventStream(self.pool.start(work))
+        except Busy:
+            raise HTTPException(503, "too much at once; come again in a second", {"Retry-After": "1"}) from None
+
+    # ---------------------------------------------------------------- how it feels
+    async def feel(self) -> None:
+        """Measure without end how long the event loop keeps anybody waiting."""
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(PULSE_SECONDS)
+            self.lags.append(time.perf_counter() - before - PULSE_SECONDS)
+
+    def status(self) -> dict[str, Any]:
+        """Return what is being prepared, and how the server feels."""
+        known: Any = self.__dict__.get("_knowledge")
+        busy = [*known.busy.values(), *known.workshop.busy.values()] if known else []
+        return {
+            "busy": list(dict.fromkeys(busy)),
+            "training": {game: list(curve) for game, curve in (known.curves if known else {}).items()},
+            "jobs": self.pool.busy,
+            "places": self.pool.size,
+            "lag_ms": round(1000 * self.lags[-1], 1) if self.lags else 0.0,
+            "max_lag_ms": round(1000 * max(self.lags), 1) if self.lags else 0.0,
+            "up": round(time.monotonic() - self.began, 1),
+        }
+
+    def close(self) -> None:
+        """Stop all work."""
+        self.pool.close()
+        known: Any = self.__dict__.get("_knowledge")
+        if known is not None:
+            known.workshop.close()
+
+
+def desk_of(request: Request) -> Desk:
+    """Return what the application works with."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+AtDesk = Annotated[Desk, Depends(desk_of)]

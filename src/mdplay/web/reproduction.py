@@ -1,0 +1,102 @@
+"""The five systems on the page: computed by ``mdplay reproduce`` in a process of its own, read from its folder.
+
+The folder is the server's (in the cache), one for each system; what is finished there is shown at once.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from fastapi import APIRouter, HTTPException, Response
+from fastapi import Path as InPath
+
+from mdplay.errors import LimitError
+from mdplay.folders import cache_folder
+from mdplay.web.desk import AtDesk
+from mdplay.web.jobs import Job
+from mdplay.web.routes import PLAIN, STREAM
+
+TITLES = {
+    1: "Dots and Boxes, solved by policy iteration",
+    2: "The MDP planner, and Anti-Tic-Tac-Toe",
+    3: "2048, learned by an n-tuple network",
+    4: "Connect Four: heuristic, MCTS, bandits",
+    5: "Qubic, learned by Monte Carlo",
+}
+TELL_SECONDS = 0.5
+
+router = APIRouter(prefix="/api/v1")
+Number = Annotated[int, InPath(ge=1, le=len(TITLES))]
+
+
+def folder_of(number: int) -> Path:
+    """Return where a system's figures are kept."""
+    return cache_folder() / "reproduction" / str(number)
+
+
+@router.get("/reproduction")
+async def systems(desk: AtDesk) -> dict[str, Any]:
+    """List the systems, and whether each is finished; tell where a page that the command wrote is served."""
+
+    def found() -> dict[str, Any]:
+        listed = [{"number": n, "title": title, "done": chapter(n) is not None} for n, title in TITLES.items()]
+        page = "/reproduction/page" if desk.reproduction.is_file() else None
+        return {"systems": listed, "page": page, "command": "mdplay reproduce"}
+
+    return await desk.quick(found)
+
+
+@router.get("/reproduction/{number}", responses=PLAIN)
+async def finished(number: Number, desk: AtDesk) -> dict[str, Any]:
+    """Return a finished system with its figures."""
+    made = await desk.quick(lambda: chapter(number))
+    if made is None:
+        raise HTTPException(404, "this system was not computed yet")
+    return made
+
+
+@router.get("/reproduction/{number}/run", responses=STREAM, response_class=Response)
+async def run(number: Number, desk: AtDesk) -> Response:
+    """Stream the making of a system, with small numbers: how many figures there are, then all of them."""
+    return desk.stream(lambda job: tell_system(job, number))
+
+
+def tell_system(job: Job, number: int) -> None:
+    """Let another process compute a system; it is ended when nobody waits for it any more."""
+    folder = folder_of(number)
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "mdplay", "reproduce", str(number), "--quick", "--out", str(folder)]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, start_new_session=True) as child:
+        try:
+            while child.poll() is None:
+                job.emit("stats", {"done": len(list((folder / "parts").glob("*.json")))})
+                job.stopped.wait(TELL_SECONDS)
+        finally:
+            child.kill()
+    made = chapter(number)
+    if child.returncode or made is None:
+        raise LimitError("it came to no end; mdplay reproduce tells why on the command line")
+    job.emit("chapter", made)
+
+
+def chapter(number: int) -> dict[str, Any] | None:
+    """Return a system as it lies in its folder; None if it is not finished."""
+    folder = folder_of(number)
+    try:
+        told = json.loads((folder / "figures.json").read_text())["systems"][str(number)]
+        parts = [json.loads((folder / "parts" / f"{name}.json").read_text()) for name in told["figures"]]
+        figures = [_figure(part["figure"]) for part in parts]
+    except (OSError, ValueError, KeyError, TypeError):  # not there yet, or damaged: it is made again
+        return None
+    return {"number": number, "title": told["title"], "headline": told["headline"], "figures": figures}
+
+
+def _figure(figure: dict[str, Any]) -> dict[str, Any]:
+    light, dark = figure["picture"] or (None, None)
+    shown = {name: figure[name] for name in ("title", "text", "command", "table", "drawing")}
+    return shown | {"picture": {"light": light, "dark": dark} if light else None}

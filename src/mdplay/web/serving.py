@@ -1,0 +1,117 @@
+"""``serve``: the server on this machine, its address, and its end."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from types import FrameType
+
+import uvicorn
+
+from mdplay.errors import MdplayError
+from mdplay.stopping import answered
+from mdplay.web.app import make_app
+from mdplay.web.catalogue import Catalogue
+from mdplay.web.desk import Desk
+from mdplay.web.safety import LOOPBACK
+
+HOST, PORT = "127.0.0.1", 8765
+SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
+CONNECTIONS = 512
+
+
+class Server(uvicorn.Server):
+    """A server that ends at once: streams are closed and nobody is waited for."""
+
+    def __init__(self, config: uvicorn.Config, began: Callable[[], None], ended: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._began, self._ended = began, ended
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._began()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End on Ctrl-C or SIGTERM."""
+        answered()
+        self._ended()
+        self.should_exit = True
+
+
+def serve(
+    games: Sequence[str] = (),
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    token: str | None = None,
+    open_browser: bool = False,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.
+
+    Only this machine is served, unless ``host`` is another address: then everybody who asks must bring a token,
+    and one is made if none is given.  Port 0 takes a free one.
+    """
+    if host not in LOOPBACK and not token:
+        token = secrets.token_urlsafe(24)
+    elif host in LOOPBACK:
+        token = token or None
+    listener = _listen(host, port)
+    desk = Desk(Catalogue(games), apart=True)
+    app = make_app(desk, hosts=_names(host), token=token)
+    address = _address(host, listener.getsockname()[1], token)
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+    def began() -> None:
+        tell(address)
+        threading.Thread(target=desk.prepare, daemon=True).start()
+        if open_browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
+        ws="none",
+    )
+    Server(config, began, desk.close).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or raise MdplayError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise MdplayError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
+    return listener
+
+
+def _names(host: str) -> list[str]:
+    """Return the names by which others may ask for this server."""
+    if host in ("0.0.0.0", "::"):  # every address of this machine
+        found = {socket.gethostname(), socket.getfqdn()}
+        with suppress(OSError):
+            found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+        return sorted(found)
+    return [host]
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")

@@ -1,0 +1,97 @@
+// The keyboard.
+import { $, h, toast } from "../lib/dom.js";
+import { copy, help, newGame, share } from "./dialogs.js";
+
+const PUSHES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
+
+export function keys(page, theme) {
+  const { line } = page;
+  const acts = {
+    ArrowLeft: () => page.go(line.at - 1),
+    ArrowRight: () => page.go(line.at + 1),
+    Home: () => page.go(0),
+    End: () => page.go(line.end),
+    " ": () => page.playBest(),
+    h: () => page.hint(),
+    v: () => page.toggleValues(),
+    s: () => page.search.toggle(),
+    p: () => page.players.toggle(),
+    u: () => page.go(line.at - 1),
+    Backspace: () => page.go(line.at - 1),
+    r: () => page.go(line.at + 1),
+    n: () => newGame(page),
+    c: () => copy(),
+    e: () => share(page),
+    t: theme,
+    "?": () => help(page),
+    "/": () => type(page, ""),
+  };
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+    if (taken(event)) return;
+    if (page.view?.steers && event.key in PUSHES) {
+      event.preventDefault();
+      push(page, PUSHES[event.key]);
+      return;
+    }
+    const act = acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+    if (act) {
+      event.preventDefault();
+      act();
+    } else if (/^[0-9]$/.test(event.key)) {
+      event.preventDefault();
+      type(page, event.key);
+    }
+  });
+}
+
+/** Tell whether the element that has the focus wants this key for itself. */
+function taken({ key, target }) {
+  if (target.closest?.("input, textarea, select")) return true;
+  return (key === " " || key === "Enter") && target.closest?.("button, a, summary") !== null;
+}
+
+function push(page, way) {
+  const move = page.line.doc.legal.find((one) => one.move === way);
+  if (move) page.choose(move.action);
+}
+
+/** A small field for a typed move, which is played as soon as it can mean only one. */
+function type(page, first) {
+  if (first && attempt(page, first, false)) return;
+  $(".typing")?.remove();
+  const field = h("input", { "aria-label": "Type a move", value: first, autocomplete: "off", spellcheck: false });
+  const box = h("div", { class: "typing" }, h("span", { "aria-hidden": "true" }, "Move"), field);
+  let open = true;
+  const close = () => {
+    if (open) {
+      open = false;
+      box.remove();
+      page.board.root.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+    }
+  };
+  field.addEventListener("input", () => {
+    if (attempt(page, field.value, false)) close();
+  });
+  field.addEventListener("blur", close);
+  field.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") close();
+    if (event.key === "Enter") {
+      if (attempt(page, field.value, true)) close();
+      else toast("Not a legal move");
+    }
+  });
+  page.board.root.parentNode.append(box);
+  field.focus();
+  field.setSelectionRange(first.length, first.length);
+}
+
+function attempt(page, text, sure) {
+  const { legal } = page.line.doc,
+    wanted = text.trim().toLowerCase();
+  const meant = legal.find((move) => move.move.toLowerCase() === wanted);
+  if (!meant || (!sure && legal.some((move) => move !== meant && move.move.toLowerCase().startsWith(wanted))))
+    return false;
+  page.choose(meant.action);
+  return true;
+}

@@ -1,0 +1,119 @@
+// Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value in words.
+import { h, put } from "../lib/dom.js";
+import { mark } from "../lib/icons.js";
+import { moveText } from "../lib/words.js";
+
+const SHOWN = 7,
+  PLIES = 300;
+
+export class MoveList {
+  constructor(info, go) {
+    Object.assign(this, { info, go });
+    this.root = h("div", { class: "moves", role: "group", "aria-label": "Moves of the game", tabIndex: 0 });
+  }
+
+  show(line) {
+    const first = Math.max(1, line.nodes.length - PLIES);
+    const items = line.nodes.slice(first).map((node, k) => this.ply(line, node, first + k));
+    put(
+      this.root,
+      items.length ? items : h("span", { class: "empty" }, "No move yet. Click the board, or type a move."),
+    );
+    const here = this.root.querySelector(".here");
+    if (here) this.root.scrollTop = here.offsetTop - this.root.offsetTop - 60; // never the page itself
+  }
+
+  ply(line, node, i) {
+    const alone = this.info.players === 1,
+      numbered = alone || i % 2 === 1,
+      by = line.mover(i) ? "second" : "first";
+    return h(
+      "button",
+      {
+        class: `ply${i === line.at ? " here" : ""}`,
+        type: "button",
+        "aria-current": i === line.at ? "step" : null,
+        onclick: () => this.go(i),
+      },
+      h("span", { class: "unseen" }, `Move ${i}: `),
+      numbered ? h("span", { class: "no", "aria-hidden": "true" }, alone ? i : (i + 1) / 2) : null,
+      alone ? null : h("span", { class: `by ${by}` }),
+      moveText(node.move),
+      node.slip
+        ? [
+            h("span", { class: "slip", "aria-hidden": "true" }, node.slip),
+            h("span", { class: "unseen" }, ", a mistake"),
+          ]
+        : null,
+    );
+  }
+}
+
+export class EveryMove {
+  constructor(choose) {
+    Object.assign(this, { choose, all: false });
+    this.root = h("div", {});
+  }
+
+  show(node) {
+    this.node = node;
+    const best = node.verdict?.best ?? [],
+      entries = ordered(node, best),
+      shown = this.all ? entries : entries.slice(0, SHOWN);
+    const more = h(
+      "button",
+      {
+        class: "link more",
+        type: "button",
+        onclick: () => {
+          this.all = !this.all;
+          this.show(this.node);
+        },
+      },
+      this.all ? "fewer" : `${entries.length - SHOWN} more`,
+    );
+    put(
+      this.root,
+      h(
+        "table",
+        { class: "all" },
+        h("caption", { class: "unseen" }, "Every legal move and its value"),
+        h(
+          "tbody",
+          {},
+          shown.map((entry) => this.row(entry, best.includes(entry.action))),
+        ),
+      ),
+      entries.length > SHOWN ? more : null,
+    );
+  }
+
+  row(entry, best) {
+    const move = this.node.doc?.legal.find((one) => one.action === entry.action)?.move ?? entry.move;
+    return h(
+      "tr",
+      { class: best ? "best" : "" },
+      h(
+        "th",
+        { scope: "row" },
+        h("button", { class: "link", type: "button", onclick: () => this.choose(entry.action) }, moveText(move)),
+      ),
+      h("td", { class: "told" }, entry.words),
+      h(
+        "td",
+        { class: `num val ${entry.kind}` },
+        entry.kind === "points" ? null : mark(entry.kind, entry.exact),
+        entry.short,
+      ),
+    );
+  }
+}
+
+/** The best first; then by score, or by value and how soon. */
+function ordered(node, best) {
+  const late = (entry) => (entry.distance ?? 0) * Math.sign(entry.value);
+  const rank = (entry) =>
+    (best.includes(entry.action) ? 1e12 : 0) +
+    (entry.score ?? (entry.kind === "points" ? entry.value : 1e4 * entry.value - late(entry)));
+  return [...(node.values?.values() ?? [])].sort((a, b) => rank(b) - rank(a) || a.action - b.action);
+}

@@ -1,0 +1,124 @@
+// The verdict: one sentence, how sure it is and whence, the best move, and a forced win as a sequence.
+import { h, put, say } from "../lib/dom.js";
+import { mark, piece } from "../lib/icons.js";
+import { either, moveText } from "../lib/words.js";
+
+const PATIENCE = 700; // ms that an old verdict may stay, pale, before "looking" takes its place
+const NAMED = 4; // best moves that are named
+
+export class Verdict {
+  constructor(info, { play, point }) {
+    Object.assign(this, { info, play, point, notice: "" });
+    this.root = h("section", { class: "verdict", "aria-label": "Verdict" });
+  }
+
+  /** Show a position's verdict; null is one that is still to come. */
+  show(doc, verdict) {
+    clearTimeout(this.waiting);
+    Object.assign(this, { doc, verdict });
+    this.root.classList.remove("stale");
+    if (verdict) return this.told();
+    if (!this.root.firstChild) return this.look();
+    this.root.classList.add("stale");
+    this.waiting = setTimeout(() => this.look(), PATIENCE);
+    return this.noted();
+  }
+
+  /** Say why it takes long. */
+  setNotice(text) {
+    this.notice = text;
+    this.noted();
+  }
+
+  noted() {
+    this.root.querySelector(".notice")?.remove();
+    if (this.notice) this.root.append(h("p", { class: "notice" }, this.notice));
+  }
+
+  look() {
+    this.root.classList.remove("stale");
+    put(
+      this.root,
+      h("p", { class: "headline waiting" }, this.doc.status.replace(/\.$/, "")),
+      h("p", { class: "proof" }, h("span", { class: "badge waiting" }, "looking…")),
+    );
+    this.noted();
+  }
+
+  told() {
+    const { verdict, info } = this,
+      winner = info.players === 2 && side(verdict.height);
+    const sure = verdict.exact && !verdict.bound;
+    put(
+      this.root,
+      h("p", { class: "headline" }, winner && sure ? piece(winner > 0 ? 0 : 1, info.sides) : null, verdict.headline),
+      verdict.over ? null : this.proof(),
+      verdict.over ? null : this.bestMoves(),
+      this.sequence(),
+    );
+    this.noted();
+  }
+
+  proof() {
+    const { verdict } = this,
+      name = verdict.bound ? "Proving" : verdict.exact ? "Exact" : "Estimate";
+    return h(
+      "p",
+      { class: "proof" },
+      h(
+        "span",
+        { class: `badge ${verdict.exact ? "exact" : "estimate"} ${verdict.kind}` },
+        verdict.kind === "points" ? null : mark(verdict.kind, verdict.exact),
+        name,
+      ),
+      h("span", { class: "source" }, verdict.source, verdict.done === false ? " …" : ""),
+    );
+  }
+
+  bestMoves() {
+    const { verdict, doc } = this,
+      best = [...(verdict.best ?? [])].sort((a, b) => a - b);
+    if (!best.length) return null;
+    const names = best.slice(0, NAMED).map((action) => doc.legal.find((move) => move.action === action)?.name ?? "");
+    return h(
+      "p",
+      { class: "best-line" },
+      verdict.bound ? "Best so far: " : "Best: ",
+      h("b", {}, either(names), best.length > NAMED ? " …" : ""),
+    );
+  }
+
+  /** A win by force, move by move: each can be pointed at, and the whole of it played. */
+  sequence() {
+    const line = this.verdict.line ?? [];
+    if (!line.length || this.verdict.over) return null;
+    const steps = line.map((move, k) =>
+      h(
+        "li",
+        {
+          class: k % 2 ? "answer" : "threat",
+          onpointerenter: () => this.point(line, k),
+          onpointerleave: () => this.point(line, null),
+        },
+        moveText(move),
+      ),
+    );
+    return h(
+      "div",
+      { class: "forced" },
+      h("span", { class: "forced-title" }, `Forced in ${line.length}`),
+      h("ol", {}, steps),
+      h("button", { class: "text-button", type: "button", onclick: () => this.play(line) }, "Play it"),
+    );
+  }
+
+  /** Tell those who listen: who moves, the verdict, what is best. */
+  announce(mine) {
+    const { doc, verdict } = this,
+      best = verdict.best_moves?.slice(0, 3).join(", ");
+    const sure = verdict.over ? "" : verdict.exact ? ", exact" : ", estimate";
+    say(`${doc.status} ${verdict.headline}${sure}.${mine && best ? ` Best: ${best}.` : ""}`);
+  }
+}
+
+const side = (height) => Math.sign(Math.round((height ?? 0) * 1e6));

@@ -1,0 +1,90 @@
+// What the pages beyond games share: a heading, a form that starts and stops one stream, a place for what comes.
+import { h, put, say, toast } from "./dom.js";
+import { stream } from "./api.js";
+import { icon } from "./icons.js";
+import { capital } from "./words.js";
+
+/** Lay a page out: a serif heading, the form at the left, the results at the right. */
+export function desk(main, title, text, form, ...results) {
+  main.className = "desk";
+  put(
+    main,
+    h("div", { class: "desk-lead" }, h("h1", {}, title), h("p", {}, text)),
+    h("div", { class: "bench" }, form, h("div", { class: "results" }, results)),
+  );
+}
+
+/** A labelled field. */
+export const field = (label, control, hint) =>
+  h("label", { class: "wide-field" }, h("span", {}, label), control, hint ? h("small", {}, hint) : null);
+
+export const choice = (options, given = {}) => h("select", { class: "choice", ...given }, options);
+
+export const numeric = (value, min, max, given = {}) => h("input", { type: "number", value, min, max, ...given });
+
+/** What stands where results will come. */
+export const blank = (text) => h("p", { class: "blank" }, text);
+
+/** A button that starts a stream and stops it. */
+export class Runner {
+  constructor(words, begin) {
+    Object.assign(this, { words, begin });
+    this.button = h("button", { class: "solid run", type: "submit" });
+    this.state = h("p", { class: "state", role: "status" });
+    this.label();
+  }
+
+  label() {
+    put(this.button, icon(this.running ? "stop" : "play"), this.running ? "Stop" : this.words);
+  }
+
+  /** Be the handler of a form's submission. */
+  get submit() {
+    return (event) => {
+      event.preventDefault();
+      if (this.running) this.stop();
+      else this.begin();
+    };
+  }
+
+  stop() {
+    this.running?.stop();
+    this.running = null;
+    this.label();
+    this.tell("Stopped.");
+  }
+
+  tell(text) {
+    this.state.textContent = text;
+  }
+
+  run(path, query, on, body) {
+    let failed = false;
+    this.tell("Working …");
+    const own = (this.running = stream(
+      path,
+      query,
+      {
+        notice: ({ text }) => this.tell(text),
+        ...on,
+        failed: ({ message }) => {
+          failed = true;
+          this.tell(capital(message));
+          toast(capital(message));
+        },
+        closed: () => {
+          if (this.running !== own) return;
+          this.running = null;
+          this.label();
+          if (this.state.textContent === "Working …") this.tell("");
+          if (!failed) {
+            on.closed?.();
+            say("Done");
+          }
+        },
+      },
+      body,
+    ));
+    this.label();
+  }
+}

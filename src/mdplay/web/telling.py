@@ -1,0 +1,236 @@
+"""What advisers, searches and agents tell, as the events of a stream."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from mdplay.errors import NotCompiled
+from mdplay.playing.advising import Advice, Adviser, AdviserAgent, Value, glance
+from mdplay.playing.agents import choose as choose_action
+from mdplay.playing.agents import make_agent
+from mdplay.registry import names_brought
+from mdplay.rng import Random
+from mdplay.searching.depth_limited import depth_limited
+from mdplay.searching.inspecting import Node
+from mdplay.searching.stepwise import Search
+from mdplay.web.asking import Ask
+from mdplay.web.jobs import Job
+from mdplay.web.knowing import Knowledge
+from mdplay.web.labs import School
+from mdplay.web.players import NEEDS_A_FILE
+from mdplay.web.words import bound_headline, headline, kind_of, shown, status
+
+PATIENCE = 0.12  # seconds until a notice is shown that something is being prepared
+
+
+# ---------------------------------------------------------------- values
+def tell_values(job: Job, asked: Ask, knowledge: Knowledge, opponent: str, brief: bool) -> None:
+    """Tell what every move is worth, as it becomes known."""
+    if not asked.position.actions:
+        job.emit("verdict", over_verdict(asked))
+        return
+    future = knowledge.adviser(asked.entry, asked.params, opponent)
+    adviser = _awaited(job, asked, future, guessing=opponent == "perfect" and not brief)
+
+    def work() -> None:
+        for advice in adviser.advise(asked.state, brief=brief, show=job.show):
+            job.check()
+            for action, value in advice.moves.items():
+                job.emit("move", move_event(asked, action, value))
+            if advice.value is not None:
+                job.emit("verdict", verdict(asked, advice, advice.value))
+
+    knowledge.done(asked, work, {"kind": "advise", "opponent": opponent}, job)
+
+
+def _guess(job: Job, asked: Ask) -> None:
+    """Fill the board with what a very short search thinks, if that is compiled already."""
+    with suppress(NotCompiled):
+        for action, value in glance(asked.game, asked.state).items():
+            job.emit("move", move_event(asked, action, value))
+
+
+def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = False) -> Adviser:
+    """Wait for an adviser that is being made, with a notice."""
+    try:
+        return future.result(timeout=PATIENCE)
+    except TimeoutError:
+        pass
+    job.emit("notice", {"text": f"Preparing {asked.entry.look.title} for this machine: once, then it is kept."})
+    if guessing:
+        _guess(job, asked)
+    while not future.done():
+        job.check()
+        job.stopped.wait(0.05)
+    adviser = future.result()
+    job.emit("notice", {"text": ""})
+    return adviser
+
+
+def move_event(asked: Ask, action: int, value: Value) -> dict[str, Any]:
+    """Return what a move is worth, for the page."""
+    return {"action": action, "move": asked.game.move_text(asked.state, action), **shown(asked, value)}
+
+
+def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
+    """Return what the position is worth, for the page."""
+    sure = not advice.bound or kind_of(value.value) == "win"
+    facts = shown(asked, value) | {"exact": value.exact and sure}
+    words = bound_headline(asked, value) if advice.bound else headline(asked, value)
+    found = facts | {
+        "headline": words,
+        "source": advice.source,
+        "best": list(advice.best),
+        "best_moves": [asked.game.move_text(asked.state, action) for action in advice.best],
+        "done": advice.done,
+        "over": False,
+        "bound": not sure,
+    }
+    return found | {"line": list(advice.line[:40])} if advice.line else found
+
+
+def over_verdict(asked: Ask) -> dict[str, Any]:
+    """Return the verdict where nobody moves."""
+    over = asked.position.is_over
+    result = asked.lead + float(asked.game.result(asked.state)) if over else 0.0
+    single = asked.for_points
+    return {
+        "headline": f"{asked.points[0]:,.10g} points" if single and over else status(asked).rstrip("."),
+        "value": result,
+        "exact": True,
+        "kind": "points" if single else kind_of(result),
+        "words": "",
+        "source": "the rules",
+        "best": [],
+        "best_moves": [],
+        "height": asked.points[0] if single else (result > 0) - (result < 0),
+        "distance": 0 if over else None,
+        "done": True,
+        "over": over,
+        "bound": False,
+    }
+
+
+# ---------------------------------------------------------------- tree search
+TREE_NODES = 120  # of the tree that the page may open
+TELL_SECONDS = 0.15
+TREE_BYTES = 256 << 20
+
+
+def tell_search(job: Job, asked: Ask, knowledge: Knowledge, seconds: float, simulations: int) -> None:
+    """Search until the time, the simulations or the client's patience ends; tell ten times a second."""
+
+    def work() -> None:
+        search = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES)
+        search.run(1)
+        until = time.monotonic() + seconds
+        while not search.proven and search.simulations < simulations and time.monotonic() < until:
+            search.run(simulations - search.simulations, seconds=0.1)
+            job.emit("stats", statistics(asked, search, tree=True))
+        job.emit("stats", statistics(asked, search, tree=True))
+        job.emit("done", {"proven": search.proven, "simulations": search.simulations})
+
+    knowledge.done(asked, work, {"kind": "search"}, job)
+
+
+def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, Any]:
+    """Return what a search thinks by now, for the page."""
+    found = search.result()
+    visits = max(1, sum(move.visits for move in found.moves))
+    facts = {
+        "simulations": found.simulations,
+        "per_second": round(found.simulations_per_second),
+        "nodes": found.nodes,
+        "seconds": round(found.seconds, 3),
+        "value": found.value,
+        "proven": found.proven,
+        "headline": headline(asked, Value(found.value, found.proven)),
+        "best": list(found.best),
+        "line": list(found.line[:14]),
+        "moves": [
+            {"visits": move.visits, "share": move.visits / visits}
+            | move_event(asked, move.action, Value(move.value, move.proven))
+            for move in found.moves
+        ],
+    }
+    return facts | {"tree": opened(search.root)} if tree else facts
+
+
+def opened(root: Node) -> dict[str, Any]:
+    """Return the most visited nodes of a tree, each below its parent."""
+    told = _node(root)
+    fringe = [(-root.visits, 0, root, told)]
+    count = 1
+    while fringe and count < TREE_NODES:
+        _, _, node, document = heapq.heappop(fringe)
+        for child in node.ranked[: TREE_NODES - count]:
+            if child.visits > 1 or node is root:
+                entry = _node(child)
+                document["children"].append(entry)
+                count += 1
+                heapq.heappush(fringe, (-child.visits, count, child, entry))
+    return told
+
+
+def _node(node: Node) -> dict[str, Any]:
+    return {"move": node.text, "visits": node.visits, "value": node.value, "proven": node.proven, "children": []}
+
+
+# ---------------------------------------------------------------- agents
+def tell_agent(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, seed: int) -> None:
+    """Let an agent choose; a tree search shows its thoughts meanwhile."""
+    choose = {"mcts": _by_search, "heuristic": _by_looking_ahead, "random": _at_random}.get(agent, _by_agent)
+    kinds = {"mcts": "search", "heuristic": "look_ahead", "random": "search"}
+    brought = agent in names_brought(asked.game, "agents") and agent not in NEEDS_A_FILE
+    task = {"kind": "act", "agent": agent} if brought else {"kind": kinds.get(agent, "search")}
+    if choose is _by_agent and not brought:
+        choose = _by_adviser
+
+    def work() -> None:
+        action = choose(job, asked, knowledge, agent, setting, Random(seed))
+        job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
+
+    knowledge.done(asked, work, task, job)
+
+
+def tell_learned(job: Job, asked: Ask, knowledge: Knowledge, school: School, agent: str, seed: int) -> None:
+    """Let choose what was learned on the page."""
+
+    def work() -> None:
+        action = school.act(agent, asked.state, Random(seed))
+        job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
+
+    knowledge.done(asked, work, {"kind": "search"}, job)
+
+
+def _at_random(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+    return rng.pick(asked.game.legal(asked.state))
+
+
+def _by_search(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+    search = Search(asked.game, asked.state, seed=rng.word(), max_bytes=TREE_BYTES)
+    search.run(1)
+    while search.simulations < setting and not search.proven:
+        search.run(setting - search.simulations, seconds=TELL_SECONDS)
+        job.emit("stats", statistics(asked, search))
+    job.emit("stats", statistics(asked, search))
+    return search.result().action
+
+
+def _by_looking_ahead(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+    best = depth_limited(asked.game, asked.state, depth=setting, show=job.show).best
+    return best[rng.below(len(best))]
+
+
+def _by_agent(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+    return choose_action(make_agent(asked.game, agent), agent, asked.game, asked.state, rng)
+
+
+def _by_adviser(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+    """Play what the adviser of the game holds best, once it has said all."""
+    adviser = _awaited(job, asked, knowledge.adviser(asked.entry, asked.params))
+    return AdviserAgent(adviser, show=job.show).act(asked.state, rng)

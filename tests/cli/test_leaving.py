@@ -1,0 +1,155 @@
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from mdplay.cli.leaving import answer
+from mdplay.errors import FormatError
+from tests.helpers import HUNG_SECONDS, ROOT
+
+
+@pytest.mark.parametrize(
+    "error, sentence",
+    [
+        (FormatError("the file is odd"), "the file is odd"),
+        (OSError(28, "No space left on device", "x.txt"), "x.txt: No space left on device"),
+        (MemoryError(), "the memory is not enough for this"),
+        (RecursionError("maximum"), "nested too deeply"),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), "not text in UTF-8"),
+        (ValueError("embedded null byte"), "cannot be used (embedded null byte)"),
+        (OverflowError("too large"), "cannot be used (too large)"),
+        (RuntimeError("can't start new thread"), "no more threads"),
+        (RuntimeError("Could not determine home directory."), "no such home folder"),
+        (click.UsageError("No such option: -z"), "No such option: -z"),
+    ],
+)
+def test_a_fault_of_the_input_is_one_sentence(capsys, error, sentence):
+    assert answer(error) == 2
+    err = capsys.readouterr().err
+    assert sentence in err and err.startswith("mdplay: ") and err.count("\n") == 1
+
+
+def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("mdplay.folders.cache_folder", lambda: tmp_path)
+    try:
+        raise KeyError("a bug")
+    except KeyError as error:
+        assert answer(error) == 70
+    err = capsys.readouterr().err
+    assert err.startswith("mdplay: this is a fault of mdplay (KeyError); please report it")
+    assert "KeyError: 'a bug'" in Path(err.split()[-1]).read_text()
+
+
+def test_exit_codes_pass():
+    assert [answer(SystemExit(code)) for code in (0, None, 1, "text")] == [0, 0, 1, 1]
+    assert answer(click.exceptions.Exit(3)) == 3
+    assert answer(KeyboardInterrupt()) == 130
+
+
+def shell(line, **options):
+    """Run a line of a shell and return its exit code and stderr."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "PY": sys.executable}
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, env=environment, timeout=HUNG_SECONDS, **options
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_one_sentence():
+    code, err = shell("$PY -m mdplay games > /dev/full")
+    assert (code, err) == (2, "mdplay: the output cannot be written: No space left on device\n")
+    assert shell("$PY -m mdplay nonsense 2> /dev/full") == (2, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_fault(closed, tmp_path):
+    assert shell(f"$PY -m mdplay show tic-tac-toe --svg a.svg {closed}", cwd=tmp_path) == (0, "")
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+
+
+def test_odd_bytes_are_one_sentence(tmp_path):
+    code, err = shell(r"""$PY -m mdplay show "$(printf 'a\377b')" """)
+    assert code == 2 and err.startswith("mdplay: no game 'a\\udcffb'")
+
+
+def test_a_module_in_the_working_folder_is_not_taken(tmp_path):
+    for name in ("numpy.py", "click.py", "json.py"):
+        (tmp_path / name).write_text("raise SystemExit(99)\n")
+    assert shell("$PY -m mdplay playouts tic-tac-toe --games 3", cwd=tmp_path) == (0, "")
+
+
+STUCK = """
+import os, signal, sys
+import numpy as np
+from mdplay.bridge import kernel, peek
+from mdplay.cli import main
+from mdplay.cli.group import group
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+@kernel
+def forever(stop):
+    while peek(stop, 0) == 0:
+        pass
+
+def stuck(**options):
+    os.write(1, b"ready")
+    {what}
+
+group.main = stuck
+main()
+"""
+LOOP = "forever(np.zeros(1, np.int64))"
+WHATS = {
+    "compiled code in the main thread": LOOP,
+    "compiled code in a thread": f"from mdplay.running import Watch; Watch().run([lambda: {LOOP}])",
+    "code that catches everything": """
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass""",
+}
+
+
+@pytest.mark.parametrize("what", WHATS)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_whatever_runs(what, number, needs_compiler):
+    code = STUCK.format(what=WHATS[what])
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    try:
+        assert process.stdout.read(5) == b"ready"
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 128 + number
+    assert err == b"mdplay: stopped\n"
+
+
+@pytest.mark.parametrize("option", ["-t", "--seconds"])
+@pytest.mark.parametrize("value", ["nan", "inf", "1e300", "0", "-1"])
+def test_time_is_a_finite_number(mdplay, option, value):
+    answer = mdplay("search", "tic-tac-toe", option, value)
+    assert answer.code == 2 and ("range" in answer.err or "finite" in answer.err)
+
+
+@pytest.mark.parametrize("value", [2**63, 10**30, -(10**30)])
+def test_counts_and_seeds_fit_64_bits(mdplay, value):
+    assert mdplay("playouts", "tic-tac-toe", "--games", 3, "--seed", value).code == 2
+    assert mdplay("playouts", "tic-tac-toe", "--games", abs(value)).code == 2
+
+
+def test_long_input_is_not_repeated_whole(mdplay):
+    for arguments in (["show", "y" * 9000], ["show", "tic-tac-toe", "-p", "y" * 9000], ["y" * 9000]):
+        answer = mdplay(*arguments)
+        assert answer.code == 2 and len(answer.err) < 600

@@ -1,0 +1,51 @@
+import pytest
+
+from mdplay import Position, make
+from mdplay.games.qubic.advice import BookAdviser
+from mdplay.games.qubic.threats import ThreatSearch
+
+
+@pytest.fixture(scope="module")
+def adviser():
+    found = BookAdviser(make("qubic"))
+    found.search.seconds = 0.05
+    return found
+
+
+def gathered(adviser, state, **options):
+    moves, said = {}, list(adviser.advise(state, **options))
+    for advice in said:
+        moves |= advice.moves
+    return moves, said
+
+
+def test_the_first_move_wins_by_the_book(adviser):
+    moves, said = gathered(adviser, adviser.game.initial())
+    assert (said[0].value.value, said[0].value.exact, said[0].source) == (1.0, True, "the book of the proof")
+    assert moves[0].exact
+    assert not moves[21].exact  # others may win as well: the book does not say
+    assert said[-1].done
+    assert said[-1].best == (0,)
+    assert len(moves) == 64
+
+
+def test_a_forced_win_is_shown_to_its_end(adviser):
+    position = Position.parse(make("qubic"), "moves:000,111,030,112,300,121,330,211,012,122")
+    forced = ThreatSearch(position.game).win(position.state.mine, position.state.theirs)
+    assert forced.action is not None
+    _, said = gathered(adviser, position.state, brief=True)
+    assert said[0].value.value == 1.0
+    assert said[0].value.distance is None  # threats prove a win, not its length
+    end = position
+    for move in said[0].line:
+        end = end.play(move)
+    assert end.is_over
+    assert end.result == 1
+
+
+def test_a_move_that_lets_the_opponent_win_is_lost(adviser):
+    position = Position.parse(make("qubic"), "moves:000,111,100,112,200")  # O must take 300
+    moves, _ = gathered(adviser, position.state)
+    block = position.actions[position.moves.index("300")]
+    others = [action for action in position.actions if action != block]
+    assert all(moves[action].value == -1 and moves[action].exact for action in others)

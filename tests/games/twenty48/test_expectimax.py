@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+
+from mdplay import evaluate
+from mdplay.bits import elements
+from mdplay.errors import IllegalMove, LimitError
+from mdplay.games.twenty48.network import Network
+from mdplay.games.twenty48.patterns import parse_patterns
+from mdplay.games.twenty48.player import Player
+from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.rng import Random, advance, scramble, stream
+
+
+def network(rows, cols, *, before=False):
+    made = Network.create(parse_patterns("0123,014", rows, cols), before=before)
+    made.weights[:] = np.random.default_rng(1).normal(scale=10, size=len(made.weights))
+    return made
+
+
+def best(game, net, s, depth):
+    """Expectimax by its definition, through the game's own rules."""
+    totals = [
+        game.reward(s, action) + mean(game, net, game.step(s, action), depth) for action in elements(game.legal(s))
+    ]
+    return max(totals, default=0.0)
+
+
+def mean(game, net, after, depth):
+    if depth == 1 and not net.before:
+        return net.estimate(after.board)
+    chances = [(game.probability(after, i), game.outcome(after, i)) for i in elements(game.outcomes(after))]
+    if depth == 1:
+        return sum(p * net.estimate(s.board) if game.legal(s) else 0.0 for p, s in chances)
+    return sum(p * best(game, net, s, depth - 1) for p, s in chances)
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "depth", "before"),
+    [(2, 3, 1, False), (2, 3, 2, False), (2, 3, 3, False), (4, 4, 2, False), (2, 3, 1, True), (2, 3, 3, True)],
+)
+def test_the_search_is_expectimax(rows, cols, depth, before):
+    game, net = Twenty48(rows, cols), network(rows, cols, before=before)
+    agent, rng = Player(net, depth), Random(2)
+    for _ in range(10):
+        board = sum((1 + rng.below(5) if rng.below(5) else 0) << 4 * cell for cell in range(rows * cols))
+        s = State(board, 0)
+        if not game.legal(s):
+            continue
+        action, total = agent.best(s)
+        assert total == pytest.approx(best(game, net, s, depth), rel=1e-4, abs=1e-2)
+        reached = game.reward(s, action) + mean(game, net, game.step(s, action), depth)
+        assert reached == pytest.approx(total, rel=1e-4, abs=1e-2)
+        assert agent.best(s) == (action, total)  # now from the table
+
+
+def test_whole_games_are_those_of_the_agent():
+    game, agent = Twenty48(2, 3), Player(network(2, 3), 2)
+    found = evaluate(game, agent, games=20, seed=4, threads=1)
+    scores = []
+    for number in range(20):
+        x, s, score = stream(4, number), game.initial(), 0
+        while True:
+            while s.popups:
+                x = advance(x)
+                s = game.outcome(s, game.draw(s, scramble(x)))
+            if not game.legal(s):
+                break
+            action = agent.act(s)
+            score += game.reward(s, action)
+            s = game.step(s, action)
+        scores.append(score)
+    assert found.results == tuple(scores) and found.as_dict()["max"] == max(scores)
+    assert found.mean == pytest.approx((np.mean(scores), np.std(scores, ddof=1) / 20**0.5))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_threads_change_nothing(depth):
+    agent = Player(network(2, 3), depth)
+    one, two = (evaluate(agent.game, agent, games=50, seed=1, threads=threads) for threads in (1, 2))
+    assert one == two and one.moves > 0 and one.shares["tiles"][4] > 0.5
+
+
+def test_bad_questions_get_a_sentence():
+    agent = Player(network(2, 3))
+    with pytest.raises(IllegalMove, match="over"):
+        agent.act(State(0x212121, 0))
+    with pytest.raises(IllegalMove, match="chance"):
+        agent.act(agent.game.initial())
+    with pytest.raises(LimitError, match="1 to 16"):
+        Player(agent.network, 0)

@@ -1,0 +1,88 @@
+"""The campaign against the package: ``python -m tests.hardening [PART...] [--small] [--count N] [--seed N]``.
+
+A part is a module beside this file with a function ``run(tally, count, seed)``.  It tries ``count`` things, all
+drawn from the seed, and tells the tally how each ended; whatever must not happen is a finding, with what is needed
+to see it again.  ``PARTS`` says how many things a part tries in the full campaign and how many in the tests.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the campaign: what it tries, and how often."""
+
+    what: str
+    full: int
+    small: int
+
+
+PARTS: dict[str, Part] = {
+    "mdps": Part("random MDPs against exact fractions", 5000, 200),
+    "commands": Part("command lines by grammar, right and broken values mixed", 10_000, 60),
+    "signals": Part("SIGINT and SIGTERM at random moments of the long commands", 50 * 24, 4),
+    "files": Part("damaged and forged files of every format", 10_000, 240),
+    "lies": Part("lying games, seven commands each", 500, 12),
+    "searches": Part("random honest games searched, played and solved, against recursion", 300, 6),
+    "cache": Part("edited rules, damaged kernel files, many starts at once, folders of others", 300, 2),
+    "kills": Part("SIGKILL of every writer, at random moments and before every step", 1_800, 3),
+    "disks": Part("full and read-only disks, two writers of one file, for every writer", 180, 4),
+    "determinism": Part("the same command over hash seeds, threads and kernel caches", 270, 4),
+}
+
+
+@dataclass
+class Tally:
+    """What a part tried, how it ended, and what must not have happened."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    findings: list[str] = field(default_factory=list)
+
+    def ended(self, outcome: str) -> None:
+        """Count one try, by how it ended: "answered", "refused", ..."""
+        self.outcomes[outcome] += 1
+
+    def found(self, finding: str) -> None:
+        """Count one try that ended as nothing may: a wrong answer, a crash, a hang, a loss, a traceback."""
+        self.outcomes["found"] += 1
+        self.findings.append(finding)
+
+    @property
+    def tried(self) -> int:
+        """How many things were tried."""
+        return self.outcomes.total()
+
+
+def run_part(name: str, *, small: bool, seed: int = 0, count: int | None = None) -> Tally:
+    """Run one part of the campaign, at its full or small size or at the one given, and return its tally."""
+    tally, part = Tally(), PARTS[name]
+    tries = count or (part.small if small else part.full)
+    importlib.import_module(f"tests.hardening.{name}").run(tally, tries, seed)
+    return tally
+
+
+def row(name: str, tally: Tally, seconds: float) -> str:
+    """Return a line of the table that the campaign prints."""
+    ended = ", ".join(f"{count:,} {outcome}" for outcome, count in sorted(tally.outcomes.items()))
+    return f"| {name} | {PARTS[name].what} | {tally.tried:,} | {ended} | {len(tally.findings)} | {seconds:.0f} s |"
+
+
+def run_campaign(names: list[str], *, small: bool, seed: int, count: int | None = None) -> int:
+    """Run parts, print a row each and every finding; return the number of findings."""
+    print(
+        "| part | what is tried | tries | how they ended | findings | time |\n|---|---|---|---|---|---|",
+        flush=True,
+    )
+    findings = []
+    for name in names:
+        began = time.perf_counter()
+        tally = run_part(name, small=small, seed=seed, count=count)
+        print(row(name, tally, time.perf_counter() - began), flush=True)
+        findings += [f"{name}: {finding}" for finding in tally.findings]
+    print("", *findings, sep="\n")
+    return len(findings)

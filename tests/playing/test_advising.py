@@ -1,0 +1,122 @@
+"""Advisers tell what the solvers know, and guesses only as guesses."""
+
+import pytest
+
+from mdplay import LimitError, Prover, make, solve
+from mdplay.playing import advising
+from mdplay.playing.advising import AdviserAgent, ProofAdviser, SearchAdviser, Value, adviser_for, best_of
+from mdplay.rng import Random
+
+
+def gathered(adviser, state, **options):
+    """Return the newest value of each move, and all that was said."""
+    said = list(adviser.advise(state, **options))
+    moves = {}
+    for advice in said:
+        moves |= advice.moves
+    return moves, said
+
+
+def test_a_table_tells_everything_at_once():
+    game = make("tic-tac-toe")
+    state, solution = game.parse("100020000"), solve(game)
+    moves, said = gathered(adviser_for(game), state)
+    assert {a: (v.value, v.distance) for a, v in moves.items()} == {
+        choice.action: (choice.value, choice.distance) for choice in solution.choices(state)
+    }
+    assert (len(said), said[0].done, said[0].value.value) == (1, True, solution.value(state))
+    assert solution.action(state) in said[0].best
+
+
+def test_a_proof_tells_moves_as_they_are_proved_and_the_value_only_when_all_are():
+    game = make("connect-four")
+    state = game.parse("44444422222253")
+    expected = {choice.action: choice for choice in Prover(game).choices(state)}
+    moves, said = gathered(ProofAdviser(Prover(game)), state)
+    assert {a: (v.value, v.score, v.distance, v.exact) for a, v in moves.items()} == {
+        a: (choice.value, choice.score, choice.distance, True) for a, choice in expected.items()
+    }
+    final = said[-1]
+    assert final.done
+    assert final.value.score == max(choice.score for choice in expected.values())
+    for advice in said[:-1]:
+        assert advice.value is None or (advice.bound and advice.value.value <= final.value.value)
+
+
+def test_images_of_a_position_are_proved_once(monkeypatch):
+    game = make("connect-four")
+    adviser, asked = adviser_for(game), []  # by the opening book: the first moves take no time
+    choice = adviser.prover.choice
+    monkeypatch.setattr(adviser.prover, "choice", lambda s, a, **rest: asked.append(a) or choice(s, a, **rest))
+    moves, _ = gathered(adviser, game.initial())
+    assert sorted(asked) == [0, 1, 2, 3]
+    assert {action: value.score for action, value in moves.items()} == {
+        0: -2, 1: -1, 2: 0, 3: 1, 4: 0, 5: -1, 6: -2,
+    }  # fmt: skip
+
+
+def test_estimates_are_marked_and_a_proven_end_is_exact():
+    game = make("tic-tac-toe")
+    adviser = SearchAdviser(game, seconds=0.05)
+    moves, said = gathered(adviser, game.parse("110220000"))
+    assert moves[2] == Value(1.0, True)
+    assert said[-1].done
+    assert said[-1].value.exact
+    assert set(moves) == {2, 5, 6, 7, 8}
+    assert "tree search" in said[-1].source
+
+
+def test_who_asks_may_cancel():
+    class Enough(Exception):
+        pass
+
+    def show(_):
+        raise Enough
+
+    with pytest.raises(Enough):
+        list(SearchAdviser(make("connect-four")).advise(make("connect-four").initial(), show=show))
+
+
+def test_a_game_that_is_too_large_is_advised_by_search(monkeypatch):
+    def solve_without_end(game, *, show, **_):
+        for states in range(1, 1 << 20):
+            show(states)
+
+    monkeypatch.setattr(advising, "solve", solve_without_end)
+    assert adviser_for(make("tic-tac-toe"), seconds=0).method == "search"
+    with pytest.raises(LimitError):
+        adviser_for(make("tic-tac-toe"), opponent="uniform", seconds=0)
+
+
+def test_what_is_compiled_before_the_first_state_takes_nothing_of_the_time(monkeypatch):
+    def solve_late(game, *, show, **_):
+        for _ in range(1000):
+            show(0)
+        return solution
+
+    solution = solve(make("tic-tac-toe"))
+    monkeypatch.setattr(advising, "solve", solve_late)
+    assert adviser_for(make("tic-tac-toe"), seconds=0).method == "table"
+
+
+def test_an_agent_follows_its_adviser():
+    game = make("tic-tac-toe")
+    solution, agent = solve(game), AdviserAgent(adviser_for(game))
+    for text in ("000000000", "100020000", "110220000"):
+        state = game.parse(text)
+        assert agent.act(state, Random(1)) in solution.best(state)
+
+
+def test_against_a_random_opponent_values_are_means():
+    game = make("tic-tac-toe")
+    moves, _ = gathered(adviser_for(game, opponent="uniform"), game.initial())
+    solution = solve(game, opponent="uniform")
+    assert {a: v.value for a, v in moves.items()} == {c.action: c.value for c in solution.choices()}
+    assert all(v.expected for v in moves.values())
+
+
+def test_best_of_prefers_the_sooner_win_and_the_later_loss():
+    wins = {0: Value(1, True, 5), 1: Value(1, True, 3), 2: Value(0, True, 9), 3: Value(1, True, 3)}
+    assert best_of(wins) == (1, 3)
+    assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
+    assert best_of({}) == ()

@@ -1,0 +1,87 @@
+"""Fewest moves by iterative deepening A*: against the table of the 8-puzzle, and Korf's instances of 1985."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from mdplay import GameError, make, play, search, solve
+from mdplay.errors import LimitError
+from mdplay.games.sliding_puzzle.rules import SlidingPuzzle, State
+from mdplay.searching.puzzles import fewest_moves
+
+# Korf, "Depth-first iterative-deepening", Artificial Intelligence 27 (1985), table 1: instance, fewest moves.
+KORF = {
+    1: ("14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3", 57),
+    12: ("14 1 9 6 4 8 12 5 7 2 3 0 10 11 13 15", 45),
+    79: ("0 1 9 7 11 13 5 3 14 12 4 2 8 6 10 15", 42),
+}
+
+
+def test_small_puzzles_as_their_table_has_it():
+    game = make("sliding-puzzle:rows=2,cols=3")
+    solution = solve(game)
+    solution.check_heuristic()
+    for i in range(1, solution.states, 29):
+        s = solution.table.state(i)
+        found = fewest_moves(game, s)
+        assert (found.depth, found.proven) == (solution.distance(s), True)
+        for action in found.actions:
+            s = game.step(s, action)
+        assert game.legal(s) == 0
+
+
+@pytest.mark.usefixtures("needs_compiler")
+@pytest.mark.parametrize("instance", [12, 79])
+def test_the_fifteen_puzzle(instance):
+    game, (text, moves) = make("sliding-puzzle:rows=4,cols=4"), KORF[instance]
+    found = search(game, game.parse(text), agent="ida-star")
+    assert (found.depth, len(found.line), found.proven) == (moves, moves, True)
+
+
+@pytest.mark.slow
+def test_a_hard_instance():
+    game, (text, moves) = make("sliding-puzzle:rows=4,cols=4"), KORF[1]
+    assert fewest_moves(game, game.parse(text)).depth == moves
+
+
+def test_time_that_runs_out_leaves_a_bound():
+    game, (text, _) = make("sliding-puzzle:rows=4,cols=4"), KORF[1]
+    found = fewest_moves(game, game.parse(text), seconds=0.2)
+    assert not found.proven
+    assert 41 <= found.depth <= 57  # the tiles are 41 steps from their places
+    assert found.action in (0, 1, 2, 3)
+
+
+def test_the_agent_plays_what_it_found():
+    record = play(make("sliding-puzzle:rows=2,cols=3"), "ida-star")
+    assert (record.result, len(record.events)) == (1.0, 15)
+
+
+@dataclass(frozen=True)
+class TooSure(SlidingPuzzle):
+    def heuristic(self, s: State) -> float:
+        total = 0
+        for cell in range(self.rows * self.cols):
+            total += self.far[cell][int(s.tiles >> 4 * cell & 15)]
+        return -2 * total
+
+
+def test_a_heuristic_that_promises_too_much_is_found():
+    with pytest.raises(GameError, match="so it is no lower bound"):
+        solve(TooSure(2, 2)).check_heuristic()
+
+
+def test_what_is_no_puzzle_is_refused():
+    with pytest.raises(GameError, match="is no puzzle: one player"):
+        fewest_moves(make("tic-tac-toe"))
+    game = make("sliding-puzzle")
+    with pytest.raises(Exception, match="the game is over"):
+        fewest_moves(game, game.parse("0 1 2 3 4 5 6 7 8"))
+
+
+def test_the_goal_may_be_out_of_reach():
+    from tests.solving.loopy_graphs import Graph
+
+    lost = Graph((1, 2, 1, 3, 0, 2, 3, 0, 1, 0, 0, 0), (0, 0, 0, 0), (99, 99, 99, -1))
+    with pytest.raises((GameError, LimitError)):
+        fewest_moves(lost)

@@ -1,0 +1,140 @@
+"""Retrograde analysis: known results, a naive solver, and backward induction where games end.
+
+Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.choices`` and ``mdplay.states.numbering``.
+"""
+
+import numpy as np
+import pytest
+
+from mdplay import LimitError, make, solve
+from mdplay.errors import CycleError, FormatError, GameError
+from mdplay.running import Watch
+from mdplay.solving.files import Unfinished, save_table
+from mdplay.solving.retrograde import prepared, retrograde
+from mdplay.solving.solution import Solution
+from mdplay.states import enumeration
+from mdplay.states.enumeration import enumerate_states
+from tests.helpers import COMPILED
+from tests.solving.loopy_graphs import Graph, Losing, Winning, naive, random_graph
+
+
+def found(game):
+    table = retrograde(game)
+    states = [table.state(i) for i in range(len(table))]
+    return {s.place: table.lookup(s, 0)[:2] for s in states}
+
+
+@pytest.mark.skipif(COMPILED, reason="hundreds of games to compile; plain Python runs the same code")
+@pytest.mark.parametrize("kind", [Graph, Winning, Losing])
+@pytest.mark.parametrize("first", range(0, 100, 10))
+def test_random_graphs_equal_the_naive_solver(kind, first):
+    for seed in range(first, first + 10):
+        game = random_graph(seed, 40, kind)
+        assert found(game) == naive(game), seed
+
+
+@pytest.mark.parametrize("kind", [Graph, Winning, Losing])
+def test_one_large_random_graph_equals_the_naive_solver(kind):
+    game = random_graph(7, 400, kind)
+    assert found(game) == naive(game)
+
+
+def solution_of(game):
+    return Solution(game, retrograde(game), 0.0)
+
+
+def test_a_tie_is_told_from_endless_play():
+    # Place 0 leads to 1 and 2, which lead to 3, an end, and back.
+    edges = (1, 2, 1, 3, 0, 2, 3, 0, 1, 0, 0, 0)
+    tie = solution_of(Graph(edges, (0, 1, 0, 0), (99, 99, 99, 0)))
+    assert (tie.value(), tie.distance(), tie.endless()) == (0.0, 2, False)
+    assert len(tie.line()) == 2
+    endless = solution_of(Graph(edges, (0, 0, 0, 0), (99, 99, 99, -1)))
+    assert (endless.value(), endless.distance(), endless.endless()) == (0.0, None, True)
+    assert endless.document()["endless"] is True
+    assert endless.line() == []
+    winning = solution_of(Winning(edges, (0, 1, 0, 0), (99, 99, 99, 0)))  # who moves at 1 ends it
+    assert (winning.value(), winning.endless()) == (1.0, True)
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:rows=3,cols=4"])
+def test_games_that_end_are_solved_as_by_backward_induction(name):
+    game = make(name)
+    hashed, other = solve(game, method="hashed"), solve(game, method="retrograde")
+    assert hashed.states == other.states
+    for i in range(0, other.states, 37 if COMPILED else 211):
+        s = other.table.state(i)
+        assert (hashed.value(s), hashed.distance(s)) == (other.value(s), other.distance(s))
+        assert not game.legal(s) or hashed.action(s) == other.action(s)
+
+
+@pytest.mark.usefixtures("needs_compiler")
+def test_auto_goes_on_where_positions_come_back(tmp_path):
+    game = make("mu-torere")
+    with pytest.raises(CycleError, match="can come back to"):
+        solve(game, method="hashed")
+    solution = solve(game, file=tmp_path / "solution")
+    assert solution.method == "retrograde"
+    again = solve(game, file=tmp_path / "solution")
+    assert (again.tally(), again.distances()) == (solution.tally(), solution.distances())
+    loaded = Solution.load(tmp_path / "solution", game)
+    for i in range(len(loaded.table)):
+        s = loaded.table.state(i)
+        assert loaded.table.lookup(s, 0) == solution.table.lookup(s, 0)
+    loaded.write_all(tmp_path / "all.csv")
+    lines = (tmp_path / "all.csv").read_text().splitlines()
+    assert lines[0] == "state,value,action" and len(lines) == 1 + len(loaded.table)
+
+
+@pytest.mark.usefixtures("needs_compiler")
+def test_unfinished_work_goes_on_from_its_file(tmp_path):
+    game, path = make("dodgem"), tmp_path / "solution"
+    whole = solve(game, method="retrograde")
+    work = prepared(game, game.initial(), threads=1, memory=None)
+    work._watch, work._going, work._filled = Watch(), True, True
+    work._expand(0)  # one round, as if somebody had stopped after it
+    work._make_room()
+    work.numbering.find_alone(work.edges, work.target)
+    work._end_round(work.chunk)
+    assert not work.complete
+    save_table(path, Unfinished({"layout": work.layout, **work.arrays()}), game=game, complete=False)
+    with pytest.raises(FormatError, match="unfinished"):
+        Solution.load(path, game)
+    again = solve(game, file=path)
+    assert (again.tally(), again.distances()) == (whole.tally(), whole.distances())
+
+
+@pytest.mark.usefixtures("needs_compiler")
+def test_what_would_not_fit_is_refused_in_advance():
+    with pytest.raises(LimitError, match="would need"):
+        solve(make("connect-four"), method="retrograde", memory=1 << 30)
+    with pytest.raises(GameError, match="retrograde needs whole results at the end, no chance"):
+        solve(make("pig"), method="retrograde")
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_numbers_are_the_same_for_any_number_of_threads(threads, monkeypatch):
+    monkeypatch.setattr(enumeration, "CHUNK", 16)  # so that the threads work together
+    for game in (make("dodgem"), make("pig:goal=8")):
+        one, many = enumerate_states(game), enumerate_states(game, threads=threads)
+        for a, b in ((one.keys, many.keys), (one.node, many.node), (one.target, many.target)):
+            assert np.array_equal(a, b)
+
+
+@pytest.mark.slow
+def test_two_threads_number_a_million_states_alike():
+    game = make("connect-four:rows=5,cols=4")
+    one, two = enumerate_states(game), enumerate_states(game, threads=2)
+    assert np.array_equal(one.keys, two.keys) and np.array_equal(one.target, two.target)
+
+
+@pytest.mark.usefixtures("needs_compiler")
+def test_perfect_play_keeps_its_promise_from_every_position():
+    game = make("dodgem")
+    solution = solve(game)
+    for i in range(0, solution.states, 29):
+        s = solution.table.state(i)
+        value, plies = solution.value(s, player=0), solution.distance(s)
+        for _ in range(plies):
+            s = game.step(s, solution.action(s))
+        assert (game.legal(s), game.result(s)) == (0, value)

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+
+from mdplay.errors import FormatError, LimitError
+from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.mdp import MDP, plan
+from mdplay.mdp.games import Score, mdp_of
+from mdplay.states.graph import CHANCE, END, explore
+
+
+def test_tic_tac_toe_has_5478_states():
+    graph = explore(TicTacToe())
+    assert graph.num_states == 5478
+    assert [int((graph.kind == kind).sum()) for kind in (0, 1, CHANCE, END)] == [2423, 2097, 0, 958]
+    for number in (0, 100, 5000):
+        assert graph.index(graph.state(number)) == number
+
+
+def by_hand(game, state, player, memo):
+    """Return the best value for a player against a uniform opponent, by plain recursion."""
+    from mdplay.bits import elements
+
+    if state in memo:
+        return memo[state]
+    sign = -1 if player else 1
+    outcomes, actions = elements(game.outcomes(state)), elements(game.legal(state))
+    if outcomes:
+        value = sum(
+            game.probability(state, i) * by_hand(game, game.outcome(state, i), player, memo) for i in outcomes
+        )
+    elif not actions:
+        value = sign * game.result(state)
+    else:
+        mine = game.player(state) == player
+        turn = 1 if mine else -1
+        found = [turn * game.reward(state, a) + by_hand(game, game.step(state, a), player, memo) for a in actions]
+        value = max(found) if mine else sum(found) / len(found)
+    memo[state] = value
+    return value
+
+
+@pytest.mark.parametrize("game", [TicTacToe(), anti_tic_tac_toe(), DotsAndBoxes(2, 1)], ids=repr)
+@pytest.mark.parametrize("player", [0, 1])
+def test_plans_against_a_uniform_opponent_equal_plain_recursion(game, player):
+    """Extra turns and points (Dots and Boxes) included."""
+    graph = explore(game)
+    found = plan(mdp_of(graph, player, graph.uniform()))
+    memo = {}
+    wanted = [by_hand(game, graph.state(n), player, memo) for n in range(0, graph.num_states, 7)]
+    ends = graph.kind[::7] == END  # an end is terminal: its worth is earned on the way in
+    assert found.value[::7][~ends] == pytest.approx(np.array(wanted)[~ends])
+    assert (found.value[::7][ends] == 0).all()
+
+
+def test_a_game_of_chance_for_one():
+    game = Twenty48(2, 2)
+    mdp = MDP.from_game(game)
+    found = plan(mdp)
+    assert found.closed
+    assert found.value[0] == pytest.approx(by_hand(game, game.initial(), 0, {}))
+
+
+def test_an_opponent_may_be_any_function():
+    first = MDP.from_game(
+        TicTacToe(), player=1, opponent=lambda s: 0 if not s.mine & 1 | s.theirs & 1 else _low(s)
+    )
+    assert plan(first).value[0] == pytest.approx(1.0)  # whoever always takes the first free cell loses
+    with pytest.raises(FormatError, match="its actions are"):
+        MDP.from_game(TicTacToe(), opponent=lambda s: 9)
+    with pytest.raises(FormatError, match="neither 'uniform' nor a function"):
+        MDP.from_game(TicTacToe(), opponent="perfect")
+
+
+def _low(s):
+    free = ~(s.mine | s.theirs)
+    return (free & -free).bit_length() - 1
+
+
+def test_too_many_states_are_refused():
+    with pytest.raises(LimitError, match="more than 1,000 states"):
+        explore(TicTacToe(), max_states=1000)
+
+
+def test_scores_turn_results_into_worth():
+    graph = explore(TicTacToe(2, 2, 2))
+    assert plan(mdp_of(graph, 0, graph.uniform(), score=Score(win=7.0))).value[0] == pytest.approx(7.0)

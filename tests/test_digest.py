@@ -1,0 +1,76 @@
+from enum import IntEnum
+from functools import partial
+
+import numpy as np
+import pytest
+
+from mdplay.digest import Digest, Unhashable, asked_of_self, in_toolchain
+from mdplay.sources import feed_source
+
+
+class Colour(IntEnum):
+    RED = 1
+
+
+def hashed(value):
+    digest = Digest(feed_source, in_toolchain)
+    digest.feed(value)
+    return digest.text()
+
+
+def test_different_values_have_different_hashes():
+    values = [
+        0,
+        1,
+        True,
+        1.0,
+        "1",
+        b"1",
+        None,
+        (),
+        [],
+        (1,),
+        [1],
+        (True,),
+        (1.0,),
+        ((1,),),
+        (1, 1),
+        {1},
+        {1: 1},
+        1 << 70,
+    ]
+    values += [(1 << 70,), -0.0, 0.0, ("a", "b"), ("ab",), np.int8(1), np.zeros(1), np.zeros((1, 1)), Colour.RED]
+    values += [range(1), min, max, partial(min, 1), np.add, int, float]
+    assert len({hashed(value) for value in values}) == len(values)
+
+
+def test_the_order_of_sets_and_dicts_does_not_count():
+    assert hashed({"a": 1, "b": 2}) == hashed({"b": 2, "a": 1})
+    assert hashed({str(i) for i in range(99)}) == hashed({str(i) for i in reversed(range(99))})
+
+
+@pytest.mark.parametrize("value", [object(), np.array([object()]), iter(()), (1, object()), {1: object()}])
+def test_what_has_no_content_to_hash_is_refused(value):
+    with pytest.raises(Unhashable, match="no hash"):
+        hashed(value)
+
+
+def test_what_a_method_asks_of_itself():
+    class Asking:
+        def some(self, s):
+            return self.a + self.b(s) + s.c
+
+        def with_texts(self, s):
+            print((), ("x", "self"), "self", s.self)
+            return self.c
+
+        def handed_on(self, s):
+            return min(self, s)
+
+        def inside(self, s):
+            return [self.a for _ in s]
+
+    assert asked_of_self(Asking.some) == {"a", "b"}
+    assert asked_of_self(Asking.with_texts) == {"c"}
+    assert asked_of_self(Asking.handed_on) is None
+    assert asked_of_self(Asking.inside) in (None, {"a"})

@@ -1,0 +1,231 @@
+"""The games in examples/games, written from the docs alone: their known values, and every verb on each of them."""
+
+import contextlib
+import csv
+import json
+from functools import cache
+
+import pytest
+
+from mdplay import GameError, LimitError, Position, make, solve
+from mdplay.bits import elements, popcount
+from mdplay.rng import Random
+from tests.helpers import ROOT, python
+
+GAMES = ROOT / "examples" / "games"
+
+
+def game_of(spec):
+    return make(f"{GAMES}/{spec}")
+
+
+@pytest.mark.parametrize(
+    "spec, value",
+    [
+        ("kalah.py:pits=4,seeds=3", 6),  # Irving, Donkers and Uiterwijk, Solving Kalah (2000): won by 6
+        ("othello.py:side=4", -8),  # 4 x 4: the second player wins, 11 discs to 3
+        ("domineering.py:rows=4,cols=4", 1),  # Breuker, Uiterwijk and van den Herik (2000): the first player
+        ("domineering.py:rows=5,cols=5", -1),  # the second player
+    ],
+)
+def test_known_values(spec, value, needs_compiler):
+    assert solve(game_of(spec)).value() == value
+
+
+# ---------------------------------------------------------------- blackjack once more, by hand
+def chance_of(card):
+    return 4 / 13 if card == 10 else 1 / 13
+
+
+@cache
+def dealer_ends(total, soft, cards):
+    """Return the probability of each hand that the dealer may end with: (total, is a blackjack)."""
+    if total >= 17:
+        return {(total, total == 21 and cards == 2): 1.0}
+    found = {}
+    for card in range(1, 11):
+        for end, share in dealer_ends(*drawn(total, soft, card), cards + 1).items():
+            found[end] = found.get(end, 0.0) + chance_of(card) * share
+    return found
+
+
+def drawn(total, soft, card):
+    total, soft = (total + 11, True) if card == 1 and total + 11 <= 21 else (total + card, soft)
+    return (total - 10, False) if soft and total > 21 else (total, soft)
+
+
+@cache
+def player_gets(total, soft, up):
+    if total > 21:
+        return -1.0
+    ends = dealer_ends(*drawn(0, False, up), 1)
+    stand = sum(p * (-1 if blackjack else 1 if end > 21 else (total > end) - (total < end))
+                for (end, blackjack), p in ends.items())  # fmt: skip
+    hit = sum(chance_of(card) * player_gets(*drawn(total, soft, card), up) for card in range(1, 11))
+    return max(stand, hit)
+
+
+def test_blackjack_is_worth_what_a_hand_written_recursion_says(needs_compiler):
+    expected = 0.0
+    for first in range(1, 11):
+        for second in range(1, 11):
+            for up in range(1, 11):
+                total, soft = drawn(*drawn(0, False, first), second)
+                tie = chance_of(10) if up == 1 else chance_of(1) if up == 10 else 0.0
+                gets = 1.5 * (1 - tie) if total == 21 else player_gets(total, soft, up)
+                expected += chance_of(first) * chance_of(second) * chance_of(up) * gets
+    assert solve(game_of("blackjack.py")).value() == pytest.approx(expected, abs=1e-9)
+
+
+# ---------------------------------------------------------------- one position by search
+def test_a_proof_of_many_actions_agrees_with_the_table(needs_compiler):
+    game = game_of("breakthrough.py:rows=4,cols=3")
+    table, proof = solve(game, method="hashed"), solve(game, method="proof")
+    position, rng = Position.start(game), Random(5)
+    while not position.is_over:
+        values = [[choice.value for choice in found.choices(position.state)] for found in (table, proof)]
+        assert values[0] == values[1]
+        position = position.play(position.moves[rng.below(len(position.moves))])
+    assert table.line() == []
+    assert len(proof.line()) > 4
+
+
+def test_a_position_is_proved_where_its_table_would_be_huge(needs_compiler):
+    game = game_of("breakthrough.py:rows=5,cols=4")  # its table has 370 million states
+    assert solve(game, seconds=0.01).method == solve(game).method == "proof"
+    with pytest.raises(LimitError, match="a table of more than"):
+        solve(game, memory=1 << 20)  # without a limit of time what does not fit is refused
+
+
+def listed(spec, path, **options):
+    """Write all states of a game to a file, and return their values by their texts."""
+    count = solve(game_of(spec), **options).write_all(path)
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    assert len(rows) == count == len({row["state"] for row in rows})
+    return {row["state"]: float(row["value"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    "spec, options",
+    [
+        ("kalah.py:pits=2,seeds=2", {}),  # backward induction
+        ("pig.py:target=3,faces=3", {}),  # value iteration
+        ("three_mens_morris.py:diagonals=no", {}),  # retrograde analysis
+        ("kalah.py:pits=2,seeds=2", {"opponent": "uniform"}),  # the best response
+    ],
+)
+def test_all_states_of_every_table_are_listed(spec, options, tmp_path):
+    game, values = game_of(spec), listed(spec, tmp_path / "all.csv", **options)
+    assert values[game.text(game.initial())] == pytest.approx(solve(game, **options).value())
+    assert len(values) > 20
+
+
+def test_a_table_from_a_file_is_listed_like_the_one_it_was(tmp_path):
+    spec, file = "kalah.py:pits=2,seeds=2", tmp_path / "kalah.sol"
+    first = listed(spec, tmp_path / "a.csv", file=file)
+    assert first == listed(spec, tmp_path / "b.csv", file=file) == listed(spec, tmp_path / "c.csv")
+
+
+def test_what_proves_one_position_at_a_time_has_no_list(tmp_path):
+    with pytest.raises(GameError, match="--method hashed"):
+        listed("domineering.py:rows=2,cols=2", tmp_path / "all.csv", method="proof")
+
+
+def test_a_proof_keeps_no_more_positions_than_there_are():
+    game = game_of("domineering.py:rows=3,cols=3")
+    proof = solve(game, method="proof")
+    reached = {game.initial()}
+    for _ in range(9):
+        reached |= {after for s in reached for after in followers(game, s)}
+    choices = [s for s in reached if popcount(game.legal(s)) > 1]  # where there is no choice it goes on at once
+    assert len(proof.choices()) == 6
+    assert 0 < proof.states <= len(choices)
+
+
+def test_a_proof_is_never_wrong_where_positions_come_back():
+    """It may not come to an end there, but what it finds is so."""
+    game = game_of("three_mens_morris.py")
+    exact, proof = solve(game), solve(game, method="proof")
+    found = {}
+    for number in range(12):
+        position, rng = Position.start(game), Random(number)
+        while not position.is_over and position.num_events < 8 + number % 4:
+            position = position.play(position.moves[rng.below(len(position.moves))])
+        with contextlib.suppress(LimitError):
+            found[position.state] = proof.value(position.state)
+    assert len(found) > 2
+    assert found == {state: exact.value(state) for state in found}
+
+
+# ---------------------------------------------------------------- every verb, without the compiler
+VERBS = """
+import json, sys
+from mdplay import Position, check_game, evaluate, learn, make, match, mcts, solve
+from mdplay.playing.searches import search
+
+game = make(sys.argv[1])
+position = Position.start(game)
+for move in sys.argv[2].split():
+    position = position.play(move)
+two = "player" in type(position.state)._fields
+found = {
+    "check": check_game(game, games=3, compiled=False).games,
+    "solve": solve(game, position.state).value(position.state),
+    "search": mcts(game, position.state, simulations=30, seed=1).move in position.moves,
+    "depth": search(game, position.state, agent="heuristic:depth=2").move in position.moves,
+    "learn": learn(game, episodes=5, seed=1).agent() is not None,
+    "play": match(game, "random", "mcts:simulations=5", games=2, seed=1).tally.games if two
+            else len(evaluate(game, "mcts:simulations=5", games=2, seed=1).results),
+}
+print(json.dumps(found))
+"""
+CASES = {  # moves to a position, and what it is worth to its mover
+    "kalah.py:pits=2,seeds=2": ("", -2),
+    "othello.py:side=4": ("b1 a3 b4 a1 d3 c1 a2", None),
+    "pig.py:target=4": ("", 7 / 11),
+    "blackjack.py": ("card-10 card-6 card-10", -0.5752243196440803),
+    "breakthrough.py:rows=4,cols=2": ("", -1),
+    "domineering.py:rows=3,cols=3": ("", 1),
+    "three_mens_morris.py": ("", 1),  # the first player takes the centre and wins
+}
+
+
+def plain_value(game, moves):
+    """Return what the position after some moves is worth to its mover: all values again and again, from 0 on."""
+    start = Position.start(game).play_all(moves.split()).state
+    values, todo = {}, [start]
+    while todo:
+        s = todo.pop()
+        if s not in values:
+            values[s] = 0.0
+            todo += [game.outcome(s, i) for i in elements(game.outcomes(s))] or followers(game, s)
+    changed = 1.0
+    while changed > 1e-12:
+        changed = 0.0
+        for s in list(values):
+            new = backed_up(game, s, values)
+            changed, values[s] = max(changed, abs(new - values[s])), new
+    return values[start] * (-1 if game.player(start) else 1)
+
+
+def followers(game, s):
+    return [game.step(s, a) for a in elements(game.legal(s))]
+
+
+def backed_up(game, s, values):
+    """Return what a state is worth to player 0, given what those after it are worth."""
+    if chances := elements(game.outcomes(s)):
+        return sum(game.probability(s, i) * values[game.outcome(s, i)] for i in chances)
+    sign = -1 if game.player(s) else 1
+    gains = [game.reward(s, a) + sign * values[game.step(s, a)] for a in elements(game.legal(s))]
+    return sign * max(gains) if gains else float(game.result(s))
+
+
+@pytest.mark.parametrize("spec", CASES)
+def test_every_verb(spec):
+    moves, value = CASES[spec]
+    found = json.loads(python("-c", VERBS, f"{GAMES}/{spec}", moves, NUMBA_DISABLE_JIT="1"))
+    solved = found.pop("solve")
+    assert solved == pytest.approx(plain_value(game_of(spec), moves))
+    assert value is None or solved == pytest.approx(value)
+    assert found == {"check": 3, "search": True, "depth": True, "learn": True, "play": 2}

@@ -1,0 +1,53 @@
+"""Who may import whom: the order of the rooms, over the syntax tree, strings that name modules included."""
+
+import importlib.util
+import re
+from textwrap import indent
+
+from tests.helpers import ROOT
+
+spec = importlib.util.spec_from_file_location("imports", ROOT / "tools" / "imports.py")
+imports = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(imports)
+
+
+def test_no_import_goes_against_the_order():
+    assert imports.against_the_order(imports.graph()) == []
+
+
+def test_no_modules_import_each_other():
+    assert imports.cycles(imports.graph(strings=False)) == []
+
+
+def test_contributing_shows_the_graph_as_it_is():
+    picture = imports.picture(imports.rooms(imports.graph()))
+    assert indent(picture, "    ") in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_an_import_against_the_order_is_found():
+    graph = {"mdplay.bits": {"mdplay.solving.proof"}, "mdplay.solving.proof": {"mdplay.bits"}}
+    assert imports.against_the_order(graph) == ["mdplay.bits -> mdplay.solving.proof"]
+    assert imports.cycles(graph) == [["mdplay.bits", "mdplay.solving.proof"]]
+
+
+def test_a_string_that_names_a_module_counts():
+    import ast
+
+    known = imports.modules()
+    tree = ast.parse('PLAYER = "mdplay.solving.proof:Prover"')
+    assert list(imports._mentioned(tree, known)) == ["mdplay.solving.proof"]
+
+
+def test_every_module_has_a_test_that_names_it():
+    """A test names a module by its path, by its own file's name, or the command line by the command."""
+    texts = "".join(path.read_text() for path in (ROOT / "tests").rglob("*.py"))
+    nameless = []
+    for module in imports.modules():
+        room, _, name = module.removeprefix("mdplay.").rpartition(".")
+        file = ROOT / "tests" / room.replace(".", "/") / f"test_{name}.py"
+        command = room == "cli" and re.search(rf'"{name}[" ]', texts)
+        package = (ROOT / "src" / module.replace(".", "/")).is_dir()
+        named = rf"mdplay(\.{re.escape(room)})?(\.| import ){name}\b"
+        if not (package or command or file.exists() or re.search(named, texts)):
+            nameless.append(module)
+    assert nameless == []

@@ -1,0 +1,106 @@
+"""What is given wrongly to the package is told in one sentence, and a Position stands for its state."""
+
+import pytest
+
+import mdplay
+from mdplay import GameError, LimitError, Position, PositionError, make
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.position import as_state
+from mdplay.rng import Random
+
+GAME = TicTacToe()
+VERBS = [
+    mdplay.solve,
+    mdplay.search,
+    mdplay.mcts,
+    mdplay.depth_limited,
+    mdplay.playouts,
+    mdplay.prove,
+    mdplay.learn,
+    mdplay.respond,
+    mdplay.check_game,
+    lambda game: mdplay.perft(game, depth=2),
+    lambda game: mdplay.match(game, "random", "random"),
+    lambda game: mdplay.tournament(game, ["random", "perfect"]),
+    lambda game: mdplay.evaluate(game, "random"),
+    lambda game: mdplay.play(game, "random", "random"),
+    Position.start,
+]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_class_or_a_name_is_no_game(verb):
+    with pytest.raises(GameError, match=r"^TicTacToe is a class, not a game: write TicTacToe\(\)$"):
+        verb(TicTacToe)
+    with pytest.raises(GameError, match=r"^'tic-tac-toe' is not a game: mdplay.make\('tic-tac-toe'\) makes one"):
+        verb("tic-tac-toe")
+    with pytest.raises(GameError, match="^None is not a game: derive it from mdplay.Game$"):
+        verb(None)
+
+
+def test_a_state_may_be_given_as_a_position_or_a_text():
+    p = Position.start(GAME).play_all(["4", "0"])
+    assert as_state(GAME, p) == as_state(GAME, "moves:4,0") == as_state(GAME, p.text) == as_state(GAME, p.state)
+    assert as_state(GAME) == GAME.initial()
+    assert mdplay.play(GAME, "random", "random", start=p).start == p.state
+
+
+def test_solutions_and_searches_take_positions(needs_compiler):
+    p = Position.start(GAME).play_all(["0", "1", "3", "4"])
+    solution = mdplay.solve(GAME)
+    assert solution.value(p) == solution.value(p.state) == 1.0
+    assert solution.choices(p) == solution.choices(p.state)
+    assert solution.best(p) == [6] and solution.scores([p, p.state]) == [1.0, 1.0]
+    assert mdplay.search(GAME, p, simulations=200).action == 6
+    assert mdplay.playouts(GAME, p, games=10).games == 10
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        (17, "17 is not a position of TicTacToe; give a state, a Position or a text"),
+        ([0] * 9, "is not a position of TicTacToe; give a state, a Position or a text"),
+        (Position.start(make("connect-four")), r"a position of ConnectFour\(.*\) was given, not of TicTacToe"),
+    ],
+)
+def test_what_is_no_position_is_refused(given, sentence):
+    with pytest.raises(PositionError, match=sentence):
+        as_state(GAME, given)
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: mdplay.playouts(GAME, games=0), "^games=0 must be at least 1$"),
+        (lambda: mdplay.playouts(GAME, games="many"), "^games='many' is not a whole number$"),
+        (lambda: mdplay.match(GAME, "random", "random", games=2.5), "^games=2.5 is not a whole number$"),
+        (lambda: mdplay.mcts(GAME, simulations="1e3"), "^simulations='1e3' is not a whole number$"),
+        (lambda: mdplay.mcts(GAME, seconds="3"), "^seconds='3' is not a number$"),
+        (lambda: mdplay.solve(GAME, seconds=0), "^seconds=0 must be more than 0$"),
+        (lambda: mdplay.solve(GAME, seconds=[1]), r"^seconds=\[1\] is not a number$"),
+    ],
+)
+def test_numbers_of_a_wrong_kind_are_refused(call, sentence):
+    with pytest.raises(LimitError, match=sentence):
+        call()
+
+
+def test_every_public_object_says_something():
+    record = mdplay.play(GAME, "random", "random")
+    match = mdplay.match(GAME, "random", "random", games=4)
+    things = [
+        (record, "<Record of TicTacToe("),
+        (match, "<MatchResult random v random: "),
+        (mdplay.tournament(GAME, ["random", Leftmost()], games=2), "<TournamentResult of 2 games: "),
+        (mdplay.evaluate(make("2048:rows=2,cols=2"), "random", games=3), "<Evaluation of random: mean "),
+        (mdplay.plan(mdplay.MDP.from_nested([[[[1, 1.0, 1.0]]], []], discount=0.9)), "<Plan of 2 states by "),
+        (mdplay.Position.start(GAME), "Position(game=TicTacToe("),
+        (Random(1), "<Random at 0x"),
+    ]
+    for thing, words in things:
+        assert repr(thing).startswith(words), repr(thing)
+
+
+class Leftmost:
+    def act(self, state, rng):
+        return next(a for a in range(9) if GAME.legal(state) >> a & 1)

@@ -1,0 +1,103 @@
+"""Beyond games: plan, bandits, learn, tournament, reproduction.
+
+Here are tested besides: ``mdplay.web.labs``, ``mdplay.web.lab_routes``, ``mdplay.web.figures`` and
+``mdplay.web.serving``.
+"""
+
+import json
+
+import pytest
+
+from mdplay import MDP, plan
+from tests.web.static.conftest import PHONE
+
+# Russell and Norvig, Artificial Intelligence, 4 x 3 world: -0.04 a step, slips of 0.1 to either side, no discount.
+TEXTBOOK = {(0, 0): 0.812, (0, 1): 0.868, (0, 2): 0.918, (1, 0): 0.762, (1, 2): 0.660,
+            (2, 0): 0.705, (2, 1): 0.655, (2, 2): 0.611, (2, 3): 0.388}  # fmt: skip
+
+
+def test_the_grid_has_the_textbooks_values(visit):
+    table = visit("/plan").until("document.querySelectorAll('.worth').length === 9")
+    for (r, c), value in TEXTBOOK.items():
+        cell = table.page.locator(".place").nth(4 * r + c)
+        assert float(cell.locator(".worth").inner_text().replace("\N{MINUS SIGN}", "-")) == pytest.approx(
+            value, abs=6e-4
+        )
+    assert table.page.locator(".place").nth(0).locator(".toward").inner_text() == "→"
+    table.page.get_by_role("button", name="Pit", exact=True).click()
+    table.page.locator(".place").nth(8).click()
+    table.page.get_by_role("button", name="Plan", exact=True).click()
+    table.until("document.querySelectorAll('.worth').length === 8")
+
+
+def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
+    lines = ["numStates 3", "numActions 2", "end 2", "transition 0 0 1 1 1", "transition 0 1 2 1.5 1"]
+    lines += ["transition 1 0 2 2 0.5", "transition 1 0 0 0 0.5", "mdptype episodic", "discount 0.9"]
+    file = tmp_path / "small.txt"
+    file.write_text("\n".join(lines))
+    table = visit("/plan").until("document.querySelector('.worth')")
+    table.page.get_by_role("button", name="Give a file").click()
+    table.page.set_input_files("#mdp-file", file)
+    table.until("document.querySelectorAll('.facts tbody tr').length === 3")
+    with table.page.expect_download() as waiting:
+        table.page.get_by_role("button", name="as JSON").click()
+    waiting.value.save_as(tmp_path / "plan.json")
+    found, wanted = json.loads((tmp_path / "plan.json").read_text()), plan(MDP.from_cs747(file))
+    assert found["value"] == pytest.approx(wanted.value.tolist(), abs=1e-6)
+    assert found["action"] == wanted.action.tolist()
+
+
+def test_a_file_with_a_fault_is_told(visit, tmp_path):
+    file = tmp_path / "bad.txt"
+    file.write_text("numStates 2\nnumActions 1\ntransition 0 0 5 1 1\n")
+    table = visit("/plan").until("document.querySelector('.worth')")
+    table.page.get_by_role("button", name="Give a file").click()
+    table.page.set_input_files("#mdp-file", file)
+    table.until("document.querySelector('.state').innerText.includes('5')")
+
+
+def test_bandits_grow_and_stop(visit):
+    table = visit("/bandits").until("document.querySelectorAll('.series-line').length >= 6")
+    rows = table.js("[...document.querySelectorAll('.facts tbody tr')].map((r) => r.innerText.split('\\t'))")
+    assert {"ucb1", "thompson"} <= {row[0] for row in rows}
+    table.until("!document.querySelector('.run').innerText.includes('Stop')", 120)
+    table.page.locator("input[type=number]").nth(1).fill("20000")
+    table.page.locator(".run").click()
+    table.until("document.querySelector('.run').innerText.includes('Stop')")
+    table.page.locator(".run").click()
+    table.until("document.querySelector('.state').innerText === 'Stopped.'")
+
+
+def test_a_tournament_fills_its_table(visit):
+    table = visit("/tournament")
+    for name in table.js(
+        "[...document.querySelectorAll('.entrants button')].map((b) => b.getAttribute('aria-label'))"
+    ):
+        if "Perfect" not in name and "Random" not in name:
+            table.page.get_by_role("button", name=name).click()
+    table.page.get_by_label("Games each pair").fill("10")
+    table.page.get_by_role("button", name="Play them all").click()
+    table.until("/^10 of 10/.test(document.querySelector('.state').innerText)", 120)
+    cells = "(row) => [...row.children].map((cell) => cell.innerText)"
+    rows = table.js(f"[...document.querySelectorAll('.cross-table tbody tr')].map({cells})")
+    assert [row[1] for row in rows] == ["Perfect play", "Random"]
+    assert float(rows[0][3]) > 0.5 and float(rows[0][3]) + float(rows[1][3]) == pytest.approx(1, abs=2e-3)
+
+
+@pytest.mark.slow
+def test_a_training_is_watched_and_its_player_met(visit):
+    table = visit("/learn")
+    table.page.locator("form select").first.select_option(label="2048")
+    table.page.get_by_role("spinbutton", name="Episodes").fill("400")
+    table.page.get_by_role("button", name="Train").click()
+    table.until("document.querySelector('.outcome a')", 180)
+    assert table.page.locator(".series-line").count() >= 1
+    table.page.get_by_role("link", name="Watch it play").click()
+    table.until("window.mdplay?.line?.at >= 2", 60)
+    assert "learned" in table.js("mdplay.players.seats[0].id")
+
+
+def test_the_reproduction_page_lists_the_five_systems(visit):
+    table = visit("/reproduction", size=PHONE)
+    assert table.page.locator(".chapter h2").count() == 5
+    assert table.js("document.documentElement.scrollWidth") <= PHONE[0]

@@ -1,0 +1,260 @@
+"""The game page itself: back and forth, addresses, records, agents, search, keys; and what it must not do."""
+
+import json
+
+import pytest
+
+from mdplay import load_records
+from tests.web.static.conftest import PHONE
+
+
+def test_undo_redo_and_back_to_any_move(visit):
+    table = visit("/tic-tac-toe")
+    for cell in "40286":
+        table.press(cell)
+        table.until(f"mdplay.line.moves().at(-1) === '{cell}'")
+    table.press("u", "Backspace").until("mdplay.line.at === 3")
+    table.press("r").until("mdplay.line.at === 4")
+    table.press("Home").until("mdplay.line.at === 0 && mdplay.line.doc.legal.length === 9")
+    table.press("ArrowRight", "ArrowRight").until("mdplay.line.at === 2")
+    table.press("ArrowLeft").until("mdplay.line.at === 1")
+    table.press("End").until("mdplay.line.at === 5")
+    table.page.locator(".ply").nth(2).click()
+    table.until("mdplay.line.at === 3")
+    assert table.moves == list("40286"), "going back forgets nothing"
+    table.press("7").until("mdplay.line.moves().at(-1) === '7'")
+    assert table.moves == list("4027"), "another move cuts the rest"
+
+
+def test_the_curve_is_clicked(visit):
+    table = visit("/tic-tac-toe?moves=4,0,2,8,6").settled()
+    table.until("mdplay.line.nodes.every((node) => node.verdict)")
+    box = table.page.locator(".graph-box").bounding_box()
+    table.page.mouse.click(box["x"] + 14, box["y"] + 40)
+    table.until("mdplay.line.at === 0")
+
+
+def test_mistakes_are_marked(visit):
+    table = visit("/tic-tac-toe?moves=4,1,0").settled()
+    table.until("mdplay.line.nodes.every((node) => node.verdict)")
+    marks = table.js(
+        "[...document.querySelectorAll('.ply')].map((p) => p.querySelector('.slip')?.innerText ?? '')"
+    )
+    assert marks == ["", "?", ""], "the edge loses against the centre; the corner wins at once"
+    assert table.page.locator("circle.slip").count() == 1
+
+
+def test_the_address_is_the_whole_position(visit):
+    table = visit("/dots-and-boxes?params=rows=2,cols=2&second=mcts:100")
+    table.settled().click(3)
+    table.until("mdplay.line.at >= 2 && mdplay.players.isPerson(mdplay.line.doc.player)")
+    address = table.page.url
+    again = visit(address.removeprefix(table.server))
+    assert again.page.url == address
+    assert (again.moves, again.position) == (table.moves, table.position)
+    assert again.js("mdplay.players.seats[1]") == {"id": "mcts", "setting": 100}
+    assert again.js("mdplay.line.params") == "rows=2,cols=2"
+
+
+def test_an_address_with_chance(visit):
+    table = visit("/2048?from=1100000000000000&points=12").settled()
+    table.press("ArrowLeft").until("mdplay.line.at === 1")
+    again = visit(table.page.url.removeprefix(table.server))
+    assert again.position == table.position
+    assert again.js("mdplay.line.doc.points") == [16]
+
+
+def test_an_impossible_address_opens_the_start_and_says_so(visit):
+    from playwright.sync_api import expect
+
+    table = visit("/tic-tac-toe?moves=4,4", refusals=True)
+    expect(table.page.locator("#toast")).to_have_class("toast up")
+    assert table.moves == []
+    table.press("0").until("mdplay.line.at === 1")
+
+
+@pytest.mark.parametrize("path", ["/connect-four?moves=4,4,5", "/2048?from=1100000000000000"])
+def test_a_record_is_saved_and_opened(visit, path, tmp_path):
+    table = visit(path).settled()
+    if "2048" in path:
+        for k, key in enumerate(["ArrowLeft", "ArrowDown", "ArrowRight"]):
+            table.press(key).until(f"mdplay.line.at > {k} || true")
+            table.page.wait_for_timeout(250)
+    moves, position = table.moves, table.position
+    table.press("e")
+    with table.page.expect_download() as waiting:
+        table.page.locator("#export").click()
+    file = tmp_path / "game.jsonl"
+    waiting.value.save_as(file)
+    [record] = load_records(file)  # the package replays it, move by move
+    assert record.as_dict()["game"] == path[1:].split("?")[0]
+    fresh = visit("/" + path[1:].split("?")[0])
+    fresh.press("e")
+    fresh.page.set_input_files("#share-file", file)
+    fresh.until(f"mdplay.line.moves().length === {len(moves)}")
+    assert (fresh.moves, fresh.position) == (moves, position)
+
+
+def test_a_file_that_is_no_record_is_refused(visit, tmp_path):
+    table = visit("/connect-four?moves=4,4", refusals=True)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(json.dumps({"format": "mdplay record 1", "moves": ["<b>"]}))
+    table.press("e")
+    with table.page.expect_response("**/records*") as answer:
+        table.page.set_input_files("#share-file", bad)
+    assert answer.value.status == 422
+    assert table.moves == ["4", "4"]
+
+
+def test_values_can_be_hidden_and_a_hint_asked(visit):
+    table = visit("/tic-tac-toe?moves=4").settled()
+    chip = table.page.locator(".stage .chip").first
+    assert chip.is_visible()
+    table.press("v")
+    assert not chip.is_visible()
+    assert table.page.get_by_role("button", name="Values").get_attribute("aria-pressed") == "false"
+    table.press("v", "h")
+    assert table.page.locator(".stage .hinted").count() == 1
+    best = table.js("mdplay.line.node.verdict.best[0]")
+    assert table.page.locator(".stage .hinted").get_attribute("data-action") == str(best)
+    table.press(" ").until("mdplay.line.at === 2")
+    assert table.js("mdplay.line.node.action") == best, "the space bar plays the best move"
+
+
+def test_an_agent_against_an_agent_with_speed_and_pause(visit):
+    table = visit("/tic-tac-toe?first=mcts:100&second=perfect")
+    table.page.select_option(".mini", "120")
+    table.until("mdplay.line.at >= 2").press("p").until("mdplay.players.paused")
+    held = table.ply
+    table.page.wait_for_timeout(700)
+    assert table.ply <= held + 1
+    table.page.get_by_role("button", name="Go on").click()
+    table.until("mdplay.line.doc.over", 90)
+    assert table.js("mdplay.line.doc.status") in ("Drawn.", "O has won.")
+
+
+def test_choosing_who_plays(visit):
+    table = visit("/tic-tac-toe")
+    table.page.get_by_label("O is played by").select_option("mcts")
+    table.page.get_by_label("O: simulations").select_option("100")
+    table.press("4").until("mdplay.line.at === 2")
+    assert "second=mcts:100" in table.page.url
+
+
+def test_live_search_stops_and_its_tree_opens(visit):
+    table = visit("/connect-four?moves=4,4,3").settled()
+    table.press("s").until("document.querySelectorAll('.bars tr').length === 7")
+    assert "simulations" in table.text(".figures")
+    table.press("s").until("document.querySelector('.tree .twig')")
+    jobs = "fetch('/api/v1/status').then((r) => r.json()).then((s) => s.jobs)"
+    for _ in range(50):
+        if table.js(jobs) == 0:
+            break
+        table.page.wait_for_timeout(100)
+    assert table.js(jobs) == 0, "nothing runs any more"
+    before = table.page.locator(".twig").count()
+    table.page.locator(".twig").first.click()
+    table.until(f"document.querySelectorAll('.twig').length > {before}")
+    deeper = table.page.locator(".branch .branch .twig").first
+    deeper.click()
+    table.until("document.querySelector('.branch .branch .branch')")
+    visits = table.js("[...document.querySelectorAll('.branch > li > .twig > .visits')].map((v) => v.innerText)")
+    assert all(visits)
+
+
+def test_a_new_game_with_parameters(visit):
+    table = visit("/connect-four?moves=4")
+    table.press("n")
+    table.page.get_by_role("button", name="5 \N{MULTIPLICATION SIGN} 5").click()
+    table.until("mdplay.line.params === 'rows=5,cols=5' && mdplay.line.at === 0")
+    assert table.js("mdplay.line.doc.legal.length") == 5
+    table.press("n")
+    table.page.get_by_text("All parameters").click()
+    table.page.locator("input[name=rows]").fill("4")
+    table.page.get_by_role("button", name="Start", exact=True).click()
+    table.until("mdplay.line.params === 'rows=4,cols=5'")
+
+
+def test_the_board_by_keyboard_alone(visit):
+    table = visit("/connect-four?moves=4,4").settled()
+    for _ in range(20):
+        table.press("Tab")
+        if table.js("document.activeElement.closest('.stage .move') !== null"):
+            break
+    label = "document.activeElement.getAttribute('aria-label')"
+    first = table.js(label)
+    assert first.startswith("column") and "score" in first and "exact" in first
+    table.press("ArrowRight")
+    second = table.js(label)
+    assert second != first
+    table.press("Enter").until("mdplay.line.at === 3")
+    assert table.js("document.activeElement.closest('.stage .move') !== null"), "the board keeps the focus"
+    assert second.split(",")[0].split()[1] == table.moves[-1]
+    table.settled()
+    said = table.js("document.querySelector('#say').textContent")
+    assert "exact" in said and "to move" in said
+
+
+def test_the_keys_are_told(visit):
+    table = visit("/tic-tac-toe")
+    table.press("?")
+    assert table.page.get_by_role("dialog", name="Keys").is_visible()
+    table.press("Escape")
+    assert table.page.get_by_role("dialog").count() == 0
+
+
+def test_light_and_dark(visit):
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    table = visit("/", color_scheme="dark")
+    dark = table.js(ground)
+    table.page.get_by_role("button", name="Light or dark").click()
+    light = table.js(ground)
+    assert dark != light
+    table.page.reload()
+    assert table.js(ground) == light, "the choice is remembered"
+    assert visit("/", color_scheme="light").js(ground) == light
+
+
+def test_nothing_moves_where_motion_is_unwanted(visit):
+    table = visit("/connect-four", reduced_motion="reduce")
+    table.press("4").until("mdplay.line.at === 1")
+    assert table.js("document.getAnimations().filter((a) => a.playState === 'running').length") == 0
+    assert table.js("getComputedStyle(document.querySelector('.tool')).transitionDuration") == "0s"
+
+
+def test_texts_from_anywhere_stay_texts(visit):
+    table = visit("/tic-tac-toe?from=%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E&first=%3Cscript%3E", refusals=True)
+    assert table.moves == []
+    assert table.page.locator("img, main script, .toast *").count() == 0
+
+
+def test_a_picture_may_only_hold_shapes(visit):
+    table = visit("/tic-tac-toe", refusals=True)
+    evil = (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9" onload="window.hit=1">'
+        "<script>window.hit=2</script>"
+        '<style>*{display:none}</style><a href="javascript:window.hit=3"><rect width="9" height="9"/></a>'
+        '<foreignObject><img src="x" onerror="window.hit=4"/></foreignObject><image href="http://example.org/x.png"/>'
+        '<rect width="5" height="5" fill="url(http://example.org)" onclick="window.hit=5" style="fill:red"/></svg>'
+    )
+    kept = table.js(
+        """async (text) => {
+          const { picture } = await import("/static/lib/dom.js");
+          const svg = picture(text);
+          document.body.append(svg);
+          return [svg.outerHTML, window.hit ?? 0];
+        }""",
+        evil.replace("<style>*{display:none}</style>", ""),
+    )
+    assert kept == ['<svg viewBox="0 0 9 9"><rect width="5" height="5"></rect></svg>', 0]
+
+
+def test_the_phone_has_everything(visit):
+    table = visit("/dots-and-boxes?moves=0,2,6", size=PHONE, has_touch=True, is_mobile=True).settled()
+    for selector in (".verdict .headline", ".stage svg", ".players", ".toolbar", ".graph", ".moves", ".all"):
+        assert table.page.locator(selector).first.is_visible(), selector
+    small = table.js(
+        "[...document.querySelectorAll('.toolbar button:not([disabled])')].filter((b) => b.offsetParent"
+        " && (b.offsetWidth < 24 || b.offsetHeight < 24)).length"
+    )
+    assert small == 0, "targets that a thumb can hit"

@@ -1,0 +1,157 @@
+"""What is refused before anything is read."""
+
+import hmac
+
+import pytest
+from starlette.testclient import TestClient
+
+from mdplay.web.app import make_app
+from mdplay.web.catalogue import Catalogue
+from mdplay.web.desk import Desk
+from mdplay.web.safety import BODY, LARGE_BODY
+
+STATUS = "/api/v1/status"
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.1:8765", "localhost:1", "[::1]:8765", "LOCALHOST"])
+def test_this_machine_goes_by_its_usual_names(client, host):
+    assert client.get(STATUS, headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:8765", "", "[::2]"]
+)
+def test_other_names_are_refused(client, host):
+    answer = client.get(STATUS, headers={"host": host})
+    assert answer.status_code == 421
+    assert "evil" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("origin", "code"),
+    [
+        ("http://127.0.0.1:8765", 200),
+        ("http://127.0.0.1:9999", 403),
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("http://127.0.0.1:8765.evil.example", 403),
+        ("file://", 403),
+    ],
+)
+def test_only_our_own_page_may_ask(client, origin, code):
+    assert client.get(STATUS, headers={"origin": origin}).status_code == code
+
+
+@pytest.mark.parametrize(
+    ("path", "length", "code"),
+    [
+        ("/api/v1/records", BODY + 1, 413),
+        ("/api/v1/records", 60_000_000, 413),
+        ("/api/v1/plan", LARGE_BODY + 1, 413),
+        ("/api/v1/records", "12x", 400),
+        ("/api/v1/records", "-5", 400),
+        ("/api/v1/records", "9" * 400, 400),
+    ],
+)
+def test_a_body_that_is_too_long_is_refused_by_its_length(client, path, length, code):
+    answer = client.post(path, content=b"{}", headers={"content-length": str(length)})
+    assert answer.status_code == code
+
+
+@pytest.mark.parametrize(("path", "limit"), [("/api/v1/records", BODY), ("/api/v1/plan", LARGE_BODY)])
+def test_a_body_that_does_not_tell_its_length_is_counted(client, path, limit):
+    def parts():
+        for _ in range(limit // 10_000 + 2):
+            yield b"x" * 10_000
+
+    answer = client.post(path, content=parts(), headers={"content-type": "text/plain"})
+    assert answer.status_code in (400, 413)
+    assert "xxx" not in answer.text
+
+
+def test_every_answer_has_the_headers(client):
+    for path in ("/", STATUS, "/nowhere", "/api/v1/games/x/position"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/static/../app.py",
+        "/static/%2e%2e/app.py",
+        "/static/..%2fapp.py",
+        "/static//etc/passwd",
+        "/static/",
+        "/static/index.html%00.css",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "/pyproject.toml",
+    ],
+)
+def test_only_files_of_the_closed_list_are_sent(client, path):
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "root:" not in answer.text
+
+
+def test_a_body_of_another_kind_is_told_without_repeating_it(client):
+    answer = client.post("/api/v1/records", content=b'["<script>alert(1)</script>"]')
+    assert answer.status_code == 422
+    assert "script" not in answer.text
+
+
+# ---------------------------------------------------------------- another host
+TOKEN = "a-token-of-some-length"
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    app = make_app(Desk(Catalogue()), hosts=["192.0.2.7"], token=TOKEN)
+    with TestClient(app, base_url="http://192.0.2.7:8765") as opened:
+        yield opened
+
+
+def test_another_host_needs_the_token(guarded):
+    assert guarded.get(STATUS).status_code == 401
+    assert guarded.get("/").status_code == 401
+    assert guarded.get(STATUS, headers={"authorization": "Bearer wrong"}).status_code == 401
+    assert guarded.get(f"{STATUS}?token=wrong").status_code == 401
+    assert guarded.get(STATUS, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_the_address_that_was_printed_lets_a_browser_in(guarded):
+    first = guarded.get(f"/?token={TOKEN}", follow_redirects=False)
+    assert first.status_code == 303
+    assert first.headers["location"] == "/"
+    cookie = first.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    guarded.cookies.set("mdplay_token", TOKEN)
+    assert guarded.get("/").status_code == 200
+    guarded.cookies.clear()
+
+
+def test_a_redirect_never_leads_to_another_place(guarded):
+    for path in ("//evil.example/", "/%2f%2fevil.example/", "/\\evil.example"):
+        answer = guarded.get(f"{path}?token={TOKEN}", follow_redirects=False)
+        location = answer.headers.get("location", "/")
+        assert location.startswith("/")
+        assert not location.startswith(("//", "/\\"))
+
+
+def test_the_token_is_compared_in_constant_time(guarded, monkeypatch):
+    seen, compare = [], hmac.compare_digest
+
+    def compared(a, b):
+        seen.append(a)
+        return compare(a, b)
+
+    monkeypatch.setattr("mdplay.web.safety.hmac.compare_digest", compared)
+    guarded.get(STATUS, headers={"authorization": "Bearer guess"})
+    assert b"guess" in seen

@@ -1,0 +1,120 @@
+"""The server itself: a real one, on this machine."""
+
+import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.helpers import python
+from tests.web.reading import moves, told
+from tests.web.serving import read_all, server, wait_for
+
+VALUES = "/api/v1/games/tic-tac-toe/values?moves=4"
+SEARCH = "/api/v1/games/connect-four/search?seconds=30&simulations=50000000"
+
+
+@pytest.fixture(scope="module")
+def running():
+    with server("tic-tac-toe") as found:
+        assert found.ask(VALUES, timeout=280)[0] == 200
+        yield found
+
+
+def status(served):
+    return json.loads(served.ask("/api/v1/status")[1].split(b"\r\n\r\n", 1)[1])
+
+
+def text_of(answer):
+    return answer[1].decode()
+
+
+def test_it_serves_the_page_and_values(running):
+    code, page = running.ask("/")
+    assert code == 200
+    assert b"<html" in page
+    body = text_of(running.ask(VALUES)).split("\r\n\r\n", 1)[1]
+    streamed = "".join(line + "\n" for line in body.replace("\r\n", "\n").split("\n") if not is_chunk_size(line))
+    assert set(moves(streamed)) == {0, 1, 2, 3, 5, 6, 7, 8}
+    assert told(streamed, "verdict")[-1]["headline"] == "A draw with best play"
+
+
+def is_chunk_size(line):
+    return 0 < len(line) < 6 and all(c in "0123456789abcdef" for c in line)
+
+
+def test_a_large_body_is_refused_before_it_comes(running):
+    with running.open("/api/v1/plan", method="POST", headers={"content-length": "60000000"}) as connection:
+        assert read_all(connection)[0] == 413
+
+
+def test_names_and_origins_of_others_are_refused(running):
+    assert running.ask("/", headers={"host": "evil.example"})[0] == 421
+    assert running.ask("/", headers={"origin": "http://evil.example"})[0] == 403
+
+
+def test_many_searches_at_once_are_turned_away_and_the_server_still_answers(running):
+    def one(_):
+        with running.open(SEARCH) as connection:
+            head = connection.recv(4096)
+            return int(head.split(b" ", 2)[1]), b"retry-after: 1" in head.lower()
+
+    with ThreadPoolExecutor(50) as pool:
+        answers = list(pool.map(one, range(200)))
+    codes = [code for code, _ in answers]
+    assert set(codes) <= {200, 503}
+    assert all(told_when for code, told_when in answers if code == 503)
+    assert running.ask("/api/v1/status")[0] == 200
+    wait_for(lambda: status(running)["jobs"] == 0)  # all clients have left: their work ends
+
+
+def test_a_closed_tab_stops_its_work(running):
+    connection = running.open(SEARCH)
+    wait_for(lambda: status(running)["jobs"] == 1)
+    connection.close()
+    wait_for(lambda: status(running)["jobs"] == 0)
+
+
+def test_clients_that_do_not_read_hold_up_nobody(running):
+    idle = [running.open(SEARCH) for _ in range(3)]
+    try:
+        assert running.ask(VALUES)[0] == 200
+        assert running.ask("/api/v1/status")[0] == 200
+    finally:
+        for connection in idle:
+            connection.close()
+    wait_for(lambda: status(running)["jobs"] == 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_ends_at_once_and_cleanly_with_work_running(number):
+    with server() as found:
+        searching = [found.open(SEARCH) for _ in range(2)]
+        wait_for(lambda: status(found)["jobs"] == 2)
+        code, words = found.stop(number)
+        for connection in searching:
+            connection.close()
+    assert code == 0
+    assert "Traceback" not in words
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(running):
+    from tests.helpers import ROOT
+
+    out = python("-m", "mdplay", "serve", "--port", str(running.port), code=2, cwd=ROOT)
+    assert out == ""
+
+
+def test_another_host_has_a_token_in_its_address():
+    with server("--host", "0.0.0.0") as found:
+        assert len(found.token) >= 24
+        assert found.ask("/api/v1/status")[0] == 401
+        assert found.ask("/api/v1/status", headers={"authorization": f"Bearer {found.token}"})[0] == 200
+
+
+def test_the_page_needs_its_packages_and_says_so(tmp_path):
+    program = (
+        "import sys; sys.modules['uvicorn'] = None; sys.argv = ['mdplay', 'serve'];"
+        "from mdplay.cli import run; sys.exit(run())"
+    )
+    python("-c", program, code=2)
