@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from mdplay import GameError, Position
+from mdplay.adapters.gym import register_games
 from mdplay.adapters.spaces import observe_bits
 from mdplay.adapters.vector import ILLEGAL, VectorGames
 from mdplay.bridge import unpack
@@ -73,6 +74,7 @@ def test_an_illegal_action_ends_one_game_and_no_other():
 
 
 def test_gymnasium_makes_it_by_name():
+    register_games()
     made = gymnasium.make_vec("mdplay/ConnectFour-v0", 4, vectorization_mode="vector_entry_point", rows=4, cols=5)
     seen, info = made.reset(seed=0)
     assert seen.shape[0] == 4 and info["action_mask"].shape == (4, 5) and made.observation_space.contains(seen)

@@ -327,7 +327,7 @@ def learn_network(
     resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
 
     Example:
-      mdplay learn connect-four --minutes 5 --threads 2 --out c4.safetensors --against mcts:simulations=1000
+      mdplay learn connect-four --minutes 5 --out c4.safetensors --against mcts:simulations=1000
       mdplay learn my_game.py --episodes 50000 --plot curve.png
 
     """

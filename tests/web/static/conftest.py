@@ -41,8 +41,9 @@ def server(tmp_path_factory):
         process.stdout.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
+    """Start a browser for one file of tests: playwright's event loop must not run on under the tests of others."""
     if BROWSER is None:
         _missing("browser")
     sync_api = pytest.importorskip("playwright.sync_api")
