@@ -240,6 +240,20 @@ class Position(Generic[S]):
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def document(self) -> dict[str, Any]:
+        """Return the position for JSON: whose move it is, the points so far, and the moves or outcomes."""
+        game, s = self.game, self.state
+        return {
+            "position": self.text,
+            "player": self.player,
+            "points": list(self.points),
+            "moves": [
+                {"move": game.move_text(s, a), "action": a, "reward": game.reward(s, a)} for a in self.actions
+            ],
+            "outcomes": [{"outcome": name, "probability": chance} for name, chance in self.outcomes.items()],
+            "result": self.result,
+        }
+
     # ---------------------------------------------------------------- copies
     def __reduce__(self) -> tuple[Any, ...]:
         """Say how a copy is made: by its events, since a chain of positions may be too deep to walk down."""

@@ -83,7 +83,7 @@ def test_search(mdplay, game_file, name, agent, needs_compiler):
     budget = {} if agent.startswith("heuristic") else {"simulations": 50}
     found = search(game, start_of(game, position), agent=agent, seed=3, **budget)
     given = options(agent=agent, position=position, seed=3, **budget)
-    assert same(mdplay("search", name, "--json", *given), found.as_dict())
+    assert same(mdplay("search", name, "--json", *given), found.document())
 
 
 @pytest.mark.parametrize(
@@ -105,4 +105,4 @@ def test_what_cannot_be_learned_is_refused_alike(mdplay, game_file, name, needs_
 def test_match(mdplay, game_file, name, needs_compiler):
     agents = ("mcts:simulations=30", "random")
     found = match(make(name), *agents, games=4, seed=3)
-    assert same(mdplay("match", name, *agents, "--json", *options(games=4, seed=3)), found.as_dict())
+    assert same(mdplay("match", name, *agents, "--json", *options(games=4, seed=3)), found.document())

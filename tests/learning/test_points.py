@@ -152,7 +152,7 @@ def test_points_that_are_not_free_at_first_have_room(tmp_path):
     assert run.games.sum() == 400 * 8 and run.games[10:41].all() and not run.games[41:].any()
     assert shape_of(Restricted()) == (1, 1, 64)
     file = tmp_path / "points.json"
-    file.write_text(json.dumps({"runs": [run.as_dict()]}))
+    run.save(file)
     assert PointsAgent(Restricted(), str(file)).act(Restricted().initial(), Random(0)) < 10
 
 
@@ -170,7 +170,7 @@ def test_agent_plays_the_best_free_point(tmp_path):
     game = TicTacToe()
     run = learn(game, episodes=2000, explore="always")
     file = tmp_path / "points.json"
-    file.write_text(json.dumps({"runs": [run.as_dict()]}))
+    run.save(file)
     agent = PointsAgent(game, str(file))
     assert agent.act(game.initial(), Random(0)) == run.highest(1)[0] == 4  # the centre is on the most lines
     assert agent.act(game.step(game.initial(), 4), Random(0)) == run.highest(2)[1]
@@ -199,7 +199,7 @@ def test_agent_plays_the_best_free_point(tmp_path):
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, name, value):
-    run = learn(TicTacToe(), episodes=10).as_dict()
+    run = learn(TicTacToe(), episodes=10).run_document()
     (tmp_path / "points.json").write_text(json.dumps({"runs": [{**run, name: value}]}))
     with pytest.raises(FormatError):
         read_points(tmp_path / "points.json")

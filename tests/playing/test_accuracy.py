@@ -39,5 +39,5 @@ def test_proofs_know_the_values_too(mdplay, tmp_path, needs_compiler):
 
 def test_the_statistics():
     found = Accuracy(100, 90, ("a",))
-    assert found.as_dict()["share"] == 0.9
+    assert found.document()["share"] == 0.9
     assert found.standard_error == pytest.approx(0.03)

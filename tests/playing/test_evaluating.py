@@ -18,7 +18,7 @@ def test_the_distribution():
     assert found.quantiles[0.0] == results[0] and found.quantiles[1.0] == results[-1]
     assert found.quantiles[0.5] == results[100]
     assert sum(count for *_, count in found.histogram()) == 200
-    assert found.as_dict()["games"] == 200
+    assert found.document()["games"] == 200
     assert len(evaluate(make("2048:rows=1,cols=2"), "random", games=1).histogram()) == 10
 
 
@@ -42,7 +42,7 @@ def test_compiled_games_have_the_result_and_the_json_of_any_other(needs_compiler
     player = learn(game, network="01,23", episodes=30, seed=3).agent()
     fast, slow = (evaluate(game, player, games=30, seed=1, record=record) for record in (False, True))
     assert fast.records == () and fast.distinct is None and len(slow.records) == 30
-    assert fast.as_dict().keys() == slow.as_dict().keys()
+    assert fast.document().keys() == slow.document().keys()
     assert fast.shares["tiles"][4] > 0 and fast.moves > 30 < slow.moves
     events = sum(len(record.events) for record in slow.records)
     assert events == 2 * slow.moves + 2 * 30  # a tile pops up after every move, and two at first

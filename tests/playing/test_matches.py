@@ -46,11 +46,11 @@ def test_forty_identical_games_are_two():
 def test_statistics_of_a_known_match():
     found = match(make("tic-tac-toe"), named("Leftmost"), named("Leftmost"), games=2, openings="none")
     assert found.results == [1, -1]  # whoever begins wins
-    assert [side.as_dict()["score"] for side in found.sides] == [1, 0]
-    document = found.as_dict()
+    assert [side.document()["score"] for side in found.sides] == [1, 0]
+    document = found.document()
     assert (document["score"], document["elo"], document["mean"]) == (0.5, 0, 0)
     assert document["interval"][0] < 0.2 and document["interval"][1] > 0.8
-    assert match(make("tic-tac-toe"), named("Leftmost"), "random", games=1).as_dict()["elo"] is None
+    assert match(make("tic-tac-toe"), named("Leftmost"), "random", games=1).document()["elo"] is None
 
 
 def test_random_play_has_the_mean_that_playouts_find(needs_compiler):
@@ -91,7 +91,7 @@ class Back:
 def test_a_match_of_a_game_that_repeats_ends_with_draws_by_the_limit():
     game = Pacing()
     found = match(game, Back(game), Back(game), games=4, openings="none")
-    assert (found.by_limit, found.tally.draws, found.as_dict()["by_limit"]) == (4, 4, 4)
+    assert (found.by_limit, found.tally.draws, found.document()["by_limit"]) == (4, 4, 4)
     assert {len(record.events) for record in found.records} == {move_limit(game)}
     assert match(game, "random", "random", games=20).by_limit == 0
     short = match(game, Back(game), Back(game), games=2, openings="none", max_moves=6)

@@ -16,7 +16,7 @@ GAMES = ["tic-tac-toe", "connect-four:rows=5,cols=5", "anti-tic-tac-toe", "2048:
 def recorded(name="tic-tac-toe", seed=0, **fields):
     game = make(name)
     agents = ["random"] * (1 if name.startswith("2048") else 2)
-    document = play(game, *agents, seed=seed).as_dict() | fields
+    document = play(game, *agents, seed=seed).document() | fields
     if "moves" in fields and "events" not in fields:
         del document["events"]  # as older records are
     return json.dumps(document)
@@ -129,7 +129,7 @@ def test_files_that_are_no_records(tmp_path):
 def test_a_users_game_is_named_by_whoever_reads(tmp_path):
     game = make(f"{write(tmp_path, 'nim_of_records.py', NIM)}:Nim:pile=9")
     record = play(game, "random", "random")
-    assert record.as_dict()["game"] == "nim_of_records.py:Nim"
+    assert record.document()["game"] == "nim_of_records.py:Nim"
     record.save(tmp_path / "game.json")
     assert load_records(tmp_path / "game.json", game) == [record]
     with pytest.raises(FormatError, match="name the game"):
@@ -257,7 +257,7 @@ def test_records_of_dice_are_read_back(tmp_path_factory, seed):
 
 
 def test_numbers_and_words_of_a_record_must_agree(race):
-    document = Record(race, ("a", "b"), (1, 0), None).as_dict()
+    document = Record(race, ("a", "b"), (1, 0), None).document()
     with pytest.raises(FormatError, match=r"move 1: number 4 is called '\*5' here, the record calls it '\*2'"):
         Record.from_json(json.dumps(document | {"events": [4, 0]}), race)
     with pytest.raises(FormatError, match="2 moves but 1 events"):
@@ -270,5 +270,5 @@ def test_numbers_and_words_of_a_record_must_agree(race):
 
 def test_a_start_is_written_as_fields_where_the_game_reads_no_texts(race):
     record = Record(race, ("a", "b"), (1,), None, start=race.initial()._replace(place=5, rolls=0))
-    assert record.as_dict()["start"] == "5,0,0"
+    assert record.document()["start"] == "5,0,0"
     assert Record.from_json(record.to_json(), race) == record

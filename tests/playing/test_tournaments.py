@@ -16,7 +16,7 @@ def test_everybody_meets_everybody():
     assert sum(rating.elo for rating in found.ratings) == pytest.approx(0)
     a, b = SOUND[:2]
     assert found.tallies[a, b].wins == found.tallies[b, a].losses
-    assert found.as_dict()["ratings"][0]["elo"] == found.ratings[0].elo
+    assert found.document()["ratings"][0]["elo"] == found.ratings[0].elo
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -221,7 +221,7 @@ def test_a_random_game_that_goes_on_and_on_is_told(expansion, needs_compiler):
 def test_random_games_that_come_back_to_positions_are_drawn_by_the_limit(expansion):
     found = mcts(Endless(), simulations=10, expansion=expansion, max_moves=30)
     assert (found.by_limit, found.value, found.proven) == (10, 0.0, False)
-    assert found.as_dict()["by_limit"] == 10
+    assert found.document()["by_limit"] == 10
 
 
 @pytest.mark.parametrize("expansion", ["one", "all"])

@@ -11,7 +11,7 @@ def test_the_verb_reports_each_step_and_writes_each_policy(tmp_path):
     assert isinstance(found, Responses) and tuple(step for _, step in heard) == found.steps
     assert len(list(tmp_path.iterdir())) == len(found.steps) > 3
     again = respond(GAME, draw=0.5, start=str(tmp_path / "step-00-player-1.txt"))
-    assert again.as_dict() == found.as_dict()
+    assert again.document() == found.document()
     assert found.result == 0.0 and found.moves  # perfect play of both is a draw
 
 

@@ -124,7 +124,7 @@ class Curve:
         """The speed, all threads together."""
         return int(self.steps[-1]) * self.runs / self.seconds
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the figures at the end for JSON."""
         return {
             "policy": self.name,

@@ -49,7 +49,7 @@ def command(
     with progress("asking"):
         found = measure_accuracy(game, player, knower, states, seed=seed)
     if as_json:
-        print_json({"agent": agent, **found.as_dict()})
+        print_json({"agent": agent, **found.document()})
         return
     share = f"{found.share:.1%} +- {1.96 * found.standard_error:.1%} (95 %)"
     click.echo(f"{agent} keeps the value in {found.kept} of {found.positions} positions: {share}")

@@ -78,7 +78,7 @@ def command(
     if csv_file is not None:
         _write_csv(Path(csv_file), curves)
     if as_json:
-        figures = [curve.as_dict() for curve in curves]
+        figures = [curve.document() for curve in curves]
         print_json(
             {"arms": arms, "steps": steps, "runs": runs, "lai_robbins": bandit.lower_bound(), "policies": figures}
         )

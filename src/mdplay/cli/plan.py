@@ -10,7 +10,7 @@ import click
 from mdplay.cli.common import THREADS, AnyNumber, progress
 
 if TYPE_CHECKING:
-    from mdplay.mdp import MDP, Plan
+    from mdplay.mdp import Plan
 
 
 @click.command()
@@ -60,7 +60,8 @@ def command(
         else:
             found = evaluate_policy(model, read_policy(policy, model), **options)
     if as_json:
-        click.echo(json.dumps(_document(model, found)))
+        facts = {"transitions": model.num_transitions, "discount": model.discount}
+        click.echo(json.dumps({**facts, **found.document()}))
     else:
         click.echo(_lines(found, bounds), nl=False)
     _warn(found)
@@ -73,30 +74,6 @@ def _lines(found: Plan, bounds: bool) -> str:
         return "".join(f"{value:.9f} {action}\n" for value, action in zip(*columns, strict=True))
     columns += [found.lower.tolist(), found.upper.tolist()]
     return "".join(f"{v:.9f} {a} {low!r} {high!r}\n" for v, a, low, high in zip(*columns, strict=True))
-
-
-def _document(model: MDP, found: Plan) -> dict[str, object]:
-    """Return the plan as plain values; infinite ones as text, which JSON has no number for."""
-    return {
-        "states": model.num_states,
-        "transitions": model.num_transitions,
-        "discount": model.discount,
-        "method": found.method,
-        "reason": found.reason,
-        "iterations": found.iterations,
-        "seconds": found.seconds,
-        "gap": _plain(found.gap),
-        "closed": found.closed,
-        "undecided": found.undecided.tolist(),
-        "value": [_plain(value) for value in found.value.tolist()],
-        "action": found.action.tolist(),
-        "lower": [_plain(value) for value in found.lower.tolist()],
-        "upper": [_plain(value) for value in found.upper.tolist()],
-    }
-
-
-def _plain(value: float) -> float | str:
-    return value if abs(value) < float("inf") else str(value)
 
 
 def _warn(found: Plan) -> None:

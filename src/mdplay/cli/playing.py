@@ -69,6 +69,6 @@ def report(
     if record:
         save_records(record, found.records)
     if as_json:
-        print_json(found.as_dict())
+        print_json(found.document())
     else:
         click.echo("\n".join(lines(found)))

@@ -57,7 +57,7 @@ def command(
             show=show,
         )
     if as_json:
-        print_json(found.as_dict())
+        print_json(found.document())
         return
     click.echo(f"{found.games:,} random games in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)")
     click.echo(f"mean result {found.mean:+.4f} +- {1.96 * found.standard_error:.4f} (95 %) for player 1")

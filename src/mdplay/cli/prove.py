@@ -44,7 +44,7 @@ def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json:
     if proof.book is not None:
         proof.save(out)
     if as_json:
-        print_json(proof.as_dict())
+        print_json(proof.document())
     else:
         figures = (
             f"{proof.expansions:,} expansions, {proof.threat_nodes:,} threat positions, {proof.seconds:.1f} s"

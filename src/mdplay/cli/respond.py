@@ -56,7 +56,7 @@ def command(
             show=show,
             report=tell,
         )
-    print_json(found.as_dict()) if as_json else _print(found)
+    print_json(found.document()) if as_json else _print(found)
 
 
 def _line(number: int, step: Response) -> str:

@@ -74,7 +74,7 @@ def command(
     if tree is not None and result.tree is not None:
         result.tree.save(tree)
     if as_json:
-        print_json(result.as_dict())
+        print_json(result.document())
         return
     _print(game, state, result)
 

@@ -14,21 +14,6 @@ from mdplay.playing.records import Record, load_records
 from mdplay.position import Position
 
 
-def describe(position: Position[Any]) -> dict[str, Any]:
-    """Return a position as a document: whose move it is, the points so far, and the moves or outcomes."""
-    game, s = position.game, position.state
-    return {
-        "position": position.text,
-        "player": position.player,
-        "points": list(position.points),
-        "moves": [
-            {"move": game.move_text(s, a), "action": a, "reward": game.reward(s, a)} for a in position.actions
-        ],
-        "outcomes": [{"outcome": name, "probability": chance} for name, chance in position.outcomes.items()],
-        "result": position.result,
-    }
-
-
 def _sentence(position: Position[Any]) -> str:
     two = num_players(position.game) == 2
     if position.is_chance:
@@ -79,7 +64,7 @@ def command(
     if svg is not None:
         write_svg(svg, shown.svg)
     if as_json:
-        print_json(describe(shown))
+        print_json(shown.document())
         return
     click.echo(report(shown))
 
@@ -103,7 +88,7 @@ def show_records(records: list[Record], number: int | None, as_json: bool) -> No
             f"the record has no game {number}; its {len(records)} games begin with {records[0].number}"
         )
     if as_json:
-        print_json([record.as_dict() for record in chosen])
+        print_json([record.document() for record in chosen])
     elif len(chosen) == 1:
         click.echo(_story(chosen[0]))
     else:

@@ -81,7 +81,7 @@ class PointUtilities:
 
     def document(self) -> dict[str, Any]:
         """Return all runs for JSON."""
-        return {"runs": [{**run.as_dict(), **run.layout()} for run in self.curve]}
+        return {"runs": [{**run.run_document(), **run.layout()} for run in self.curve]}
 
     def text(self) -> str:
         """Return all runs for people: layer by layer, point by point."""
@@ -113,8 +113,8 @@ class PointUtilities:
         """Return how many of some points are among as many of the highest utilities."""
         return len(set(self.highest(len(points))) & set(points))
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return this run for JSON; ``from_dict`` reads it back."""
+    def run_document(self) -> dict[str, Any]:
+        """Return this run for JSON; ``from_run`` reads it back."""
         return {
             "games": self.num_games,
             "explore": self.explore,
@@ -128,8 +128,8 @@ class PointUtilities:
         }
 
     @classmethod
-    def from_dict(cls, document: dict[str, Any], game: Game[Any] | None = None) -> PointUtilities:
-        """Return the run that ``as_dict`` wrote."""
+    def from_run(cls, document: dict[str, Any], game: Game[Any] | None = None) -> PointUtilities:
+        """Return the run that ``run_document`` wrote."""
         results = document["results"]
         wins, games = (np.array(document[name], np.int64) for name in ("point_wins", "point_games"))
         if wins.ndim != 1 or wins.shape != games.shape or (wins < 0).any() or (wins > games).any():
@@ -226,7 +226,7 @@ def read_points(path: str | Path, game: Game[Any] | None = None) -> list[PointUt
     """Read the runs of a file that ``learn`` wrote, or raise FormatError."""
     try:
         runs = json.loads(read_text(Path(path).expanduser()))["runs"]
-        found = [PointUtilities.from_dict(run, game) for run in runs]
+        found = [PointUtilities.from_run(run, game) for run in runs]
     except FormatError:
         raise
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:

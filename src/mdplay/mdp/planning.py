@@ -71,6 +71,27 @@ class Plan:
         """The states of infinite value."""
         return np.flatnonzero(np.isinf(self.value))
 
+    def document(self) -> dict[str, Any]:
+        """Return the plan for JSON; infinite numbers as texts, which JSON has no number for."""
+        return {
+            "states": len(self.value),
+            "method": self.method,
+            "reason": self.reason,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "gap": _plain(self.gap),
+            "closed": self.closed,
+            "undecided": self.undecided.tolist(),
+            "value": [_plain(value) for value in self.value.tolist()],
+            "action": self.action.tolist(),
+            "lower": [_plain(value) for value in self.lower.tolist()],
+            "upper": [_plain(value) for value in self.upper.tolist()],
+        }
+
+
+def _plain(value: float) -> float | str:
+    return value if abs(value) < float("inf") else str(value)
+
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def plan(

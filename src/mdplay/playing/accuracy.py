@@ -69,7 +69,7 @@ class Accuracy:
         """The standard error of the share."""
         return math.sqrt(self.share * (1.0 - self.share) / self.positions)
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""
         counts = {"positions": self.positions, "kept": self.kept, "share": self.share}
         return {**counts, "standard_error": self.standard_error, "lost": list(self.lost)}

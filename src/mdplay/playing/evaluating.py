@@ -87,7 +87,7 @@ class Evaluation:
         counts = Counter(min(bins - 1, int((result - low) / width)) for result in self.results)
         return [(low + i * width, low + (i + 1) * width, counts[i]) for i in range(bins)]
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""
         mean, error = self.mean
         return {

@@ -41,7 +41,7 @@ class Tally:
         """The share of the points: a win counts 1, a draw 1/2."""
         return (self.wins + self.draws / 2) / self.games if self.games else 0.5
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the tally for JSON."""
         counts = {"games": self.games, "wins": self.wins, "draws": self.draws, "losses": self.losses}
         return {**counts, "score": self.score}
@@ -106,7 +106,7 @@ class MatchResult:
         """The mean result of the first agent, and its standard error."""
         return mean_and_error(self.results, self.distinct)
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the statistics for JSON; Elo differences that are infinite are null."""
         tally, (mean, error) = self.tally, self.mean
         return {
@@ -115,13 +115,13 @@ class MatchResult:
             "seed": self.seed,
             "distinct": self.distinct,
             "by_limit": self.by_limit,
-            **tally.as_dict(),
+            **tally.document(),
             "interval": list(self.interval),
             "mean": mean,
             "standard_error": error,
             "elo": finite(self.elo[0]),
             "elo_interval": [finite(end) for end in self.elo[1]],
-            "sides": [side.as_dict() for side in self.sides],
+            "sides": [side.document() for side in self.sides],
             "results": [plain_number(result) for result in self.results],
         }
 

@@ -79,7 +79,7 @@ class Record:
         """The events in the game's notation."""
         return tuple(self.replay().played)
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the record for JSON."""
         name, given = name_of(self.game)
         return {
@@ -100,7 +100,7 @@ class Record:
 
     def to_json(self) -> str:
         """Return the record as one line of JSON."""
-        return json.dumps(self.as_dict())
+        return json.dumps(self.document())
 
     @classmethod
     def from_json(cls, text: str, game: Game[Any] | None = None) -> Record:

@@ -90,7 +90,7 @@ class TournamentResult:
         own = [tally for (first, _), tally in self.tallies.items() if first == agent]
         return Tally(sum(t.wins for t in own), sum(t.draws for t in own), sum(t.losses for t in own))
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""
         return {
             "ratings": [
@@ -98,11 +98,11 @@ class TournamentResult:
                     "agent": r.agent,
                     "elo": r.elo,
                     "interval": [r.elo - r.reach, r.elo + r.reach],
-                    **r.tally.as_dict(),
+                    **r.tally.document(),
                 }
                 for r in self.ratings
             ],
-            "matches": [one.as_dict() for one in self.matches],
+            "matches": [one.document() for one in self.matches],
             "failures": [{"agent": agent, "error": sentence} for agent, sentence in self.failures],
         }
 

@@ -101,20 +101,20 @@ class Node:
             moves.append(node.text)
         return tuple(moves)
 
-    def as_dict(self, *, depth: int, min_visits: int = 1) -> dict[str, Any]:
+    def document(self, *, depth: int, min_visits: int = 1) -> dict[str, Any]:
         """Return the tree for JSON, down to a depth, without nodes of fewer visits."""
         entry: dict[str, Any] = {"visits": self.visits, "value": self.value, "proven": self.proven}
         if self.text:
             entry = {"move": self.text, **entry}
         shown = [child for child in self.children if child.visits >= min_visits] if depth else []
         if shown:
-            entry["children"] = [child.as_dict(depth=depth - 1, min_visits=min_visits) for child in shown]
+            entry["children"] = [child.document(depth=depth - 1, min_visits=min_visits) for child in shown]
         return entry
 
     def save(self, path: str | Path, *, depth: int = 8, min_visits: int = 2) -> None:
         """Write the tree as JSON, with the position at its root."""
         position = {"position": self.game.text(self.state)}
-        write(path, json.dumps({**position, **self.as_dict(depth=depth, min_visits=min_visits)}, indent=1))
+        write(path, json.dumps({**position, **self.document(depth=depth, min_visits=min_visits)}, indent=1))
 
     def find(self, state: Any, depth: int) -> Node | None:
         """Return the node of a state at most ``depth`` moves and outcomes below, or None."""

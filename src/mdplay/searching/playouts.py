@@ -153,7 +153,7 @@ class Playouts:
         """The speed, all threads together."""
         return self.games / self.seconds
 
-    def as_dict(self) -> dict[str, float]:
+    def document(self) -> dict[str, float]:
         """Return the figures for JSON."""
         return {**asdict(self), "mean_length": self.mean_length, "games_per_second": self.games_per_second}
 

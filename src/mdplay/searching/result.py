@@ -25,7 +25,7 @@ class MoveStatistics:
     value: float
     proven: bool = False
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         return {"move": self.move, "visits": self.visits, "value": self.value, "proven": self.proven}
 
@@ -67,13 +67,13 @@ class SearchResult:
         """The speed, all threads together."""
         return self.simulations / self.seconds if self.seconds else 0.0
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the answer for JSON."""
         return {
             "best": [self.names[action] for action in self.best],
             "value": self.value,
             "proven": self.proven,
-            "moves": [move.as_dict() for move in self.moves],
+            "moves": [move.document() for move in self.moves],
             "line": list(self.line),
             "simulations": self.simulations,
             "nodes": self.nodes,

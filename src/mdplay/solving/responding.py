@@ -60,7 +60,7 @@ class Responses:
         earned = float(self.graph.points[self.edges].sum()) if self.edges else 0.0
         return earned + float(self.graph.result[self.end])
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         return {
             "steps": [{"player": s.player + 1, "value": s.value, "changed": s.changed} for s in self.steps],

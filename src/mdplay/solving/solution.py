@@ -183,7 +183,7 @@ class Solution:
             **({"tally": self.tally(), "distances": self.distances()} if distances else {}),
             "distance": self.distance(state),
             "best": [game.move_text(state, choice.action) for choice in choices if choice.action in best],
-            "moves": [{"move": game.move_text(state, choice.action), **choice.as_dict()} for choice in choices],
+            "moves": [{"move": game.move_text(state, choice.action), **choice.document()} for choice in choices],
             "line": self._moves(state),
             "states": self.states,
             "seconds": self.seconds + time.perf_counter() - began,  # what is proved, is proved now

@@ -51,7 +51,7 @@ class Choice:
         """The value; None while only bounds are known."""
         return self.low if self.exact else None
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the choice for JSON; a score only where there is one."""
         facts = {
             "action": self.action,

@@ -215,7 +215,7 @@ def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, 
     start = position.positions[0].state
     own_start = None if start == asked.game.initial() else start
     players = agents[: num_players(asked.game)]
-    return Record(asked.game, players, position.events, position.result, seed, start=own_start).as_dict()
+    return Record(asked.game, players, position.events, position.result, seed, start=own_start).document()
 
 
 @router.post("/records", responses=PLAIN)
@@ -233,7 +233,7 @@ def _read(desk: Desk, record: dict[str, Any], game: str) -> dict[str, Any]:
         found = Record.from_json(json.dumps(record), desk.entry(game).make() if game else None)
     except MdplayError:
         raise HTTPException(422, "this is no record of a game that is offered here") from None
-    name = str(found.as_dict()["game"])
+    name = str(found.document()["game"])
     entry = desk.catalogue.get(game or name)
     if entry is None:
         raise HTTPException(422, "this is no record of a game that is offered here")

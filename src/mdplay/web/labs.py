@@ -278,10 +278,10 @@ def table_document(agents: list[str], matches: list[MatchResult], total: int) ->
         "done": sum(len(one.records) for one in matches),
         "total": total,
         "cells": [
-            {"agents": list(one.agents), "distinct": one.distinct, **one.tally.as_dict()} for one in matches
+            {"agents": list(one.agents), "distinct": one.distinct, **one.tally.document()} for one in matches
         ],
         "ratings": [
-            {"agent": r.agent, "elo": plain(r.elo), "reach": plain(r.reach), **r.tally.as_dict()}
+            {"agent": r.agent, "elo": plain(r.elo), "reach": plain(r.reach), **r.tally.document()}
             for r in result.ratings
         ],
     }

@@ -45,7 +45,7 @@ def test_a_proof_over_many_answers_passes_the_checker(needs_compiler):
     proof = StrategyProver(SMALL, WIDE).run()
     assert proof.proved == proof.replies == 57
     assert len(proof.book) > 10 and holds(proof, WIDE)
-    assert proof.as_dict()["verdict"] == "proved"
+    assert proof.document()["verdict"] == "proved"
 
 
 def test_the_search_repeats_itself(needs_compiler):
@@ -65,7 +65,7 @@ def test_there_are_twelve_answers_to_a_corner(needs_compiler):
 
 def test_no_proof_is_claimed_where_the_limit_ends(needs_compiler):
     proof = StrategyProver(ProofSettings(slots=1 << 18, limit=5, rounds=1), HARD).run()
-    assert proof.book is None and proof.proved == 0 and proof.as_dict()["verdict"] == "open"
+    assert proof.book is None and proof.proved == 0 and proof.document()["verdict"] == "open"
 
 
 def test_a_lost_position_is_not_proved(needs_compiler):

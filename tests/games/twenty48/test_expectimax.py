@@ -69,7 +69,7 @@ def test_whole_games_are_those_of_the_agent():
             score += game.reward(s, action)
             s = game.step(s, action)
         scores.append(score)
-    assert found.results == tuple(scores) and found.as_dict()["max"] == max(scores)
+    assert found.results == tuple(scores) and found.document()["max"] == max(scores)
     assert found.mean == pytest.approx((np.mean(scores), np.std(scores, ddof=1) / 20**0.5))
 
 

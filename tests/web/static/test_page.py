@@ -87,7 +87,7 @@ def test_a_record_is_saved_and_opened(visit, path, tmp_path):
     file = tmp_path / "game.jsonl"
     waiting.value.save_as(file)
     [record] = load_records(file)  # the package replays it, move by move
-    assert record.as_dict()["game"] == path[1:].split("?")[0]
+    assert record.document()["game"] == path[1:].split("?")[0]
     fresh = visit("/" + path[1:].split("?")[0])
     fresh.press("e")
     fresh.page.set_input_files("#share-file", file)

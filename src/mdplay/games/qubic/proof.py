@@ -92,7 +92,7 @@ class StrategyProof:
         if self.book is not None:
             write_book(path, self.book)
 
-    def as_dict(self) -> dict[str, Any]:
+    def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
         figures = {name: value for name, value in vars(self).items() if name != "book"}
         lines = 0 if self.book is None else len(self.book)
