@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay.errors import PositionError
-from mdplay.grid import cell_images, player_to_move, render
+from mdplay.grid import cell_images, cell_name, marks_of, masks_of, player_to_move, read_rows, render
 
 
 def test_identity_comes_first():
@@ -17,3 +17,18 @@ def test_x_moves_first_and_in_turn():
     assert (player_to_move(0b1, 0b10, "xo"), player_to_move(0b101, 0b10, "xox")) == (0, 1)
     with pytest.raises(PositionError, match="'oo': x has 0 discs and o 2; x moves first"):
         player_to_move(0, 0b11, "oo")
+
+
+def test_words_of_a_board_and_back():
+    rows, player = read_rows(".xo/x.. o", 2, 3)
+    assert (rows, player) == ([".xo", "x.."], 1)
+    mine, theirs = masks_of("".join(rows), "ox")
+    assert (mine, theirs) == (0b100, 0b1010)
+    assert marks_of(mine, theirs, player, 6) == ".xox.."
+    assert [cell_name(cell, 3) for cell in (0, 2, 3)] == ["a1", "c1", "a2"]
+
+
+@pytest.mark.parametrize("text", ["", ".xo/x..", ".xo/x.. z", ".xo x", ".xo/x.z x", ".xo/x... x"])
+def test_a_board_of_another_shape_is_refused(text):
+    with pytest.raises(PositionError, match="2 rows of 3 cells . x o from the top, a space and who moves"):
+        read_rows(text, 2, 3)

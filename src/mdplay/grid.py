@@ -1,10 +1,12 @@
-"""Small tools for games on a rectangular board: lines, symmetries, pictures in characters."""
+"""Small tools for games on a rectangular board: lines, symmetries, boards in characters, names of cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from mdplay.errors import PositionError
+
+LETTERS = "abcdefgh"  # of the columns
 
 
 def lines_of_cells(rows: int, cols: int, length: int) -> tuple[int, ...]:
@@ -53,6 +55,34 @@ def render(cells: Sequence[str], cols: int) -> str:
     width = max(len(cell) for cell in cells)
     rows = [cells[i : i + cols] for i in range(0, len(cells), cols)]
     return "\n".join(" ".join(cell.rjust(width) for cell in row) for row in rows)
+
+
+# ---------------------------------------------------------------- words for people
+def cell_name(cell: int, cols: int) -> str:
+    """Return a cell as its column's letter and its row's number, as in ``d3``."""
+    return f"{LETTERS[cell % cols]}{cell // cols + 1}"
+
+
+def marks_of(mine: int, theirs: int, player: int, size: int) -> str:
+    """Return the cells as characters: x the first player, o the second, a dot nobody; ``mine`` moves."""
+    first, second = (theirs, mine) if player else (mine, theirs)
+    return "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(size))
+
+
+def masks_of(cells: Sequence[str], marks: str) -> tuple[int, ...]:
+    """Return for each mark the mask of the cells that hold it."""
+    return tuple(sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in marks)
+
+
+def read_rows(text: str, rows: int, cols: int) -> tuple[list[str], int]:
+    """Read ``.ox/... x``, rows of cells and who moves: the rows, the player; or raise PositionError."""
+    board, _, mover = text.strip().lower().partition(" ")
+    found = board.split("/")
+    right = [len(row) for row in found] == [cols] * rows and not set("".join(found)) - set(".xo")
+    if not right or mover not in ("x", "o"):
+        shape = f"{rows} rows of {cols} cells . x o from the top"
+        raise PositionError(f"{text!r} is not a board: give {shape}, a space and who moves")
+    return found, "xo".index(mover)
 
 
 def player_to_move(first: int, second: int, text: str) -> int:

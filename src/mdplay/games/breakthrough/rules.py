@@ -25,10 +25,9 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, nth, popcount, without_lowest
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import adjacent_cells
+from mdplay.grid import LETTERS, adjacent_cells, cell_name, marks_of, masks_of, read_rows
 
 CELL = 48  # of the picture, in pixels
-LETTERS = "abcdefgh"
 
 
 class State(NamedTuple):
@@ -153,17 +152,13 @@ class Breakthrough(Game[State]):
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
         """Read the rows from the top and who moves: ``ooo/ooo/xxx/xxx x``."""
-        board, _, mover = text.strip().lower().partition(" ")
-        rows = board.split("/")
-        right = [len(row) for row in rows] == [self.cols] * self.rows and not set("".join(rows)) - set(".xo")
-        if not right or mover not in ("x", "o"):
-            shape = f"{self.rows} rows of {self.cols} cells . x o from the top"
-            raise PositionError(f"{text!r} is not a board: give {shape}, a space and who moves")
-        cells = "".join(reversed(rows))
-        first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
-        s = State(second, first, 1) if mover == "o" else State(first, second, 0)
-        if max(popcount(first), popcount(second)) > 2 * self.cols or self.is_lost(self._turned(s)):
-            raise PositionError(f"{text!r} cannot be reached: {mover} has too many pawns or has won already")
+        rows, player = read_rows(text, self.rows, self.cols)
+        mine, theirs = masks_of("".join(reversed(rows)), "ox" if player else "xo")
+        s = State(mine, theirs, player)
+        if max(popcount(mine), popcount(theirs)) > 2 * self.cols or self.is_lost(self._turned(s)):
+            raise PositionError(
+                f"{text!r} cannot be reached: {'xo'[player]} has too many pawns or has won already"
+            )
         return s
 
     def _turned(self, s: State) -> State:
@@ -175,16 +170,12 @@ class Breakthrough(Game[State]):
         return f"{'/'.join(self._rows(s))} {'xo'[s.player]}"
 
     def _rows(self, s: State) -> list[str]:
-        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
-        cells = "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(self.num_cells))
+        cells = marks_of(s.mine, s.theirs, s.player, self.num_cells)
         return [cells[r * self.cols :][: self.cols] for r in reversed(range(self.rows))]
 
     def move_text(self, s: State, action: int) -> str:
         """Return where a pawn goes from and to, as in ``a2b3``."""
-        return self._name(nth(s.mine, action // 3)) + self._name(self.target(s, action))
-
-    def _name(self, cell: int) -> str:
-        return f"{LETTERS[cell % self.cols]}{cell // self.cols + 1}"
+        return cell_name(nth(s.mine, action // 3), self.cols) + cell_name(self.target(s, action), self.cols)
 
     def board(self, s: State) -> str:
         """Draw the board with its letters and numbers, and who moves."""

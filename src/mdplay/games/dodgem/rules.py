@@ -20,7 +20,7 @@ from typing import Annotated, NamedTuple
 import mdplay.drawing as draw
 from mdplay.errors import PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import render
+from mdplay.grid import masks_of, render
 
 CELL = 64
 MARKS = ".>^"
@@ -96,7 +96,7 @@ class Dodgem(Game[State]):
         n = self.side
         if len(cells) != n * n or set(cells) - set(MARKS) or not comma or mover not in (">", "^"):
             raise PositionError(f"{text!r} is not a position: give {n * n} of .>^ and then ,> or ,^")
-        across, up = (sum(1 << c for c, mark in enumerate(cells) if mark == wanted) for wanted in ">^")
+        across, up = masks_of(cells, ">^")
         if max(across.bit_count(), up.bit_count()) >= n:
             raise PositionError(f"{text!r} cannot be reached: each player has {n - 1} cars")
         return State(across, up, 1 if mover == "^" else 0)

@@ -24,6 +24,7 @@ import mdplay.drawing as draw
 from mdplay.bits import popcount
 from mdplay.errors import PositionError
 from mdplay.game import Between, Game
+from mdplay.grid import masks_of
 
 SMALL = ((0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (1, 2), (2, 2))
 RING = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2), (1, 2), (0, 2), (0, 1))  # clockwise
@@ -196,7 +197,7 @@ class MensMorris(Game[State]):
         )
         if not fits or words[2] not in ("x", "o", "x!", "o!"):
             raise PositionError(f"{text!r} is not a position: give {self.points} of .XO, men put down, x or o")
-        first, second = (sum(1 << p for p, cell in enumerate(cells) if cell == mark) for mark in "XO")
+        first, second = masks_of(cells, "XO")
         placed, player = int(words[1]), "xo".index(words[2][0])
         taken = placed - first.bit_count() - second.bit_count()
         most = max(first.bit_count(), second.bit_count())

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import mdplay.drawing as draw
 from mdplay.errors import PositionError
 from mdplay.game import Game
+from mdplay.grid import masks_of
 
 RING, MIDDLE, ALL = 255, 256, 511
 MARKS = ".XO"
@@ -86,7 +87,7 @@ class MuTorere(Game[State]):
         counts = [cells.count(mark) for mark in MARKS]
         if len(cells) != 9 or counts != [1, 4, 4] or not comma or mover not in ("x", "o"):
             raise PositionError(f"{text!r} is not a position: give four X, four O and one ., then ,x or ,o")
-        first, second = (sum(1 << p for p, cell in enumerate(cells) if cell == mark) for mark in "XO")
+        first, second = masks_of(cells, "XO")
         return State(first, second, "xo".index(mover))
 
     def text(self, s: State) -> str:

@@ -23,12 +23,11 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import adjacent_cells, cell_images
+from mdplay.grid import LETTERS, adjacent_cells, cell_images, cell_name, marks_of, masks_of, read_rows
 
 CELL = 48  # of the picture, in pixels
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))  # row, column
 CORNER_POINTS = 10  # of the heuristic, beside a point a move
-LETTERS = "abcdefgh"
 
 
 class State(NamedTuple):
@@ -193,18 +192,11 @@ class Othello(Game[State]):
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
         """Read the rows from the top and who moves: ``..../.ox./.xo./.... x``."""
-        rows, _, mover = text.strip().lower().partition(" ")
-        cells = rows.replace("/", "")
-        right = [len(row) for row in rows.split("/")] == [self.side] * self.side
-        if not right or set(cells) - set(".xo") or mover not in ("x", "o"):
-            n = self.side
-            raise PositionError(
-                f"{text!r} is not a board: give {n} rows of {n} cells . x o, a space and who moves"
-            )
-        first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
-        s = State(second, first, 1) if mover == "o" else State(first, second, 0)
+        rows, player = read_rows(text, self.side, self.side)
+        mine, theirs = masks_of("".join(rows), "ox" if player else "xo")
+        s = State(mine, theirs, player)
         if not nonempty(self.legal(s)) and nonempty(self.placements(s.theirs, s.mine)):
-            raise PositionError(f"{text!r}: {mover} has no move here, so the other one moves")
+            raise PositionError(f"{text!r}: {'xo'[player]} has no move here, so the other one moves")
         return s
 
     def text(self, s: State) -> str:
@@ -214,14 +206,11 @@ class Othello(Game[State]):
         return f"{'/'.join(rows)} {'xo'[s.player]}"
 
     def _marks(self, s: State) -> str:
-        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
-        return "".join(
-            "x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(self.side * self.side)
-        )
+        return marks_of(s.mine, s.theirs, s.player, self.num_cells)
 
     def move_text(self, s: State, action: int) -> str:
         """Return the cell as in ``d3``."""
-        return f"{LETTERS[action % self.side]}{action // self.side + 1}"
+        return cell_name(action, self.side)
 
     def board(self, s: State) -> str:
         """Draw the board with its letters and numbers, and who moves."""

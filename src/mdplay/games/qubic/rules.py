@@ -31,7 +31,7 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
 from mdplay.errors import PositionError
 from mdplay.game import Bounds, Game, Past
-from mdplay.grid import player_to_move
+from mdplay.grid import marks_of, masks_of, player_to_move
 from mdplay.notation import play_moves
 
 FULL = 0xFFFF_FFFF_FFFF_FFFF
@@ -306,7 +306,7 @@ class Qubic(Game[State]):
         cells = text.lower().replace("/", "")
         if [len(layer) for layer in text.split("/")] != [16] * 4 or set(cells) - set(".xo"):
             raise PositionError(f"{text!r} is not a board: give four layers of 16 cells . x o, parted by slashes")
-        first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "xo")
+        first, second = masks_of(cells, "xo")
         player = player_to_move(first, second, text)
         if self.has_line(second if player else first):
             raise PositionError(f"{text!r} cannot be reached: the line was complete before the last move")
@@ -318,8 +318,7 @@ class Qubic(Game[State]):
         return "/".join(cells[i : i + 16] for i in range(0, 64, 16))
 
     def _marks(self, s: State) -> str:
-        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
-        return "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(64))
+        return marks_of(s.mine, s.theirs, s.player, 64)
 
     def move_text(self, s: State, action: int) -> str:
         """Return the cell's coordinates, as in ``013``: x 0, y 1, z 3."""

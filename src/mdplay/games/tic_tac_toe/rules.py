@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 import mdplay.drawing as draw
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
-from mdplay.grid import adjacent_cells, cell_images, lines_of_cells, render
+from mdplay.grid import adjacent_cells, cell_images, lines_of_cells, masks_of, render
 
 CELL = 56  # of the picture, in pixels
 Size = Annotated[int, Between(1, 63)]
@@ -135,7 +135,7 @@ class TicTacToe(Game[State]):
         if ones - twos not in (0, 1):
             raise PositionError(f"{text!r} has {ones} marks of player 1 and {twos} of player 2, who move in turn")
         player = ones - twos
-        first, second = (sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in "12")
+        first, second = masks_of(cells, "12")
         if self.has_line(first if player == 0 else second):
             raise PositionError(f"{text!r} cannot be reached: the line was complete before the last move")
         return State(second, first, 1) if player else State(first, second, 0)
