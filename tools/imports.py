@@ -5,7 +5,7 @@
 
 A *room* is a folder of ``src/mdplay``; files beside the folders are *base*.  An import counts wherever it stands,
 inside functions too, and so does a string ``mdplay.room.module:name`` that somebody may import later.  The
-registry alone may name games: that is what it is for.
+registry alone may name games, and ``engines.py`` alone the cluster: that is what they are for.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ORDER = (  # a room may use the rooms above its line, and those of its line that
     ("solving", "searching", "learning", "mdp", "bandits"),
     ("playing",),
     ("games",),
-    ("reproducing", "adapters", "web", "cli"),
+    ("reproducing", "adapters", "web", "cluster", "cli"),
 )
 BESIDE = {
     ("solving", "mdp"),
@@ -37,7 +37,7 @@ BESIDE = {
     ("cli", "web"),
 }
 OUTSIDE = ("root",)  # mdplay/__init__.py exports everything and knows the version
-NAMES_GAMES = "mdplay.registry"
+NAMED_BY = {"games": "mdplay.registry", "cluster": "mdplay.engines"}  # rooms that one base file may name
 
 Graph = dict[str, set[str]]
 
@@ -111,7 +111,7 @@ def _allowed(name: str, other: str, level: dict[str, int]) -> bool:
         return True
     if user == "rules":
         return used == "base" or other == name.rpartition(".")[0]
-    return level[used] < level[user] or (name == NAMES_GAMES and used == "games")
+    return level[used] < level[user] or NAMED_BY.get(used) == name
 
 
 def cycles(modules_of: Graph) -> list[list[str]]:

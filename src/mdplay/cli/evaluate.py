@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import THREADS, game_argument, json_option, seed_option
+from mdplay.cli.common import THREADS, engine_option, game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     called_off,
     games_option,
@@ -27,6 +27,7 @@ BAR = 40
 @click.option("--agent", default="random", show_default=True, help="Who plays.")
 @games_option
 @click.option("--threads", type=THREADS, help="Default: one for each core if the agent is compiled, else one.")
+@engine_option
 @max_moves_option
 @record_option
 @results_option
@@ -37,6 +38,7 @@ def command(
     agent: str,
     games: int,
     threads: int | None,
+    engine: str | None,
     max_moves: int | None,
     record: str | None,
     results: str | None,
@@ -58,6 +60,7 @@ def command(
             games=games,
             seed=seed,
             threads=threads,
+            engine=engine,
             max_moves=max_moves,
             results=results,
             record=keep,

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, seed_option
+from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     called_off,
     games_option,
@@ -30,6 +30,7 @@ from mdplay.playing.matches import MatchResult, Tally, match
 @games_option
 @openings_option
 @workers_option
+@engine_option
 @max_moves_option
 @record_option
 @results_option
@@ -41,7 +42,8 @@ def command(
     b: str,
     games: int,
     openings: str,
-    threads: int,
+    threads: int | None,
+    engine: str | None,
     max_moves: int | None,
     record: str | None,
     results: str | None,
@@ -66,6 +68,7 @@ def command(
             openings=openings,
             seed=seed,
             threads=threads,
+            engine=engine,
             max_moves=max_moves,
             results=results,
             show=show,

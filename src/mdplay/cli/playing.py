@@ -30,7 +30,7 @@ max_moves_option = click.option(
     help="Call a game off after so many moves; default: as the game says, or once positions come again.",
 )
 workers_option = click.option(
-    "--threads", type=THREADS, default=1, show_default=True, help="Games played side by side."
+    "--threads", type=THREADS, help="Games played side by side; default: 1, with an engine one for each core."
 )
 record_option = click.option(
     "--record", type=click.Path(dir_okay=False), help="Write the games there, one a line of JSON."

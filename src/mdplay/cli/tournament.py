@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, seed_option
+from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     called_off,
     games_option,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 @games_option
 @openings_option
 @workers_option
+@engine_option
 @max_moves_option
 @record_option
 @results_option
@@ -45,7 +46,8 @@ def command(
     agents: tuple[str, ...],
     games: int,
     openings: str,
-    threads: int,
+    threads: int | None,
+    engine: str | None,
     max_moves: int | None,
     record: str | None,
     results: str | None,
@@ -72,6 +74,7 @@ def command(
             openings=openings,
             seed=seed,
             threads=threads,
+            engine=engine,
             max_moves=max_moves,
             results=results,
             show=show,

@@ -74,6 +74,7 @@ class NamedAgent:
     name: str
     fresh: Callable[[], Agent]
     told: Callable[[], str]  # what ``identity`` is
+    is_named: bool = True  # by its name any process makes it; an object is in this one only
 
     @cached_property
     def identity(self) -> str:
@@ -117,7 +118,7 @@ def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
         return agent
     if not isinstance(agent, str):
         name = getattr(agent, "name", type(agent).__name__)
-        return NamedAgent(name, lambda: agent, lambda: agent_identity(agent))
+        return NamedAgent(name, lambda: agent, lambda: agent_identity(agent), is_named=False)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
     told = partial(agent_identity, agent, maker, options)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty
 from mdplay.contract import need_game
+from mdplay.engines import Engine
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, named_agent
@@ -115,6 +116,7 @@ def evaluate(
     games: int = 100,
     seed: int = 0,
     threads: int | None = None,
+    engine: Engine | str | None = None,
     max_moves: int | None = None,
     results: str | Path | None = None,
     record: bool = False,
@@ -136,7 +138,7 @@ def evaluate(
         return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
     began = time.perf_counter()
     schedule = Schedule(game, (one,), games, "none", seed, max_moves)
-    records = schedule.play(1 if threads is None else threads, results, show)
+    records = schedule.play(threads, results, show, engine)
     seconds = time.perf_counter() - began
     found = tuple(record.result or 0.0 for record in records)
     return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.contract import need_game
+from mdplay.engines import Engine
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, NamedAgent, named_agent
@@ -139,12 +140,16 @@ def match(
     games: int = 100,
     openings: str = OPENINGS,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
+    engine: Engine | str | None = None,
     max_moves: int | None = None,
     results: str | Path | Results | None = None,
     show: Show | None = None,
 ) -> MatchResult:
     """Play a match of two agents, sides alternating, and return all its games.
+
+    ``threads`` games are played side by side (default: one after the other); with an ``engine`` (mdplay.engines)
+    by so many of its workers, by default one for each core.  The games are the same.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
     again.  A game that is not over after ``max_moves`` moves is called off: a draw, unless points were earned.  By
@@ -156,4 +161,4 @@ def match(
         raise GameError("a match needs a game for two; use mdplay evaluate for a game for one")
     first, second = named_agent(game, a), named_agent(game, b)
     schedule = Schedule(game, (first, second), games, openings, seed, max_moves)
-    return MatchResult((first.name, second.name), openings, seed, schedule.play(threads, results, show))
+    return MatchResult((first.name, second.name), openings, seed, schedule.play(threads, results, show, engine))

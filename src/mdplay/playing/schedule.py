@@ -1,4 +1,4 @@
-"""Many numbered games of the same agents: played in threads, kept as they end, resumed.
+"""Many numbered games of the same agents: played in threads or by an engine, kept as they end, resumed.
 
 Games 2k and 2k + 1 have opening k, the second with sides exchanged.  A game depends on the schedule and
 its number alone.
@@ -10,21 +10,23 @@ import json
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdplay.checking.promises import hold_promises
-from mdplay.errors import check_whole
+from mdplay.engines import Engine, using
+from mdplay.errors import AgentError, check_whole
 from mdplay.game import Game
 from mdplay.identity import game_identity
-from mdplay.playing.agents import NamedAgent
+from mdplay.playing.agents import NamedAgent, named_agent
 from mdplay.playing.games import play_game
 from mdplay.playing.openings import Opening, make_openings, openings_label
 from mdplay.playing.records import Record
 from mdplay.playing.results import Results
 from mdplay.playing.threads import run_numbered
 from mdplay.registry import name_of
+from mdplay.shipping import Recipe, made_again, recipe_of
 
 Show = Callable[[int], None]
 
@@ -53,9 +55,16 @@ class Schedule:
         return json.dumps(parts if self.max_moves is None else [*parts, self.max_moves], sort_keys=True)
 
     def play(
-        self, threads: int = 1, results: str | Path | Results | None = None, show: Show | None = None
+        self,
+        threads: int | None = None,
+        results: str | Path | Results | None = None,
+        show: Show | None = None,
+        engine: Engine | str | None = None,
     ) -> tuple[Record, ...]:
-        """Play the games that ``results`` does not have yet, and return all of them in order."""
+        """Play the games that ``results`` does not have yet, and return all of them in order.
+
+        ``threads`` games are played side by side, in threads of this process or by so many workers of an engine.
+        """
         hold_promises(self.game)
         for one in self.named_agents:
             one.fresh()  # whoever cannot be made says so before the first game
@@ -72,8 +81,35 @@ class Schedule:
 
             missing = [number for number in range(self.games) if number not in found]
             pairs = make_openings(self.game, self.openings, (self.games + 1) // 2, self.seed)
-            run_numbered(missing, partial(self._play_one, pairs), done, threads=threads)
+            if engine is None:
+                run_numbered(missing, partial(self.play_one, pairs), done, threads=threads or 1)
+            elif missing:
+                with using(engine, threads) as chosen:
+                    order = self._order()
+                    chosen.run(play_ordered, missing, order, done=partial(self._received, pairs, done))
         return tuple(found[number] for number in range(self.games))
+
+    def _order(self) -> Order:
+        """Return what another process needs to play the games."""
+        for one in self.named_agents:
+            if not one.is_named:
+                raise AgentError(
+                    f"agent {one.name} is an object of this process; an engine needs its name", one.name
+                )
+        names = tuple(one.name for one in self.named_agents)
+        openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
+        return Order(recipe_of(self.game), names, self.games, openings, self.seed, self.max_moves)
+
+    def _received(
+        self, pairs: list[Opening], done: Callable[[int, Record], None], number: int, played: Played
+    ) -> None:
+        """Pass on a game that another process played."""
+        opening, names = pairs[number // 2], [one.name for one in self._sides(number)]
+        given = (self.seed, number, opening.start, len(opening.events), played.by_limit)
+        done(number, Record(self.game, tuple(names), played.events, played.result, *given))
+
+    def _sides(self, number: int) -> tuple[NamedAgent, ...]:
+        return self.named_agents[::-1] if number % 2 else self.named_agents
 
     def _found(self, store: Results) -> dict[int, Record]:
         """Return the games that the results have, if the rules and the agents are still those that played them."""
@@ -81,15 +117,50 @@ class Schedule:
         store.claim(self.key, parts | {f"agent {one.name} has": one.identity for one in self.named_agents})
         return store.records(self.key, self.game, self.games)
 
-    def _play_one(self, pairs: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
-        sides = self.named_agents[::-1] if number % 2 else self.named_agents
+    def play_one(self, pairs: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
+        """Play a game of the schedule; ``pairs`` are the openings."""
         opening = pairs[number // 2]
         return play_game(
             self.game,
-            sides,
+            self._sides(number),
             seed=self.seed,
             number=number,
             opening=opening,
             max_moves=self.max_moves,
             stopped=stopped,
         )
+
+
+# ---------------------------------------------------------------- in another process
+class Order(NamedTuple):
+    """A schedule as plain data."""
+
+    recipe: Recipe
+    agents: tuple[str, ...]
+    games: int
+    openings: str
+    seed: int
+    max_moves: int | None
+
+
+class Played(NamedTuple):
+    """What a game adds to its schedule."""
+
+    events: tuple[int, ...]
+    result: float | None
+    by_limit: bool
+
+
+def play_ordered(number: int, order: Order) -> Played:
+    """Play a game of a schedule, and return what another process needs to know of it."""
+    schedule, pairs = _ordered(order)
+    record = schedule.play_one(pairs, number, lambda: False)
+    return Played(record.events, record.result, record.by_limit)
+
+
+@lru_cache(maxsize=2)
+def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
+    game = made_again(order.recipe)
+    agents = tuple(named_agent(game, text) for text in order.agents)
+    pairs = make_openings(game, order.openings, (order.games + 1) // 2, order.seed)
+    return Schedule(game, agents, order.games, order.openings, order.seed, order.max_moves), pairs

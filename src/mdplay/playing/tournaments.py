@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.contract import need_game
+from mdplay.engines import Engine, using
 from mdplay.errors import AgentError
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, NamedAgent, named_agent
@@ -114,12 +115,13 @@ def tournament(
     games: int = 100,
     openings: str = OPENINGS,
     seed: int = 0,
-    threads: int = 1,
+    threads: int | None = None,
+    engine: Engine | str | None = None,
     max_moves: int | None = None,
     results: str | Path | None = None,
     show: Show | None = None,
 ) -> TournamentResult:
-    """Let every agent play a match of so many games against every other; ``results``, ``max_moves`` as there."""
+    """Let every agent play a match of so many games against every other; all options are those of a match."""
     need_game(game)
     named_agents = _entered(game, agents)
     meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads, max_moves=max_moves)
@@ -127,11 +129,14 @@ def tournament(
     failures: dict[str, str] = {}
     with ExitStack() as stack:
         store = stack.enter_context(Results(results)) if results is not None else None
+        chosen = stack.enter_context(using(engine, threads)) if engine is not None else None
         for number, (a, b) in enumerate(combinations(named_agents, 2)):
             if a.name in failures or b.name in failures:
                 continue
             try:
-                matches[a.name, b.name] = meet(a, b, results=store, show=_shifted(show, number * games))
+                matches[a.name, b.name] = meet(
+                    a, b, engine=chosen, results=store, show=_shifted(show, number * games)
+                )
             except AgentError as error:
                 failures[error.agent] = str(error)
     names = tuple(one.name for one in named_agents if one.name not in failures)

@@ -1,0 +1,133 @@
+"""Ray, on this machine or on a cluster: chunks are Ray's tasks, which it does again when a worker dies.
+
+On this machine it listens on loopback only, shows no dashboard and sends no statistics.  If the program has
+started Ray already, that one is used, and left running.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+import threading
+from typing import Any
+
+from mdplay.cluster.chunks import Feed, Job, Outcome, do_chunk, sendable
+from mdplay.cluster.executor import Ended, Executor
+from mdplay.cluster.worker import limit_memory
+from mdplay.errors import LimitError, UnknownName
+from mdplay.running import num_threads
+
+TRIES = 10  # of a chunk
+AHEAD = 2  # chunks for each worker: the next one is there when one ends
+POLL_SECONDS = 0.2
+QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # the switch by which Ray binds to loopback alone
+
+
+class OnRay(Executor):
+    """Workers of Ray; ``address`` is that of a running cluster, None for a Ray of our own on this machine."""
+
+    def __init__(self, address: str | None, workers: int | None, memory: int | None = None) -> None:
+        self.ray = import_ray(address)
+        self._ours = not self.ray.is_initialized()
+        if self._ours:
+            _start(self.ray, address, num_threads(workers))
+        self.workers = workers or max(1, int(self.ray.cluster_resources().get("CPU", 1)))
+        self._memory = memory
+        self._do = self.ray.remote(num_cpus=1, max_retries=TRIES)(_do_chunk)
+        if address is not None:
+            self._check_version()
+
+    def _chunks(self, job: Job, feed: Feed) -> Ended:
+        task, arguments = job
+        shared_task, under_way = self.ray.put(task), dict[Any, list[int]]()
+        try:
+            while True:
+                while len(under_way) < AHEAD * self.workers and (chunk := next(feed, None)):
+                    under_way[self._do.remote(chunk, self._memory, shared_task, *arguments)] = chunk
+                if not under_way:
+                    return
+                ended, _ = self.ray.wait(list(under_way), num_returns=1, timeout=POLL_SECONDS)
+                for one in ended:
+                    yield under_way.pop(one), self._outcome(one)
+        finally:
+            for one in under_way:
+                self.ray.cancel(one, force=True)
+
+    def _outcome(self, one: Any) -> Outcome:
+        try:
+            found: Outcome = self.ray.get(one)
+        except self.ray.exceptions.RayError as error:
+            raise LimitError(f"Ray lost a task {TRIES} times: {_first_line(error)}") from None
+        return found
+
+    def _check_version(self) -> None:
+        """Refuse a cluster whose machines have another mdplay, or none."""
+        ours = _version()
+        try:
+            theirs = self.ray.get(self.ray.remote(num_cpus=1)(_version).remote())
+        except self.ray.exceptions.RayError as error:
+            raise LimitError(f"a worker of the cluster cannot use mdplay: {_first_line(error)}") from None
+        if theirs != ours:
+            raise LimitError(f"the cluster has mdplay {theirs}, this machine {ours}; they must be the same")
+
+    def share(self, value: Any) -> Any:
+        """Put a value into Ray's object store."""
+        return self.ray.put(value)
+
+    def close(self) -> None:
+        """End Ray, if it was started here."""
+        if self._ours:
+            self.ray.shutdown()
+
+
+def import_ray(address: str | None) -> Any:
+    """Return Ray's module; raise UnknownName if it is not installed."""
+    os.environ.update({name: os.environ.get(name, value) for name, value in QUIET.items()})
+    if address is None:
+        os.environ.update({name: os.environ.get(name, value) for name, value in LOOPBACK.items()})
+    try:
+        import ray
+    except ImportError:
+        raise UnknownName("the engine ray needs Ray; install it by: pip install mdplay[cluster]") from None
+    return ray
+
+
+def _start(ray: Any, address: str | None, workers: int) -> None:
+    quiet = {"log_to_driver": False, "logging_level": logging.FATAL}
+    own = {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+    ray._private.worker.print_to_stdstream = _say_nothing
+    if address is None:
+        ray._private.ray_constants.ENABLE_RAY_CLUSTER = False  # as LOOPBACK says, for who imported Ray before us
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(address or "local", **quiet, **({} if address else own))
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        where = f"at {address}" if address else "on this machine"
+        raise LimitError(f"Ray does not start {where}: {_first_line(error)}") from None
+    finally:
+        if main:
+            signal.signal(signal.SIGTERM, before)  # Ray takes it, and would leave in its own way
+
+
+def _say_nothing(*_: Any, **__: Any) -> None:
+    """Stand in for what prints news of dead workers on stdout, where the program's answers go."""
+
+
+def _do_chunk(numbers: list[int], memory: int | None, task: Any, *arguments: Any) -> Outcome:
+    """Do a chunk in a worker of Ray."""
+    limit_memory(memory)
+    return sendable(do_chunk(Job(task, arguments), numbers))
+
+
+def _version() -> str:
+    from mdplay import __version__
+
+    return f"{__version__} under Python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,144 @@
+"""Worker processes of this machine.
+
+Each has a pipe of its own and one chunk at a time.  A worker that dies, for want of memory or by a kill, is
+replaced, and its chunk is done again.  Workers are new interpreters (spawn): nothing of the driver's threads and
+kernels is copied into them.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import deque
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+from mdplay.cluster.chunks import Feed, Job, Outcome
+from mdplay.cluster.executor import Ended, Executor
+from mdplay.cluster.sharing import put
+from mdplay.cluster.worker import work
+from mdplay.errors import GameError, LimitError
+
+TRIES = 10  # of a chunk, before it is held to kill its workers
+POLL_SECONDS = 0.2
+
+
+class Processes(Executor):
+    """Workers in processes; they start with the first task, and stay until the engine is closed."""
+
+    def __init__(self, workers: int, memory: int | None = None) -> None:
+        self.workers, self._memory = workers, memory
+        self._idle: list[_Worker] = []
+        self._shared: list[SharedMemory] = []
+
+    def _chunks(self, job: Job, feed: Feed) -> Ended:
+        told, again, busy = _pickled(job), deque[tuple[list[int], int]](), list[_Worker]()
+        try:
+            while True:
+                while len(busy) < self.workers and (todo := again.popleft() if again else _next(feed)):
+                    busy.append(self._begin(told, *todo))
+                if not busy:
+                    return
+                wait([end for one in busy for end in one.ends], timeout=POLL_SECONDS)
+                for one in [one for one in busy if one.has_ended]:
+                    busy.remove(one)
+                    outcome = one.outcome()
+                    if outcome is None:
+                        again.append((one.chunk, one.tries + 1))
+                        _check_tries(one)
+                        continue
+                    self._idle.append(one)
+                    yield one.chunk, outcome
+        finally:
+            for one in busy:
+                one.kill()
+
+    def _begin(self, told: bytes, chunk: list[int], tries: int) -> _Worker:
+        worker = self._idle.pop() if self._idle else _Worker(self._memory)
+        worker.begin(told, chunk, tries)
+        return worker
+
+    def share(self, value: Any) -> Any:
+        """Write a value into shared memory; it lies there until the engine is closed."""
+        shared, memory = put(value)
+        self._shared.append(memory)
+        return shared
+
+    def close(self) -> None:
+        """End the workers, and remove what they shared."""
+        for worker in self._idle:
+            worker.kill()
+        for memory in self._shared:
+            memory.close()
+            memory.unlink()
+        self._idle, self._shared = [], []
+
+
+class _Worker:
+    """A worker process, and the chunk that it is at."""
+
+    def __init__(self, memory: int | None) -> None:
+        context = get_context("spawn")
+        self._pipe: Connection[Any, Any]
+        self._pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, memory), daemon=True)
+        self.process.start()
+        theirs.close()
+        self._told: bytes | None = None
+        self.chunk: list[int] = []
+        self.tries = 0
+
+    def begin(self, told: bytes, chunk: list[int], tries: int) -> None:
+        """Send a chunk; one who is dead by now is found out about when the answer is awaited."""
+        self.chunk, self.tries = chunk, tries
+        try:
+            self._pipe.send((None if told is self._told else told, chunk))
+        except OSError:
+            return
+        self._told = told
+
+    @property
+    def ends(self) -> list[Any]:
+        """What to wait for."""
+        return [self._pipe, self.process.sentinel]
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there is an outcome, or never will be."""
+        return self._pipe.poll() or not self.process.is_alive()
+
+    def outcome(self) -> Outcome | None:
+        """Return the outcome of the chunk; None if the worker died at it."""
+        try:
+            if self._pipe.poll():  # the last words of a dead one count
+                found: Outcome = self._pipe.recv()
+                return found
+        except (EOFError, OSError):
+            pass
+        self.kill()
+        return None
+
+    def kill(self) -> None:
+        """End the process; it holds nothing that could be lost."""
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self._pipe.close()
+
+
+def _next(feed: Feed) -> tuple[list[int], int] | None:
+    chunk = next(feed, None)
+    return None if chunk is None else (chunk, 0)
+
+
+def _check_tries(worker: _Worker) -> None:
+    if worker.tries + 1 >= TRIES:
+        raise LimitError(f"{TRIES} workers died at task {worker.chunk[0]}; it may need more memory than there is")
+
+
+def _pickled(job: Job) -> bytes:
+    try:
+        return pickle.dumps(job)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise GameError(f"the work cannot be sent to another process: {error}") from None

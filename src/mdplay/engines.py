@@ -1,0 +1,80 @@
+"""Engines: where many numbered tasks are done, in this process, in others, or on other machines.
+
+    serial          one after the other, in this process
+    processes       worker processes of this machine; one that dies is replaced, and its task is done again
+    ray             workers of Ray on this machine
+    ray:ADDRESS     workers of a running Ray cluster
+
+A task is a function of a module, ``task(number, *arguments)``.  It depends on its number and its arguments alone:
+whatever is random in it is seeded by the number.  So the answers are the same, byte for byte, whatever the engine,
+the number of workers and the order in which they end; and a task may be done again.
+
+Who uses an engine takes ``engine: Engine | str``; the engines themselves are in ``mdplay.cluster``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from mdplay.registry import load_attribute
+
+T = TypeVar("T")
+Show = Callable[[int], None]
+ENGINES = "mdplay.cluster.opening:open_engine"
+WORDS = "serial, processes, ray or ray:ADDRESS"  # as a user may name an engine
+
+
+class Keep(NamedTuple):
+    """Where the answers of finished tasks are kept, and what they are answers to: whoever resumes finds these."""
+
+    folder: Path
+    identity: str
+
+
+class Engine(Protocol):
+    """Whoever does numbered tasks."""
+
+    workers: int
+
+    def run(
+        self, task: Callable[..., T], numbers: Iterable[int], *arguments: Any, done: Callable[[int, T], None]
+    ) -> None:
+        """Do a task for each number; ``done(number, answer)`` is called in this thread as they end.
+
+        When a task raises, no further one is begun, and the error of the smallest number is raised.
+        """
+
+    def map(
+        self,
+        task: Callable[..., T],
+        numbers: Iterable[int],
+        *arguments: Any,
+        keep: Keep | None = None,
+        show: Show | None = None,
+    ) -> list[T]:
+        """Return the answers in the order of the numbers; ``show`` is told how many there are.
+
+        Answers that are dicts of arrays can be kept: they are written as they end, and not asked for again.
+        """
+
+    def share(self, value: Any) -> Any:
+        """Return what stands for a large value among the arguments: each worker sees it once, and read-only."""
+
+    def close(self) -> None:
+        """End the workers."""
+
+
+@contextmanager
+def using(engine: Engine | str, workers: int | None = None) -> Iterator[Engine]:
+    """Give the engine that a text names, and end its workers at the end; an engine itself goes on as it is."""
+    if not isinstance(engine, str):
+        yield engine
+        return
+    opened: Engine = load_attribute(ENGINES)(engine, workers)
+    try:
+        yield opened
+    finally:
+        opened.close()

@@ -1,0 +1,18 @@
+import numpy as np
+import pytest
+
+from mdplay.cluster.sharing import put, seen
+
+
+def test_a_value_is_read_as_it_was_written_and_not_changed():
+    value = {"a": np.arange(5, dtype=np.uint16), "b": [np.eye(3), "text"], "c": np.zeros(0)}
+    shared, memory = put(value)
+    try:
+        found = seen(shared)
+        assert str(found) == str(value)
+        with pytest.raises(ValueError, match="read-only"):
+            found["a"][0] = 1
+        assert all(begin % 64 == 0 for begin, _ in shared.spans)
+        assert seen(shared) is found
+    finally:
+        memory.unlink()
