@@ -1,3 +1,5 @@
+"""Tests of ``mdplay.cluster.processes``, and of what runs there: ``mdplay.cluster.worker``."""
+
 import os
 import signal
 import sqlite3
