@@ -1,12 +1,17 @@
+from dataclasses import dataclass
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
+from mdplay import Game
 from mdplay.errors import FormatError, LimitError
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.mdp import MDP, plan
 from mdplay.mdp.games import Score, mdp_of
+from mdplay.states import enumeration
 from mdplay.states.graph import CHANCE, END, explore
 
 
@@ -86,3 +91,27 @@ def test_too_many_states_are_refused():
 def test_scores_turn_results_into_worth():
     graph = explore(TicTacToe(2, 2, 2))
     assert plan(mdp_of(graph, 0, graph.uniform(), score=Score(win=7.0))).value[0] == pytest.approx(7.0)
+
+
+class Count(NamedTuple):
+    n: int
+
+
+@dataclass(frozen=True)
+class Counting(Game[Count]):
+    """A game that only counts on."""
+
+    def initial(self) -> Count:
+        return Count(0)
+
+    def legal(self, s: Count) -> int:
+        return 1
+
+    def step(self, s: Count, action: int) -> Count:
+        return Count(s.n + 1)
+
+
+def test_a_game_that_only_counts_on_is_refused(monkeypatch):
+    monkeypatch.setattr(enumeration, "THIN_LEVELS", 1 << 9)
+    with pytest.raises(LimitError, match="Counting goes on for more than 512 plies; does every game end"):
+        explore(Counting())

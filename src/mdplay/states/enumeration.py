@@ -52,6 +52,7 @@ from mdplay.states.numbering import BLOCK_ROOM, PARTS, Numbering, reserve
 CHUNK = 1 << 12  # states that a thread expands in a round, fewer where masks are large
 DEGREE, PLAYER_BIT, CHANCE_BIT = (1 << 12) - 1, 12, 13
 STOPPED, TROUBLE = -1, -2
+THIN_LEVELS, THIN = 1 << 15, 4  # so many plies with fewer new states each: a game that only counts on, without end
 FEW_GAMES, FEW_MOVES = 8, 200  # in plain Python, that show how wide the fields are
 
 
@@ -216,6 +217,7 @@ class Enumeration:
         self.game, self.fold = game, fold and game.has_symmetries
         self.start = game.initial() if state is None else state
         self.threads = min(num_threads(threads), PARTS)
+        self._native, self._mask_size = native(game), mask_size(game)
         self.limit, self.max_states = budget(memory), max_states
         seen = widths_among([*images_of(game, self.start, self.fold), *states_seen(game, self.start)])
         self._use_layout(layout_of(list(map(max, seen, widths)) if widths else seen))
@@ -229,7 +231,7 @@ class Enumeration:
         self.numbering = Numbering(words, most, self.threads)
         self.node = reserve(self.numbering.room, np.uint16)
         self.target = reserve(max(PARTS * BLOCK_ROOM, self.limit // 4), np.uint32)
-        self.done = self.edges = 0
+        self.done = self.edges = self._levels = self._level_end = 0
         key = key_of(self.game, self.start, layout, fold=self.fold)
         assert key is not None
         self.numbering.begin(key)
@@ -325,7 +327,7 @@ class Enumeration:
         begin, end = (min(numbering.known, self.done + i * self.chunk) for i in (thread, thread + 1))
         keys, node = numbering.keys[begin * words : end * words], self.node[begin:end]
         given = (
-            native(self.game),
+            self._native,
             self.fold,
             self.layout.ravel(),
             words,
@@ -335,7 +337,7 @@ class Enumeration:
             self._watch.stop,
             node,
         )
-        numbering.counts[thread] = expand(*given, *numbering.block(thread, (end - begin) * mask_size(self.game)))
+        numbering.counts[thread] = expand(*given, *numbering.block(thread, (end - begin) * self._mask_size))
 
     def _make_room(self) -> None:
         """Look at what was expanded, and see that there is room for all of it."""
@@ -370,8 +372,18 @@ class Enumeration:
         self.done = min(numbering.known, self.done + expanded)
         self.edges += int(numbering.counts.sum())
         numbering.end_round()
+        self._count_levels()
         self._watch.progress[0] = numbering.known
         self._going = not self.complete and not self._watch.stop[0]
+
+    def _count_levels(self) -> None:
+        """Raise LimitError if the game goes on and on with hardly a new state at a ply."""
+        if self.done <= self._level_end:
+            return
+        self._levels, self._level_end = self._levels + 1, self.numbering.known
+        if self._levels > THIN_LEVELS and self._level_end < THIN * self._levels:
+            name = type(self.game).__name__
+            raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
 
 
 # ---------------------------------------------------------------- in plain Python
