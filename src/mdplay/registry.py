@@ -155,6 +155,7 @@ def bring(game: type, **extras: Mapping[str, Any]) -> None:
     ``solvers``     ways to solve it (mdplay.solving.solvers)
     ``objectives``  makers of the game in which something else is played for: ``maker(game, aim)``
     ``learners``    ways to learn it (mdplay.learning.learners); the first is the one that is taken by itself
+    ``networks``    files of networks that were learned before (mdplay.learning.shipped), each for its parameters
     ``proofs``      a proof of the game's result and its checker
     ``views``       the game in the form that is quickest to prove
     """

@@ -40,8 +40,9 @@ Layout = dict[str, dict[str, Any]]
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file holds: its arrays, as read-only views of the mapped file, and its owner's words."""
+    """What a file holds: its kind, its arrays, as read-only views of the mapped file, and its owner's words."""
 
+    kind: str
     arrays: dict[str, NDArray[Any]]
     meta: dict[str, Any]
 
@@ -63,9 +64,9 @@ def save(path: str | Path, arrays: Arrays, *, kind: str, meta: Mapping[str, Any]
 
 
 def load(
-    path: str | Path, *, kind: str, types: Mapping[str, str] | None = None, needs: Sequence[str] = ()
+    path: str | Path, *, kind: str | None, types: Mapping[str, str] | None = None, needs: Sequence[str] = ()
 ) -> Stored:
-    """Read a file that ``save`` wrote, or raise FormatError saying what is wrong with it.
+    """Read a file that ``save`` wrote, of any kind if that is None, or raise FormatError saying what is wrong.
 
     ``types`` are the types that each array may have, by their names; ``needs`` names arrays that must be there.
     They matter because a checksum shows accidents only: whoever forges a file makes its checksum too.
@@ -74,13 +75,14 @@ def load(
     layout, info, data = _parse(path, content)
     if info.get("format") != FORMAT:
         raise FormatError(f"{path} is a safetensors file, but not one that mdplay wrote")
-    if info.get("kind") != kind:
+    found = str(info.get("kind"))
+    if kind not in (None, found):
         raise FormatError(f"{path} holds a {info.get('kind')}; a {kind} is needed here")
     arrays = _views(path, layout, data)
-    if _digest(kind, info["meta"], layout, [data]) != info.get("sha256"):
+    if _digest(found, info["meta"], layout, [data]) != info.get("sha256"):
         raise FormatError(f"{path} is damaged: its content does not match its checksum")
     _check_types(path, arrays, types or {}, needs)
-    return Stored(arrays, _owners_words(path, info["meta"]))
+    return Stored(found, arrays, _owners_words(path, info["meta"]))
 
 
 def _check_types(path: str | Path, arrays: Arrays, types: Mapping[str, str], needs: Sequence[str]) -> None:

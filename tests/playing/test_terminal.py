@@ -5,8 +5,8 @@ import pytest
 
 from mdplay import Position, load_records, make
 from mdplay.bits import elements, lowest
-from mdplay.playing.agents import NamedAgent
-from mdplay.playing.terminal import DEFAULT_AGENT, Session
+from mdplay.playing.agents import DEFAULT_AGENT, NamedAgent
+from mdplay.playing.terminal import Session
 from tests.checking.test_limits import Pacing
 from tests.playing.players import named
 from tests.playing.pseudo_terminal import Terminal

@@ -13,9 +13,9 @@ import click
 from mdplay.cli.common import Seed, game_argument, position_option
 from mdplay.errors import UnknownName
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import named_agent
+from mdplay.playing.agents import BY_NETWORK, DEFAULT_AGENT, default_agent, named_agent
 from mdplay.playing.records import load_records
-from mdplay.playing.terminal import DEFAULT_AGENT, Session
+from mdplay.playing.terminal import Session
 from mdplay.position import Position
 from mdplay.running import POLL_SECONDS
 from mdplay.stopping import finishing
@@ -23,7 +23,9 @@ from mdplay.stopping import finishing
 
 @click.command()
 @game_argument
-@click.option("--agent", help=f"The opponent; default: {DEFAULT_AGENT}.")
+@click.option(
+    "--agent", help=f"The opponent; default: {DEFAULT_AGENT}, or {BY_NETWORK} if a network comes with the game."
+)
 @click.option("--second", is_flag=True, help="Let the agent begin.")
 @click.option("--hints", is_flag=True, help="Give a hint before every move.")
 @click.option(
@@ -57,7 +59,7 @@ def command(
         raise UnknownName("this game is for one player: leave out --agent and --second")
     session = Session(
         _first(game, position, resume),
-        None if alone else named_agent(game, agent or DEFAULT_AGENT),
+        None if alone else named_agent(game, agent or default_agent(game)),
         None if helper is None else named_agent(game, helper),
         human=int(second),
         hints=hints,

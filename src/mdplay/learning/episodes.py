@@ -37,12 +37,14 @@ from mdplay.learning.look_ups import (
     estimate,
     gain,
     go_to,
+    is_answered,
     is_over,
     locate,
     move_value,
     sign_of,
     squashed,
     total,
+    value_after,
 )
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -111,7 +113,10 @@ def best_move(game: Any, tables: Any, s: Any, places: Any, x: Any) -> Any:
     while nonempty(left):
         action = lowest(left)
         left = without_lowest(left)
-        value = sign * move_value(game, tables, s, action, places)
+        after = game.step(s, action)
+        value = sign * value_after(game, tables, s, action, after, places)
+        if tables.ahead and value >= most and is_answered(game, s, after):  # it is dear: asked of few
+            value = np.float32(-1)
         if value > most:
             chosen, most, ties = action, value, 1
         elif value == most:

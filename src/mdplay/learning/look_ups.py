@@ -220,16 +220,22 @@ def gain(game: Any, s: Any, action: int) -> Any:
 
 
 @part
-def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
+def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
     """Return what an action is worth to player 0: its points, and the result or the value after it."""
-    after = game.step(s, action)
     points = gain(game, s, action)
     if is_over(game, after):
         return points + np.float32(game.result(after))
-    if tables.ahead and is_answered(game, s, after):
-        return np.float32(1) if game.player(after) == 0 else np.float32(-1)
     look_at(game, tables, s, action, after, places)
     return points + estimate(game, tables, after, places.next)
+
+
+@part
+def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
+    """Return what an action is worth to player 0; one that loses to a single reply is lost."""
+    after = game.step(s, action)
+    if tables.ahead and is_answered(game, s, after):
+        return np.float32(1) if game.player(after) == 0 else np.float32(-1)
+    return value_after(game, tables, s, action, after, places)
 
 
 @part

@@ -1,7 +1,8 @@
 """A network of tuples over the board of a game: values of positions and moves, and its files.
 
-A file (``.safetensors``) is a ``mdplay.store`` file of kind ``tuple-network``: the array ``weights``, the tuples,
-the identity of the rules and of the cells, and whatever the course of learning adds.
+A file (``.safetensors``) is a ``mdplay.store`` file of kind ``tuple-network``: the array ``weights``, or those of
+``compact.py`` in its place, the tuples, the identity of the rules and of the cells, and whatever the course of
+learning adds.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from mdplay.bridge import native, words
 from mdplay.errors import FormatError, IllegalMove, MdplayError
 from mdplay.game import Game
 from mdplay.identity import cells_identity, check_rules, game_identity
+from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import value_moves
 from mdplay.learning.look_ups import Tables, new_places
 from mdplay.learning.memory import new_floats
+from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
 from mdplay.rng import Random
 from mdplay.store import load, save
@@ -32,7 +35,7 @@ from mdplay.store import load, save
 KIND = "tuple-network"
 LAYOUT = 1
 MAX_ACTIONS = 128
-TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64"}
+TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64", **compact.TYPES}
 TIE = 1e-9  # values that differ by no more, relatively, are tied
 ANEW = "learn it again"
 
@@ -106,18 +109,25 @@ class Network:
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Write the network, with further arrays and words of its owner."""
-        game = self.game
-        known = {"rules": game_identity(game), "cells": cells_identity(game), "stamp": self.stamp}
-        told = {"layout": LAYOUT, "tuples": tuples_text(self.tuples), **known}
-        save(path, {"weights": self.weights, **(arrays or {})}, kind=KIND, meta={**(meta or {}), **told})
+        save(path, {"weights": self.weights, **(arrays or {})}, kind=KIND, meta={**(meta or {}), **self._words})
+
+    def save_compact(self, path: str | Path) -> None:
+        """Write the network alone, rounded, in a fraction of the room: to play by, not to learn on."""
+        save(path, compact.packed(self.weights), kind=KIND, meta=self._words)
+
+    @property
+    def _words(self) -> dict[str, Any]:
+        """What a file says of the network: which it is, and which game it belongs to."""
+        known = {"rules": game_identity(self.game), "cells": cells_identity(self.game), "stamp": self.stamp}
+        return {"layout": LAYOUT, "tuples": tuples_text(self.tuples), **known}
 
     @classmethod
     def load(cls, path: str | Path, game: Game[Any]) -> tuple[Network, dict[str, NDArray[Any]], dict[str, Any]]:
         """Read the network of a game, its owner's arrays and words, or raise FormatError.
 
-        The weights are a read-only view of the mapped file.
+        The weights are a read-only view of the mapped file, if they are whole.
         """
-        stored = load(path, kind=KIND, types=TYPES, needs=("weights",))
+        stored = load(path, kind=KIND, types=TYPES)
         meta = stored.meta
         if meta.get("layout") != LAYOUT:
             raise FormatError(
@@ -125,9 +135,8 @@ class Network:
             )
         check_rules(path, meta.get("rules"), game, ANEW)
         board = board_of(game)
-        network = cls(board, _tuples_of(path, meta, board), stored.arrays["weights"])
-        if network.weights.shape != (num_entries(board, network.tuples),):
-            raise FormatError(f"{path} is damaged: its weights are not those of its tuples")
+        tuples = _tuples_of(path, meta, board)
+        network = cls(board, tuples, compact.weights_of(path, stored.arrays, num_entries(board, tuples)))
         if (meta.get("cells"), meta.get("stamp")) != (cells_identity(game), network.stamp):
             raise FormatError(f"the cells of {type(game).__name__} have changed since {path} was made; {ANEW}")
         return network, stored.arrays, meta
@@ -158,11 +167,22 @@ def read_network(file: str | Path, game: Game[Any]) -> Network:
     return _kept(path, changed, game)
 
 
-class NetworkAgent:
-    """Play the move that a network, or the network of a file, holds to be worth most; ties go to the smallest."""
+def shipped_network(game: Game[Any]) -> Network | None:
+    """Return the network that comes with a game, if there is one of its present rules and cells."""
+    path = shipped_file(game, KIND)
+    return None if path is None else read_network(path, game)
 
-    def __init__(self, game: Game[Any], file: str | Network) -> None:
-        self.network = read_network(file, game) if isinstance(file, str) else file
+
+def named_network(name: str, game: Game[Any]) -> Network:
+    """Return the network of a file, or the one that is called ``shipped``; raise FormatError if there is none."""
+    return read_network(need_shipped(game, KIND) if name == SHIPPED else name, game)
+
+
+class NetworkAgent:
+    """Play the best move by a network, a file's or the one that comes with the game; ties go to the smallest."""
+
+    def __init__(self, game: Game[Any], file: str | Network = SHIPPED) -> None:
+        self.network = named_network(file, game) if isinstance(file, str) else file
 
     def act(self, state: Any, rng: Random | None = None) -> int:
         """Return the best move; nothing is random about it."""

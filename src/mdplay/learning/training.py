@@ -319,6 +319,7 @@ def learn_network(
     ] = None,
     epsilon: Annotated[float | None, "Share of random moves; 0.1 unless given."] = None,
     save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0,
+    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None,
 ) -> Training:
     """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
 
@@ -341,7 +342,10 @@ def learn_network(
     training = begin_or_resume(file, resume, partial(_begin, game, given), partial(_resume, game, given))
     budget = Budget(episodes or EPISODES, None if minutes is None else 60.0 * minutes)
     run = partial(run_training, training, budget, threads=threads, out=file, save_seconds=save_every)
-    return run(report=report, show=show, examine=examine)
+    run(report=report, show=show, examine=examine)
+    if compact is not None:
+        training.network.save_compact(compact)
+    return training
 
 
 def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:

@@ -8,7 +8,7 @@
 
 Values are for the player to move: what is still to come, points that were earned before left out.  A game may
 bring an adviser of its own (``mdplay.registry.bring``: ``advisers``); others are advised by their solution, move
-by move where that is a proof, or else by tree search.
+by move where that is a proof, or else by tree search, with the network that comes with the game if there is one.
 
 Whoever asks may cancel: ``show`` is called ten times a second and may raise.  An adviser may be asked from several
 threads; they take turns.
@@ -21,12 +21,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any, Protocol
 
 from mdplay.bits import elements
 from mdplay.errors import GameError, LimitError, NotCompiled
 from mdplay.game import Game
+from mdplay.learning.network import shipped_network
 from mdplay.registry import brought, names_brought
 from mdplay.rng import Random
 from mdplay.running import Show
@@ -310,7 +312,7 @@ class SearchAdviser:
     method = "search"
 
     def __init__(self, game: Game[Any], *, seconds: float = SEARCH_SECONDS) -> None:
-        self.game, self.seconds = game, seconds
+        self.game, self.seconds, self._network = game, seconds, shipped_network(game)
 
     def advise(self, state: Any, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
         """Tell estimates that become better."""
@@ -321,11 +323,12 @@ class SearchAdviser:
     ) -> Iterator[Advice]:
         """Tell estimates of the moves that are not known, all of them also where the position is proven."""
         seconds = self.seconds if seconds is None else seconds
-        search = Search(self.game, state, seed=1, max_bytes=TREE_BYTES, solver=not known, knowledge=not known)
+        begin = partial(Search, self.game, state, network=self._network, seed=1, max_bytes=TREE_BYTES)
+        search = begin(solver=not known, knowledge=not known)
         for _ in _steps(search, seconds, show):
             yield self._told(search, known)
         if search.proven:
-            plain = Search(self.game, state, seed=1, max_bytes=TREE_BYTES, solver=False, knowledge=False)
+            plain = begin(solver=False, knowledge=False)
             facts = {action: value for action, value in searched(search).items() if value.exact}
             for _ in _steps(plain, min(seconds, 2 * STEP_SECONDS), show):
                 yield Advice({a: v for a, v in searched(plain).items() if a not in facts})
@@ -335,7 +338,8 @@ class SearchAdviser:
     def _told(self, search: Search, known: Mapping[int, Value]) -> Advice:
         found = search.result()
         moves = {a: v for a, v in searched(search).items() if a not in known and (v.exact or not search.proven)}
-        source = f"tree search, {found.simulations:,} simulations"
+        how = "tree search" if self._network is None else "tree search by a learned network"
+        source = f"{how}, {found.simulations:,} simulations"
         return Advice(moves, Value(found.value, found.proven), found.best, source, found.line)
 
 

@@ -31,12 +31,14 @@ from mdplay.bits import MOST_WORDS, elements, has
 from mdplay.errors import AgentError, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.identity import agent_identity
+from mdplay.learning.shipped import shipped_file
 from mdplay.registry import (
     all_names,
     bringers,
     brought,
     load_named,
     make,
+    names_brought,
 )
 from mdplay.rng import Random
 from mdplay.specs import Parameter, load_module, parameters, read_parameters, read_spec
@@ -53,6 +55,8 @@ AGENTS = {
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }
+DEFAULT_AGENT = "mcts:simulations=10000"  # who plays and helps where nobody is named
+BY_NETWORK = "mcts:network=shipped,simulations=1000"  # the same, where a network comes with the game
 ASKS_THE_GAME = "perfect"  # this one takes the game's own by itself
 
 
@@ -80,6 +84,13 @@ class NamedAgent:
     def identity(self) -> str:
         """The hash of the agent and of the files that it is made of, as they were when first asked for."""
         return self.told()
+
+
+def default_agent(game: Game[Any]) -> str:
+    """Return who plays and helps where nobody is named: tree search, by the game's network if there is one."""
+    if shipped_file(game) is None:
+        return DEFAULT_AGENT
+    return "network" if "network" in names_brought(game, "agents") else BY_NETWORK
 
 
 def agent_names() -> list[str]:

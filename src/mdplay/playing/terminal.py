@@ -24,7 +24,7 @@ from mdplay.checking.limits import LEAST, Referee
 from mdplay.errors import AgentError, IllegalMove, MdplayError
 from mdplay.game import Game
 from mdplay.notation import find_action
-from mdplay.playing.agents import Agent, NamedAgent, choose, named_agent
+from mdplay.playing.agents import Agent, NamedAgent, choose, default_agent, named_agent
 from mdplay.playing.analysis import Analysis, analyse
 from mdplay.playing.ansi import paint
 from mdplay.playing.games import CHANCE
@@ -36,7 +36,6 @@ Ask = Callable[[str], str]
 Say = Callable[[str], None]
 HELP = "Type a move, or: undo, hint, values, moves, save FILE, quit."
 DEFAULT_FILE = "game.json"
-DEFAULT_AGENT = "mcts:simulations=10000"  # who plays and helps where nobody is named
 PATIENCE_SECONDS = 2.0
 
 
@@ -120,7 +119,7 @@ class Session:
             return self.named_helper
         if self.opponent and knows_exactly(self._made(self.opponent)):
             return self.opponent
-        return named_agent(self.game, DEFAULT_AGENT)
+        return named_agent(self.game, default_agent(self.game))
 
     def run(self) -> None:
         """Play until the game is over or the person quits."""

@@ -4,6 +4,7 @@ mcts:simulations=10000,selector=ucb1(c=1),expansion=all,solver=no,threads=2
 heuristic:depth=6          heuristic:seconds=0.5
 ida-star:seconds=60        puzzles: the fewest moves to the goal
 network=FILE               either of them with a learned network: the values of leaves, the heuristic
+network=shipped            with the one that comes with the game
 knowledge=no               either of them without what the game knows to be settled (``bounds``)
 """
 
@@ -139,7 +140,7 @@ class PuzzleAgent:
 
 
 def _learned(file: str | None, game: Game[Any]) -> Any:
-    """Return the network of a file, if one is given."""
-    from mdplay.learning.network import read_network
+    """Return the network of a file, or the shipped one, if one is given."""
+    from mdplay.learning.network import named_network
 
-    return None if file is None else read_network(file, game)
+    return None if file is None else named_network(file, game)

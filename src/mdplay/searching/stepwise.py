@@ -21,7 +21,9 @@ from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import LimitError
 from mdplay.game import Game
+from mdplay.learning.network import Network
 from mdplay.running import Watch
+from mdplay.searching.by_network import PUCT
 from mdplay.searching.inspecting import Node
 from mdplay.searching.mcts import MOST_SIMULATIONS, check_search, first_span, grow, simulating, summary
 from mdplay.searching.result import SearchResult, stopping_after
@@ -32,7 +34,10 @@ MAX_BYTES = 256 << 20
 
 
 class Search:
-    """A tree search of one position (default: the start) that goes on when it is told to."""
+    """A tree search of one position (default: the start) that goes on when it is told to.
+
+    ``network``: value leaves by what was learned, not by random games; then the selector is PUCT.
+    """
 
     def __init__(
         self,
@@ -40,6 +45,7 @@ class Search:
         state: Any = None,
         *,
         selector: Selector | None = None,
+        network: Network | None = None,
         expansion: str = "one",
         solver: bool = True,
         knowledge: bool = True,
@@ -53,10 +59,11 @@ class Search:
         self.seconds = 0.0
         self.stopped = False
         span = first_span(game, expansion)
-        self._tree = _whole_tree(self.state, selector or UCB1(), span, max_bytes, move_limit(game))
+        selector = PUCT() if network is not None else selector or UCB1()
+        self._tree = _whole_tree(self.state, selector, span, max_bytes, move_limit(game))
         self._step = Watch()  # of the step that runs
         self._grow = partial(
-            grow, simulating(game, expansion, ready=True), game, seed, solver, knowledge, self._tree
+            grow, simulating(game, expansion, network, ready=True), game, seed, solver, knowledge, self._tree
         )
 
     @property

@@ -1,8 +1,14 @@
-"""Connect Four: its rules, and what proof search knows of threats."""
+"""Connect Four: its rules, what proof search knows of threats, and a network that has learned it."""
+
+from pathlib import Path
 
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.registry import bring
 
-bring(ConnectFour, views={"proof": "mdplay.games.connect_four.knowledge:ThreatView"})
+bring(
+    ConnectFour,
+    networks={"rows=6,cols=7": Path(__file__).with_name("6x7.network")},
+    views={"proof": "mdplay.games.connect_four.knowledge:ThreatView"},
+)
 
 __all__ = ["ConnectFour"]

@@ -1,7 +1,7 @@
 """What the four directions of 2048 are worth: an n-tuple network's opinion.
 
-A network is trained once for a board, on this machine, and kept in the cache folder; until it is there, tree
-search advises.  Boards of a few cells are solved exactly instead.
+One comes with the board of 4 x 4.  For other boards a network is trained once, on this machine, and kept in the
+cache folder; until it is there, tree search advises.  Boards of a few cells are solved exactly instead.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.identity import game_identity
 from mdplay.learning.learned import Report
 from mdplay.learning.learners import learn
+from mdplay.learning.shipped import shipped_file
 from mdplay.playing.advising import Advice, Adviser, SearchAdviser, Value, best_of
 from mdplay.running import Show
 
@@ -88,7 +89,7 @@ def adviser(game: Game[Any]) -> Adviser | None:
     assert isinstance(game, Twenty48)
     if game.rows * game.cols <= SOLVED_CELLS:
         return None
-    path = network_file(game)
+    path = shipped_file(game) or network_file(game)
     try:
         if path is not None and path.is_file():
             return NetworkAdviser(Player(read_network(path)))

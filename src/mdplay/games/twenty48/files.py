@@ -2,7 +2,7 @@
 
 Our own (``.safetensors``) is a ``mdplay.store`` file of kind ``network``: the array ``weights`` in the order of
 ``Patterns`` (the number LAYOUT names that order), the board and the patterns, and whatever the course of
-learning adds.
+learning adds.  A shipped one has its weights packed (mdplay.learning.compact) and tells the identity of its rules.
 
 TDL2048 (``.w``), little-endian:        u8 0 | u32 number of tables | the tables
     a table      u8 4 | u32 pattern, its cells as hexadecimal digits | u16 cells | u16 0 | u16 bytes a weight
@@ -28,11 +28,15 @@ from mdplay.errors import FormatError, MdplayError, UnknownName
 from mdplay.files import replacing
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import Patterns, parse_patterns
+from mdplay.games.twenty48.rules import Twenty48
+from mdplay.identity import cells_identity, game_identity
+from mdplay.learning import compact
 from mdplay.store import load, mapped, save
 
 KIND = "network"
 LAYOUT = 1
 TYPES = {"weights": "float32", "coherence": "float32", "scores": "int32", "tiles": "uint8", "moves": "int32"}
+TYPES |= compact.TYPES
 MAX_CELLS = 16  # of a board, a nibble each
 
 
@@ -40,19 +44,27 @@ def save_network(
     path: str | Path, network: Network, arrays: Mapping[str, NDArray[Any]] | None = None, meta: Any = None
 ) -> None:
     """Write a network, with further arrays and words of its owner."""
+    save(path, {"weights": network.weights, **(arrays or {})}, kind=KIND, meta={**(meta or {}), **_words(network)})
+
+
+def save_compact(path: str | Path, network: Network) -> None:
+    """Write a network alone, rounded, in a fraction of the room: to play by, not to learn on."""
+    game = Twenty48(network.patterns.rows, network.patterns.cols)
+    known = {"rules": game_identity(game), "cells": cells_identity(game)}
+    save(path, compact.packed(network.weights), kind=KIND, meta={**_words(network), **known})
+
+
+def _words(network: Network) -> dict[str, Any]:
     patterns = network.patterns
     board = {"rows": patterns.rows, "cols": patterns.cols, "patterns": patterns.text}
-    words = {"layout": LAYOUT, "before": network.before, **board}
-    save(path, {"weights": network.weights, **(arrays or {})}, kind=KIND, meta={**(meta or {}), **words})
+    return {"layout": LAYOUT, "before": network.before, **board}
 
 
 def load_network(path: str | Path) -> tuple[Network, dict[str, NDArray[Any]], dict[str, Any]]:
-    """Read a network, its owner's arrays and words.  The weights are a read-only view of the mapped file."""
-    stored = load(path, kind=KIND, types=TYPES, needs=("weights",))
+    """Read a network, its owner's arrays and words.  Whole weights are a read-only view of the mapped file."""
+    stored = load(path, kind=KIND, types=TYPES)
     patterns = _patterns_of(path, stored.meta)
-    weights = stored.arrays["weights"]
-    if weights.shape != (patterns.num_entries,):
-        raise FormatError(f"{path} is damaged: its weights are not those of its patterns")
+    weights = compact.weights_of(path, stored.arrays, patterns.num_entries)
     return Network(patterns, weights, bool(stored.meta.get("before"))), stored.arrays, stored.meta
 
 

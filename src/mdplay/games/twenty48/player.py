@@ -20,6 +20,7 @@ from mdplay.games.twenty48.kernels import Rule
 from mdplay.games.twenty48.moves import Evaluator, no_games, row_table
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.learning.shipped import SHIPPED, need_shipped
 from mdplay.playing.evaluating import PlayedGames
 from mdplay.rng import Random
 from mdplay.running import Show, Watch, num_threads
@@ -122,10 +123,10 @@ class Player:
 
 
 class NetworkAgent(Player):
-    """Play by the network in a file, looking ``depth`` moves ahead."""
+    """Play by the network in a file, or by the one that comes with the game, looking ``depth`` moves ahead."""
 
-    def __init__(self, game: Game[Any], file: str, depth: int = 1) -> None:
-        path = Path(file).expanduser()
+    def __init__(self, game: Game[Any], file: str = SHIPPED, depth: int = 1) -> None:
+        path = need_shipped(game) if file == SHIPPED else Path(file).expanduser()
         super().__init__(_network(path, _changed(path)), depth)
         if game != self.game:
             raise GameError(f"{file} knows the board of {self.game.rows} x {self.game.cols} cells, not this game")

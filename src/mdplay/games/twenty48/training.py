@@ -22,7 +22,7 @@ from mdplay.bridge import native, word
 from mdplay.errors import FormatError, LimitError, unknown
 from mdplay.game import Between
 from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, write_csv
-from mdplay.games.twenty48.files import load_network, save_network
+from mdplay.games.twenty48.files import load_network, save_compact, save_network
 from mdplay.games.twenty48.kernels import Pace, Rule, train
 from mdplay.games.twenty48.moves import Evaluator, Games, no_games, row_table
 from mdplay.games.twenty48.network import Network, Weights
@@ -276,6 +276,7 @@ def learn_network(
     optimistic: Annotated[float | None, "First value of every board (0)."] = None,
     threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1,
     save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0,
+    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None,
 ) -> Training:
     """Learn 2048 by an n-tuple network and temporal differences.
 
@@ -297,9 +298,10 @@ def learn_network(
     begin, go_on = partial(_begin, given), partial(resumed, wanted=given)
     training = begin_or_resume(file, resume, begin, go_on)
     tell = None if report is None else lambda training: report(training.curve[-1].line())
-    return run_training(
-        training, episodes, threads=threads, out=file, save_seconds=save_every, report=tell, show=show
-    )
+    run_training(training, episodes, threads=threads, out=file, save_seconds=save_every, report=tell, show=show)
+    if compact is not None:
+        save_compact(compact, training.network)
+    return training
 
 
 def run_training(
