@@ -1,24 +1,36 @@
-"""The page in a real browser: every figure shown, nothing broken, nothing fetched from anywhere."""
+"""The page in a real browser: every figure shown, nothing broken, nothing fetched from anywhere.
+
+Here is tested besides: ``mdplay.reproducing.style``.
+"""
 
 import os
+import re
 import shutil
 
 import pytest
 
+from mdplay.reproducing.claims import differs, equal
 from mdplay.reproducing.page import Chapter, page
-from mdplay.reproducing.steps import Figure, Made, ResultTable, both
+from mdplay.reproducing.steps import Drawing, Figure, Made, ResultTable, both
 from tests.reproducing.test_steps import paint
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
+WIDE = '<svg class="mdplay" width="900" height="50" viewBox="0 0 900 50"></svg>'
+
+
 def chapters():
     table = ResultTable(["name", "value"], [["first <b>", "1,234.5"], ["2", "+1"]])
     plot = Figure("A plot", "mdplay bandits --steps 10", "Words & more.", {}, table, both(paint, (6, 4)))
-    board = Figure("A drawing", "mdplay show tic-tac-toe", "", {}, drawing='<svg class="mdplay" width="50"></svg>')
+    board = Figure("A drawing", "mdplay show tic-tac-toe", "", {}, drawings=[Drawing(WIDE, "a caption")])
     made = [Made("plot", plot, 1.0), Made("board", board, 2.0)]
-    return [Chapter(1, "First", "A headline.", made), Chapter(2, "Second", "Another.", made[:1])]
+    said = [
+        equal("Masks 325, 1290", "325, 1290", "Counted.", True),
+        differs("A mask of 323", "0 states", "Counted.", "a slip of the pen"),
+    ]
+    return [Chapter(1, "First", "A headline.", made, said), Chapter(2, "Second", "Another.", made[:1])]
 
 
 def test_the_page_holds_everything_itself():
@@ -26,7 +38,21 @@ def test_the_page_holds_everything_itself():
     assert "http://" not in text.replace("http://www.w3.org", "") and "https://" not in text
     assert "first &lt;b&gt;" in text and 'class="number">1,234.5' in text
     assert "<td>2</td>" in text, "a column with words in it is no column of numbers"
-    assert text.count("<section") == 3
+    assert text.count("<section") == 4
+
+
+def test_claims_stand_with_their_marks_and_are_counted():
+    text = page(chapters(), "versions")
+    assert "2 claims: 1 equal, 1 differs." in text
+    assert '<span class="mark differs">≠ differs</span> a slip of the pen' in text
+    assert 'data-label="how checked">Counted.' in text
+
+
+def test_the_contents_lead_to_every_chapter_and_figure():
+    text = page(chapters(), "versions")
+    links = re.findall(r'href="#([^"]+)"', text)
+    assert {"system-1", "claims-1", "plot", "board", "system-2"} <= set(links)
+    assert all(f'id="{link}"' in text for link in links)
 
 
 @pytest.mark.parametrize("width", [390, 1100])

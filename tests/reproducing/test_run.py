@@ -1,7 +1,7 @@
 """Tests of ``mdplay.reproducing.run``.
 
 Here are tested besides: ``mdplay.reproducing.connect_four``, ``mdplay.reproducing.dots_and_boxes``,
-``mdplay.reproducing.qubic`` and ``mdplay.reproducing.twenty48``.
+``mdplay.reproducing.anti_tic_tac_toe``, ``mdplay.reproducing.qubic`` and ``mdplay.reproducing.twenty48``.
 """
 
 import json
@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from mdplay.reproducing import anti_tic_tac_toe, connect_four, dots_and_boxes, qubic, twenty48
 from mdplay.reproducing.run import reproduce
 
 
@@ -21,6 +22,7 @@ def test_a_system_is_reproduced_with_equal_figures(tmp_path, needs_compiler):
     for folder in ("once", "again"):
         (chapter,) = reproduce([1], tmp_path / folder, quiet, quick=True, seed=3)
         assert "2756/693" in chapter.headline
+        assert [claim.mark for claim in chapter.claims].count("equal") == len(chapter.claims) - 1, "but for a slip"
     once, again = (json.loads((tmp_path / name / "figures.json").read_text()) for name in ("once", "again"))
     for document in (once, again):
         for made in document["systems"]["1"]["figures"].values():
@@ -41,8 +43,36 @@ def test_the_command_names_the_page_and_refuses_a_system_that_is_not(mdplay, mon
     assert mdplay("reproduce", 6).code == 2
 
 
+def made(system, *names):
+    """Return the facts of some steps of a system's quick run, as they are read back."""
+    steps = {step.name: step for step in system.steps(True, 1)}
+    return json.loads(json.dumps({name: steps[name].make(lambda *_: None).facts for name in names}))
+
+
+def test_the_worked_position_of_anti_tic_tac_toe():
+    found = made(anti_tic_tac_toe, "worked-position")["worked-position"]
+    assert [claim.mark for claim in anti_tic_tac_toe._position_claims(found)] == ["equal"] * 4
+
+
+def test_slices_and_the_tree_of_connect_four():
+    found = made(connect_four, "slices", "search-tree")
+    assert list(found["slices"]["scores"].values()) == [100, 5, 2, 0, 0]
+    assert found["search-tree"]["equal"] == found["search-tree"]["compared"] > 30
+
+
+@pytest.mark.parametrize("system", [anti_tic_tac_toe, connect_four, dots_and_boxes, qubic, twenty48])
+def test_steps_have_names_of_their_own(system):
+    for quick in (True, False):
+        names = [step.name for step in system.steps(quick, 1)]
+        assert len(set(names)) == len(names)
+
+
 @pytest.mark.slow
 def test_the_quick_reproduction_of_everything(tmp_path):
     chapters = reproduce([1, 2, 3, 4, 5], tmp_path, quiet, quick=True)
     assert [chapter.number for chapter in chapters] == [1, 2, 3, 4, 5]
     assert (tmp_path / "index.html").stat().st_size > 100_000
+    marks = {chapter.number: [claim.mark for claim in chapter.claims] for chapter in chapters}
+    unequal = {number: found.count("differs") for number, found in marks.items()}
+    assert unequal == {1: 1, 2: 1, 3: 2, 4: 0, 5: 1}, "each one is told with its reason"
+    assert all(claim.why for chapter in chapters for claim in chapter.claims if claim.mark == "differs")

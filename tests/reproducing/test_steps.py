@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from mdplay.reproducing.steps import Figure, ResultTable, Step, both, run_step
+from mdplay.reproducing.steps import Drawing, Figure, ResultTable, Step, both, run_step
 
 
 def paint(figure):
@@ -14,7 +14,13 @@ def figure_of(calls):
         calls.append(1)
         table = ResultTable(["n", "value"], [["1", "2.5"]])
         return Figure(
-            "A title", "mdplay games", "Some words.", {"answer": 42}, table, both(paint, (3, 2)), "<svg/>"
+            "A title",
+            "mdplay games",
+            "Words.",
+            {"answer": 42},
+            table,
+            both(paint, (3, 2)),
+            [Drawing("<svg/>", "so")],
         )
 
     return make

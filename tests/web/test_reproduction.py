@@ -9,7 +9,7 @@ from mdplay.reproducing.run import SYSTEMS
 from mdplay.web import reproduction
 from tests.web.reading import events
 
-FIGURE = {"title": "A", "text": "words", "command": "mdplay solve", "facts": {}, "drawing": None}
+FIGURE = {"title": "A", "text": "words", "command": "mdplay solve", "facts": {}, "drawings": []}
 FIGURE |= {"table": {"header": ["a"], "rows": [["1"]]}, "picture": ["bGlnaHQ=", "ZGFyaw=="]}
 
 
@@ -21,7 +21,8 @@ def folder(tmp_path, monkeypatch):
 
 def finish(folder, number):
     (folder / str(number) / "parts").mkdir(parents=True)
-    told = {"title": "T", "headline": "H", "figures": {"one": {}}}
+    claims = {"header": ["the report says", "mark"], "rows": [["4096 states", "equal"]], "prose": True}
+    told = {"title": "T", "headline": "H", "figures": {"one": {}}, "claims": claims}
     (folder / str(number) / "figures.json").write_text(json.dumps({"systems": {str(number): told}}))
     (folder / str(number) / "parts" / "one.json").write_text(json.dumps({"name": "one", "figure": FIGURE}))
 
@@ -37,7 +38,8 @@ def test_what_is_finished_is_shown(client, folder):
     assert [system["done"] for system in listed] == [False, True, False, False, False]
     chapter = client.get("/api/v1/reproduction/2").json()
     assert chapter["headline"] == "H"
-    assert chapter["figures"][0]["picture"] == {"light": "bGlnaHQ=", "dark": "ZGFyaw=="}
+    assert chapter["figures"][0]["table"]["rows"] == [["4096 states", "equal"]]
+    assert chapter["figures"][1]["picture"] == {"light": "bGlnaHQ=", "dark": "ZGFyaw=="}
     assert client.get("/api/v1/reproduction/1").status_code == 404
     assert client.get("/api/v1/reproduction/6").status_code == 422
 

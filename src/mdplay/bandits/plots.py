@@ -16,22 +16,24 @@ BAND = 1.96  # standard errors: 95 %
 
 def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> None:
     """Draw three panels into a file; its ending (png, svg, pdf) tells the format."""
-    save_plot(lambda figure: paint_curves(figure, bandit, curves), path, (15, 4.5))
+    save_plot(lambda figure: paint_curves(figure, bandit, curves), path, (12, 4.8))
 
 
-def paint_curves(figure: Any, bandit: Bandit, curves: Sequence[Curve]) -> None:
-    """Paint three panels: regret, share of best pulls, reward."""
-    panels = figure.subplots(1, 3)
+def paint_curves(figure: Any, bandit: Bandit, curves: Sequence[Curve], *, stacked: bool = False) -> None:
+    """Paint regret, share of best pulls and reward side by side; stacked: the first two, one above the other."""
+    panels = figure.subplots(2, 1, sharex=True) if stacked else figure.subplots(1, 3)
     for curve in curves:
         _draw(panels[0], curve, curve.regret, curve.regret_error)
         _draw(panels[1], curve, *_smooth(curve.optimal, curve.optimal_error))
-        _draw(panels[2], curve, *_smooth(curve.reward, curve.reward_error))
-    for panel, label in zip(panels, ("regret", "share of best pulls", "reward"), strict=True):
-        panel.set_xlabel("step")
+        if not stacked:
+            _draw(panels[2], curve, *_smooth(curve.reward, curve.reward_error))
+    for panel, label in zip(panels, ("regret", "share of best pulls", "reward"), strict=False):
         panel.set_ylabel(label)
         panel.grid(True)
+    for panel in panels[-1:] if stacked else panels:
+        panel.set_xlabel("step")
     _draw_lower_bound(panels[0], bandit, curves)
-    panels[0].legend(fontsize="small")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2 if stacked else 4)
 
 
 def plot_study(studies: Mapping[str, Mapping[float, float]], path: str | Path) -> None:
@@ -51,7 +53,7 @@ def _paint_study(figure: Any, studies: Mapping[str, Mapping[float, float]]) -> N
 
 
 def _draw(axes: Any, curve: Curve, mean: Any, error: Any) -> None:
-    axes.plot(curve.steps, mean, label=curve.name, linewidth=1.2)
+    axes.plot(curve.steps, mean, label=curve.name, linewidth=1.8)
     axes.fill_between(curve.steps, mean - BAND * error, mean + BAND * error, alpha=0.2)
 
 

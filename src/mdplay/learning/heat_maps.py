@@ -28,7 +28,7 @@ class Run(Protocol):
 def draw(path: str | Path, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
     """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
     layers, rows, cols = shape
-    size = (0.6 * cols * layers + 2.0, (0.55 * rows + 0.6) * len(runs) + 0.8)
+    size = (0.75 * cols * layers + 2.0, (0.7 * rows + 0.7) * len(runs) + 0.8)
     save_plot(lambda figure: paint(figure, runs, shape, title), path, size)
 
 
@@ -45,19 +45,19 @@ def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
     low, high = float(values.min()), float(values.max())
     for z, plot in enumerate(axes):
         image = plot.imshow(values[z], cmap="YlOrRd", vmin=low, vmax=high)
-        plot.set_title(f"z = {z}" if shape[0] > 1 else "", fontsize=9)
+        plot.set_title(f"z = {z}" if shape[0] > 1 else "", fontsize=11)
         plot.set_xticks(range(shape[2]))
         plot.set_yticks(range(shape[1]))
-        plot.tick_params(labelsize=7, length=0)
+        plot.tick_params(labelsize=9, length=0)
         _write_values(plot, values[z], (low + 2 * high) / 3)
-    axes[0].set_ylabel(f"{run.num_games:,} games", fontsize=9)
+    axes[0].set_ylabel(f"{run.num_games:,} games", fontsize=11)
     figure.colorbar(image, ax=list(axes), shrink=0.9, label="utility")
 
 
 def _write_values(plot: Any, layer: Any, dark: float) -> None:
     """Write each utility into its cell, white on dark ones."""
     for (y, x), value in _cells(layer):
-        plot.text(x, y, f"{value:.3f}", ha="center", va="center", fontsize=6, color="w" if value > dark else "k")
+        plot.text(x, y, f"{value:.3f}", ha="center", va="center", fontsize=10, color="w" if value > dark else "k")
 
 
 def _cells(layer: Any) -> list[tuple[tuple[int, int], float]]:

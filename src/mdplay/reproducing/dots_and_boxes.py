@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
-from mdplay.reproducing.steps import Figure, Made, ResultTable, Step, both
+from mdplay.reproducing.claims import Claim, differs, equal, small
+from mdplay.reproducing.drawings import valued
+from mdplay.reproducing.reports import dots_and_boxes as report
+from mdplay.reproducing.steps import Drawing, Facts, Figure, ResultTable, Step, both
 from mdplay.running import Show
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 TITLE = "Dots and Boxes, solved by policy iteration"
 RULES = (("uniform-once", "own"), ("uniform", "own"), ("uniform", "difference"))
 SHOWN = 12
+RANDOM_STARTS = 2
+WORKED = 1 | 1 << 2 | 1 << 6 | 1 << 10 | 1 << 11  # three lines of the upper left box, two on the right
 LARGEST_DENOMINATOR = 20_000
 
 
@@ -28,17 +34,82 @@ def steps(quick: bool, seed: int) -> list[Step]:
         [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3)] if quick else [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3)]
     )
     return [
+        Step("report-boxes", lambda show: _report(seed), {"seed": seed}),
         Step("random-opponents", lambda show: _opponents()),
         Step("values-by-lines", lambda show: _by_lines()),
         Step("perfect-play", lambda show: _perfect(boards, show), {"boards": boards}),
     ]
 
 
-def headline(figures: Sequence[Made]) -> str:
+def headline(facts: Facts) -> str:
     """Return the exact values of the empty 2 x 2 board."""
-    values = figures[0].figure.facts["values"]
+    values = facts["random-opponents"]["values"]
     told = ", ".join(f"{value['fraction']} = {value['value']:.9f} ({name})" for name, value in values.items())
     return f"The empty board of 2 x 2 boxes, against a random opponent: {told}."
+
+
+def claims(facts: Facts) -> list[Claim]:
+    """Return the report's claims beside what came out."""
+    found = facts["report-boxes"]
+    states, wrong, right = (found[name] for name in ("states", "slip_matches", "mask_matches"))
+    down, up = found["downwards"], found["upwards"]
+    return [
+        equal(
+            "Twelve lines, each there or not: 4096 states, one integer each, the sum of line(i) << i.",
+            f"{found['lines']} lines, {states} states; the sum is the game's number in {found['numbered']} of "
+            "them.",
+            "Every state written as twelve entries and read back.",
+            (found["lines"], states, found["numbered"]) == (12, 4096, 4096),
+        ),
+        equal(
+            "The boxes are the masks 325 (1 + 4 + 64 + 256), 1290, 660 and 2600.",
+            ", ".join(map(str, found["masks"])),
+            "The rules' masks, made from the numbering of the lines; drawn below.",
+            found["masks"] == [325, 1290, 660, 2600],
+        ),
+        differs(
+            "The text once tests (state & 323) == 325.",
+            f"True in {wrong} of {states} states; (state & 325) == 325 in {right}.",
+            "Counted over all states.",
+            "a slip of the pen: 323 lacks line 2, so the test can never be true; 325 is meant",
+        ),
+        equal(
+            "Value and policy may start anywhere.",
+            f"{found['starts']} random starts and the smallest actions all end in the same {states} actions; the "
+            f"values differ by {small(found['start_difference'])}.",
+            "The report's algorithm in plain Python, run from each start.",
+            found["same_policy"] and found["start_difference"] < 1e-12,
+        ),
+        equal(
+            "Evaluation sweeps from 4094 down to 0 until no value changes; few sweeps are needed.",
+            f"At most {max(down)} a round downwards ({sum(down)} in {len(down)} rounds), up to {max(up)} upwards "
+            f"({sum(up)} in {len(up)}).",
+            "Counted; the last sweep of a round finds no change.",
+            max(down) == 2 and max(up) > 2,
+        ),
+        equal(
+            "A move that completes a box: its reward plus the value of the state after it. Otherwise the mean "
+            "over "
+            "every line that the random opponent may draw, reward 0.",
+            f"{found['action_values']} action values differ by at most {small(found['action_difference'])}.",
+            "mdplay's values of every action in every state against this sentence in plain Python.",
+            found["action_difference"] < 1e-12,
+        ),
+        equal(
+            "Improvement over all states; stop when no action changes.",
+            f"{len(found['package_rounds'])} rounds, the last one with {found['package_rounds'][-1][1]} changes; "
+            f"{found['same_actions']} of {states} actions as in plain Python.",
+            "mdplay's policy iteration beside the report's in plain Python.",
+            found["package_rounds"][-1][1] == 0 and found["same_actions"] == states,
+        ),
+        equal(
+            "Any state, given as twelve 0/1 entries, is answered with its optimal value and action.",
+            f"{found['answered']} of {states} answered; the empty board is worth {found['empty']:.9f}, "
+            f"line {found['first_line']} is played.",
+            "Every state asked as the text of its twelve entries.",
+            found["answered"] == states,
+        ),
+    ]
 
 
 def _solved(opponent: str, objective: str) -> tuple[Solution, OpponentTable]:
@@ -54,9 +125,94 @@ def _fraction(value: float) -> str:
     return str(found) if abs(float(found) - value) < 1e-12 else f"{value:.9f}"
 
 
+# ---------------------------------------------------------------- the report's own way
+def _starts(seed: int) -> list[report.PolicyIteration]:
+    """Return the report's iteration from the smallest actions, downwards and upwards, and from random starts."""
+    legal = [[a for a in range(report.LINES) if not s >> a & 1] or [0] for s in range(report.FULL + 1)]
+    rng = random.Random(seed)
+    orders = (report.DOWNWARDS, report.UPWARDS)
+    first = [report.PolicyIteration([0.0] * len(legal), [a[0] for a in legal], order) for order in orders]
+    return first + [
+        report.PolicyIteration([rng.uniform(-9, 9) for _ in legal], [rng.choice(a) for a in legal])
+        for _ in range(RANDOM_STARTS)
+    ]
+
+
+def _report(seed: int) -> Figure:
+    game, (solution, table) = DotsAndBoxes(2, 2), _solved("uniform-once", "own")
+    runs = _starts(seed)
+    for run in runs:
+        run.run()
+    down, up, *others = runs
+    texts = ["".join(map(str, report.entries_of(s))) for s in range(report.FULL + 1)]
+    facts = {
+        "lines": game.num_lines,
+        "states": game.size(),
+        "numbered": sum(game.parse(text).lines == s == _number(text) for s, text in enumerate(texts)),
+        "masks": list(game.boxes),
+        "slip_matches": sum(s & 323 == 325 for s in range(game.size())),
+        "mask_matches": sum(s & 325 == 325 for s in range(game.size())),
+        "starts": len(others),
+        "same_policy": all(run.policy == down.policy for run in runs),
+        "start_difference": max(_distance(run.values, down.values) for run in runs),
+        "downwards": down.sweeps,
+        "upwards": up.sweeps,
+        **_answers(game, solution, down, texts),
+        "package_rounds": [[r.sweeps, r.changed] for r in table.rounds],
+        "same_actions": int((table.actions == np.array(down.policy)).sum()),
+        "empty": solution.value(),
+        "first_line": solution.action(),
+    }
+    return Figure(
+        title="The report's board, numbers and sweeps",
+        command="mdplay solve dots-and-boxes --opponent uniform-once --objective own --position 325",
+        text="The four boxes as masks of their lines, and a position with the value of every line, best ones in "
+        "green. The report's algorithm is run again in plain Python, down and up the states and from random "
+        "starts.",
+        facts=facts,
+        drawings=_boards(game, solution),
+    )
+
+
+def _number(text: str) -> int:
+    return report.number_of([int(entry) for entry in text])
+
+
+def _distance(one: Sequence[float], other: Sequence[float]) -> float:
+    return float(np.abs(np.array(one) - np.array(other)).max())
+
+
+def _answers(
+    game: DotsAndBoxes, solution: Solution, run: report.PolicyIteration, texts: list[str]
+) -> dict[str, Any]:
+    """Ask every state by its entries; compare all action values with the report's sentence in plain Python."""
+    answered, count, difference = 0, 0, 0.0
+    for number, text in enumerate(texts[:-1]):
+        choices = solution.choices(game.parse(text))
+        worth = {c.action: c.low for c in choices}
+        answered += min(solution.best(game.parse(text))) == run.policy[number]
+        count += len(worth)
+        told = (abs(value - report.action_value(run.values, number, a)) for a, value in worth.items())
+        difference = max(difference, *told)
+    answered += solution.value(game.parse(texts[-1])) == 0.0  # the full board: nothing left to draw
+    return {"answered": answered, "action_values": count, "action_difference": difference}
+
+
+def _boards(game: DotsAndBoxes, solution: Solution) -> list[Drawing]:
+    names = ("upper left", "upper right", "lower left", "lower right")
+    boxes = [
+        Drawing(game.svg(game.state(mask)), f"{name}: {mask}")
+        for name, mask in zip(names, game.boxes, strict=True)
+    ]
+    state = game.state(WORKED)
+    texts = {c.action: f"{c.low:.2f}" for c in solution.choices(state)}
+    values = valued(game.svg(state), texts, solution.best(state))
+    return [*boxes, Drawing(values, f"state {WORKED}: what each line is worth against the report's opponent")]
+
+
+# ---------------------------------------------------------------- beyond the report
 def _opponents() -> Figure:
     solutions = {f"{opponent}, {objective}": _solved(opponent, objective) for opponent, objective in RULES}
-    game = DotsAndBoxes(2, 2)
     rows = [
         [
             name,
@@ -89,7 +245,6 @@ def _opponents() -> Figure:
         table=ResultTable(
             ["opponent, objective", "value", "as a number", "first line", "actions changed, round by round"], rows
         ),
-        drawing=game.svg(game.initial()),
     )
 
 
@@ -104,7 +259,7 @@ def _by_lines() -> Figure:
         text="The mean, least and greatest value to the player to move over all states with so many lines.",
         facts={"mean": means},
         table=ResultTable(["lines", *means], rows),
-        picture=both(lambda figure: _paint(figure, curves, lines), (9, 4.5)),
+        picture=both(lambda figure: _paint(figure, curves, lines)),
     )
 
 

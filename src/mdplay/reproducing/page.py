@@ -1,115 +1,140 @@
-"""The page: all figures in one HTML file that needs nothing from anywhere."""
+"""The page: all claims and figures in one HTML file that needs nothing from anywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from mdplay.plots import data_url
-from mdplay.reproducing.steps import Made, ResultTable, Row
+from mdplay.reproducing.claims import MARKS, Claim, table, tally
+from mdplay.reproducing.steps import Drawing, Made, ResultTable, Row
+from mdplay.reproducing.style import STYLE
 
-STYLE = """
-:root { --ground: #fbf8f3; --card: #ffffff; --ink: #3b342b; --faint: #857a6b; --line: #e4dccf; --accent: #c03f24; }
-@media (prefers-color-scheme: dark) {
-  :root { --ground: #15181c; --card: #20242a; --ink: #e9e6e0; --faint: #98a0ab; --line: #353b44;
-    --accent: #f2694a; }
-}
-* { box-sizing: border-box; }
-html { scroll-behavior: smooth; }
-body { margin: 0; background: var(--ground); color: var(--ink); line-height: 1.55;
-  font: 17px/1.55 system-ui, "Helvetica Neue", Arial, sans-serif; }
-main, header, footer { max-width: 980px; margin: 0 auto; padding: 0 20px; }
-header { padding-top: 48px; }
-h1 { font-size: 2.3rem; line-height: 1.15; margin: 0 0 .4em; letter-spacing: -.02em; }
-h2 { margin: 2.4em 0 .6em; font-size: 1.5rem; border-top: 1px solid var(--line); padding-top: 1.2em; }
-h3 { margin: 0 0 .5em; font-size: 1.1rem; }
-nav { display: flex; flex-wrap: wrap; gap: .4em 1.2em; margin: 1.2em 0; }
-a { color: var(--accent); text-decoration: none; } a:hover { text-decoration: underline; }
-.headline { font-size: 1.1rem; border-left: 4px solid var(--accent); padding-left: .8em; }
-section.figure { background: var(--card); border: 1px solid var(--line); border-radius: 14px; padding: 22px;
-  margin: 18px 0; overflow: hidden; }
-section.figure p { max-width: 70ch; }
-img, svg.mdplay { max-width: 100%; height: auto; display: block; margin: 12px auto; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: 12px 0; font-variant-numeric: tabular-nums; font-size: .92rem; }
-th, td { padding: 5px 12px; border-bottom: 1px solid var(--line); white-space: nowrap; text-align: left; }
-td.number, th.number { text-align: right; }
-code { font: .85rem ui-monospace, "DejaVu Sans Mono", monospace; }
-.command { display: block; margin-top: 14px; padding: 9px 12px; border-radius: 8px; background: var(--ground);
-  color: var(--faint); overflow-x: auto; white-space: pre; }
-footer { color: var(--faint); padding: 40px 20px 60px; font-size: .9rem; }
-@media (max-width: 480px) { body { font-size: 16px; } h1 { font-size: 1.7rem; } section.figure { padding: 14px; } }
-"""
+SIGNS = dict(zip(MARKS, ("=", "+", "≠"), strict=True))  # colour is not all that tells
+LEAD = (
+    "Five reports on games and planning, computed again. Every number below was computed by the run that wrote "
+    "this page, and every line of a report stands beside what came out here: equal, better, or different and why."
+)
+HOW = "The command under each figure gives the same."
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """One system: its number, its title, its headline and its figures."""
+    """One system: its number, its title, its headline, its figures, and the report's claims."""
 
     number: int
     title: str
     headline: str
     figures: Sequence[Made]
+    claims: Sequence[Claim] = ()
 
 
 def page(chapters: Sequence[Chapter], note: str) -> str:
     """Return the whole page as HTML."""
-    links = "".join(f'<a href="#system-{c.number}">{c.number}. {escape(c.title)}</a>' for c in chapters)
+    shown = "".join(map(_summary, chapters))
+    contents = "".join(map(_contents, chapters))
     body = "".join(map(_chapter, chapters))
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        '<link rel="icon" href="data:,">'
+        '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
         f"<title>mdplay: five systems</title><style>{STYLE}</style></head><body>"
-        "<header><h1>Five systems, made anew</h1><p>Every figure here was computed by the run that wrote it; "
-        f"under each stands the command that gives the same.</p><nav>{links}</nav></header>"
-        f"<main>{body}</main><footer>{escape(note)}</footer></body></html>\n"
+        f'<nav aria-label="Contents"><details open><summary>Contents</summary><ol>{contents}</ol></details></nav>'
+        f'<div class="sheet"><header><h1>Five systems, made anew</h1><p>{LEAD} {HOW}</p>'
+        f'<h2 id="shown">What was shown</h2><ol class="shown">{shown}</ol></header>'
+        f"<main>{body}</main><footer>{escape(note)}</footer></div></body></html>\n"
     )
+
+
+def _summary(chapter: Chapter) -> str:
+    marks = f'<span class="tally">{escape(tally(chapter.claims))}</span>' if chapter.claims else ""
+    link = f'<a href="#system-{chapter.number}">{escape(chapter.title)}</a>'
+    return f"<li>{link} {marks}<p>{escape(chapter.headline)}</p></li>"
+
+
+def _contents(chapter: Chapter) -> str:
+    links = [(f"claims-{chapter.number}", "What the report says")] if chapter.claims else []
+    links += [(made.name, made.figure.title) for made in chapter.figures]
+    listed = "".join(f'<li><a href="#{escape(name)}">{escape(title)}</a></li>' for name, title in links)
+    return f'<li><a href="#system-{chapter.number}">{escape(chapter.title)}</a><ul>{listed}</ul></li>'
 
 
 def _chapter(chapter: Chapter) -> str:
     figures = "".join(map(_figure, chapter.figures))
     return (
         f'<h2 id="system-{chapter.number}">{chapter.number}. {escape(chapter.title)}</h2>'
-        f'<p class="headline">{escape(chapter.headline)}</p>{figures}'
+        f'<p class="headline">{escape(chapter.headline)}</p>{_claims(chapter)}{figures}'
     )
+
+
+def _claims(chapter: Chapter) -> str:
+    if not chapter.claims:
+        return ""
+    title = "<h3>What the report says, and what came out here</h3>"
+    counted = f"<p>{len(chapter.claims)} claims: {escape(tally(chapter.claims))}.</p>"
+    shown = _table(table(chapter.claims))
+    return f'<section class="figure" id="claims-{chapter.number}">{title}{counted}{shown}</section>'
 
 
 def _figure(made: Made) -> str:
     figure = made.figure
-    parts = [f"<h3>{escape(figure.title)}</h3>", *(f"<p>{escape(p)}</p>" for p in figure.text.split("\n") if p)]
+    parts = [f"<h3>{escape(figure.title)}</h3>", f"<p>{escape(figure.text)}</p>" if figure.text else ""]
+    if figure.drawings:
+        parts.append(f'<div class="drawings">{"".join(map(_drawing, figure.drawings))}</div>')
     if figure.picture is not None:
         light, dark = map(data_url, figure.picture)
         parts.append(
-            f'<picture><source srcset="{dark}" media="(prefers-color-scheme: dark)">'
+            f'<picture><source srcset="{dark}" media="screen and (prefers-color-scheme: dark)">'
             f'<img src="{light}" alt="{escape(figure.title)}"></picture>'
         )
-    if figure.drawing is not None:
-        parts.append(figure.drawing)
     if figure.table is not None:
         parts.append(_table(figure.table))
     parts.append(f'<code class="command">{escape(figure.command)}</code>')
     return f'<section class="figure" id="{escape(made.name)}">{"".join(parts)}</section>'
 
 
+def _drawing(drawing: Drawing) -> str:
+    caption = f"<figcaption>{escape(drawing.caption)}</figcaption>" if drawing.caption else ""
+    return f'<figure><div class="scroll">{drawing.svg}</div>{caption}</figure>'
+
+
 def _table(table: ResultTable) -> str:
-    """Return a table; columns of numbers are set to the right."""
-    numbers = [all(_is_number(row[i]) for row in table.rows) for i in range(len(table.header))]
-    header, *rows = (
-        _row(tag, row, numbers) for tag, row in [("th", table.header), *(("td", r) for r in table.rows)]
+    """Return a table; columns of numbers are set to the right, sentences wrap and become cards on a phone."""
+    kinds = (
+        ["prose"] * len(table.header)
+        if table.prose
+        else [_kind(row[i] for row in table.rows) for i in range(len(table.header))]
     )
-    return f'<div class="scroll"><table><thead>{header}</thead><tbody>{"".join(rows)}</tbody></table></div>'
+    head = "".join(_cell("th", text, kind, "") for text, kind in zip(table.header, kinds, strict=True))
+    rows = "".join(_row(row, kinds, table.header) for row in table.rows)
+    style = ' class="prose"' if table.prose else ""
+    return f'<div class="scroll"><table{style}><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
 
 
-def _row(tag: str, texts: Row, numbers: Sequence[bool]) -> str:
-    cells = (_cell(tag, text, right) for text, right in zip(texts, numbers, strict=True))
+def _row(texts: Row, kinds: Sequence[str], header: Row) -> str:
+    cells = (_cell("td", *cell) for cell in zip(texts, kinds, header, strict=True))
     return f"<tr>{''.join(cells)}</tr>"
 
 
-def _cell(tag: str, text: str, right: bool) -> str:
-    kind = ' class="number"' if right else ""
-    return f"<{tag}{kind}>{escape(text)}</{tag}>"
+def _cell(tag: str, text: str, kind: str, label: str) -> str:
+    words = _marked(text) if kind == "prose" and tag == "td" else escape(text)
+    style = f' class="{kind}"' if kind else ""
+    told = f' data-label="{escape(label)}"' if kind == "prose" and label else ""
+    return f"<{tag}{style}{told}>{words}</{tag}>"
+
+
+def _marked(text: str) -> str:
+    """Return a sentence; one that begins with a mark shows it as such."""
+    mark, _, why = text.partition(": ")
+    if mark not in SIGNS:
+        return escape(text)
+    return f'<span class="mark {mark}">{SIGNS[mark]} {mark}</span> {escape(why)}'
+
+
+def _kind(texts: Iterable[str]) -> str:
+    """Return the class of a column: number where all its texts are numbers."""
+    return "number" if all(map(_is_number, texts)) else ""
 
 
 def _is_number(text: str) -> bool:

@@ -5,29 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mdplay.games.qubic.rules import Qubic
-from mdplay.reproducing.steps import Figure, Made, ResultTable, Step, both
+import mdplay.drawing as draw
+from mdplay.games.qubic.rules import CELLS, DIRECTIONS, Qubic
+from mdplay.reproducing.claims import Claim, better, differs, equal
+from mdplay.reproducing.drawings import valued
+from mdplay.reproducing.reports import qubic as report
+from mdplay.reproducing.steps import Drawing, Facts, Figure, ResultTable, Step
+from mdplay.rng import Random
 from mdplay.running import Show
 
 TITLE = "Qubic, learned by Monte Carlo"
 GAMES = (1_000, 10_000, 100_000)
 TOP = 16
+NUM_RANDOM = 200  # games, of which one is drawn
+TRIALS = 200  # of the report's way in plain Python
+COLD, WARM = (0xF7, 0xEF, 0xE2), (0xB8, 0x4A, 0x12)  # of the heat maps
 
 
 def steps(quick: bool, seed: int) -> list[Step]:
-    """Return the steps: utilities under annealing, under pure exploration, and random play."""
+    """Return the steps: the report's way, utilities annealed and by pure exploration, random play, the proof."""
     settings = {"games": GAMES, "seed": seed}
     return [
+        Step("qubic-cube", lambda show: _cube(seed), {"seed": seed}),
         Step("qubic-annealed", lambda show: _points("annealed", seed, show), settings, sum(GAMES)),
         Step("qubic-always", lambda show: _points("always", seed, show), settings, sum(GAMES)),
         Step("qubic-random", lambda show: _random(seed, show), {"seed": seed}, 1_000_000),
-        Step("qubic-proof", _proof),
+        *([] if quick else [Step("qubic-proof", _proof)]),
     ]
 
 
-def headline(figures: Sequence[Made]) -> str:
+def headline(facts: Facts) -> str:
     """Return the finding in one sentence."""
-    facts = {made.name: made.figure.facts for made in figures}
     annealed, always = (facts[name]["in_top"] for name in ("qubic-annealed", "qubic-always"))
     return (
         f"Of the sixteen points on seven lines, {_listed(annealed)} are among the sixteen best after "
@@ -35,15 +43,145 @@ def headline(figures: Sequence[Made]) -> str:
     )
 
 
+def claims(facts: Facts) -> list[Claim]:
+    """Return the report's claims beside what came out."""
+    cube, annealed, played = facts["qubic-cube"], facts["qubic-annealed"], facts["qubic-random"]
+    kinds = cube["kinds"]
+    same = f"{cube['same_points']} of 64 points have the same wins and games after {TRIALS} trials."
+    plain = "The report's learning in plain Python, by the same random words."
+    return [
+        equal(
+            "64 points with a state: 0 blank, 1 X, -1 O, and with wins and games; utility wins / games with a "
+            "neutral "
+            "start.",
+            f"{cube['points']} points; before its first game a point is worth {cube['neutral']:g}. {same}",
+            plain,
+            cube["points"] == cube["same_points"] == 64 and cube["neutral"] == 0.5,
+        ),
+        equal(
+            "A game is won on 76 lines: 48 straight, 24 diagonals of planes, 4 diagonals of the cube.",
+            f"{sum(kinds)} lines: {kinds[0]}, {kinds[1]} and {kinds[2]}.",
+            "Counted by how many coordinates change along a line; the same 76 sets of points as in plain Python: "
+            f"{'yes' if cube['same_lines'] else 'no'}.",
+            kinds == [48, 24, 4] and cube["same_lines"],
+        ),
+        differs(
+            "Results are -1, 0, 1, and 2 for a tie.",
+            f"{' and '.join(map(str, cube['results']))} in {NUM_RANDOM} random games; {played['draws']} ties in "
+            "a million, worth 0.",
+            "The results of random games to their end.",
+            "a tie is 0 here, as in every game; that it is over is told by there being no move",
+        ),
+        equal(
+            "Exploitation with probability trials done / all trials; ties among the best at random.",
+            same,
+            plain,
+            cube["same_points"] == 64,
+        ),
+        equal(
+            "The winner's points get a win and a game, the loser's a game, a tie's a game.",
+            f"{cube['wins']} wins and {cube['games']} games in all, {cube['plain_wins']} and "
+            f"{cube['plain_games']} in "
+            "plain Python.",
+            "Summed over all points of both.",
+            (cube["wins"], cube["games"]) == (cube["plain_wins"], cube["plain_games"]),
+        ),
+        equal(
+            "Three numbers of trials, each from scratch, 64 utilities printed for each.",
+            f"{_listed(f'{n:,}' for n in annealed['games'])} games; {len(annealed['utilities'])} x "
+            f"{len(annealed['utilities'][0])} utilities.",
+            "The heat maps below show each of them.",
+            [len(run) for run in annealed["utilities"]] == [64] * 3,
+        ),
+        *_proof_claims(facts.get("qubic-proof")),
+    ]
+
+
+def _proof_claims(proof: dict[str, Any] | None) -> list[Claim]:
+    """Return what a proof adds to the utilities; nothing where it was left out."""
+    if proof is None:
+        return []
+    return [
+        better(
+            "The first player's advantage is seen in the utilities.",
+            f"{proof['proved']} of {proof['replies']} answers proved: the first player wins, in a book of "
+            f"{proof['lines']:,} lines.",
+            "Proof search, and a checker of its own.",
+            proof["proved"] == proof["replies"],
+            "not an estimate but a proof",
+        )
+    ]
+
+
 def _listed(items: Any) -> str:
     first, *middle, last = map(str, items)
     return f"{', '.join([first, *middle])} and {last}"
 
 
-def _points(explore: str, seed: int, show: Show) -> Figure:
-    from mdplay.learning.heat_maps import paint
+# ---------------------------------------------------------------- the report's way
+def _cube(seed: int) -> Figure:
     from mdplay.learning.points import learn_utilities
-    from mdplay.learning.utilities import rich_points, shape_of
+    from mdplay.learning.utilities import NEUTRAL
+
+    game, trials = Qubic(), report.Trials(TRIALS, seed)
+    trials.run()
+    learned = learn_utilities(game, episodes=TRIALS, seed=seed)
+    pairs = zip(learned.wins.tolist(), learned.games.tolist(), trials.wins, trials.games, strict=True)
+    changing = [sum(map(abs, direction)) for direction, starts in _lines(game) for _ in range(starts)]
+    results, won = _random_games(game, seed)
+    through = {cell: str(count) for cell, count in enumerate(game.lines_through)}
+    rich = [cell for cell, count in enumerate(game.lines_through) if count == 7]
+    return Figure(
+        title="The cube",
+        command=f"mdplay learn qubic --method points --episodes {TRIALS} --seed {seed}",
+        text="How many lines run through each point: seven through the corners and the middle (green), four "
+        "through "
+        "the others. Beside it a random game that was won.",
+        facts={
+            "points": len(learned.games),
+            "neutral": NEUTRAL,
+            "same_points": sum((w, g) == (pw, pg) for w, g, pw, pg in pairs),
+            "wins": int(learned.wins.sum()),
+            "games": int(learned.games.sum()),
+            "plain_wins": sum(trials.wins),
+            "plain_games": sum(trials.games),
+            "kinds": [changing.count(n) for n in (1, 2, 3)],
+            "same_lines": {frozenset(_cells(line)) for line in game.lines} == set(map(frozenset, report.LINES)),
+            "results": results,
+        },
+        drawings=[
+            Drawing(valued(game.svg(game.initial()), through, rich), "lines through each point"),
+            Drawing(won, "a random game: the line is ringed"),
+        ],
+    )
+
+
+def _lines(game: Qubic) -> list[tuple[tuple[int, ...], int]]:
+    """Return each direction with the number of its lines."""
+    return [(d, starts.bit_count()) for d, starts in zip(DIRECTIONS, game.starts, strict=True)]
+
+
+def _cells(line: int) -> list[int]:
+    return [cell for cell in range(64) if line >> cell & 1]
+
+
+def _random_games(game: Qubic, seed: int) -> tuple[list[int], str]:
+    """Play random games; return the results that they had, and the picture of the first that X has won."""
+    results, won = set(), ""
+    for number in range(NUM_RANDOM):
+        rng, state = Random(seed, number), game.initial()
+        while game.legal(state):
+            state = game.step(state, rng.pick(game.legal(state)))
+        results.add(int(game.result(state)))
+        if not won and game.result(state) > 0:
+            won = game.svg(state)
+    return sorted(results), won
+
+
+# ---------------------------------------------------------------- utilities
+def _points(explore: str, seed: int, show: Show) -> Figure:
+    from mdplay.learning.points import learn_utilities
+    from mdplay.learning.utilities import rich_points
 
     game = Qubic()
     runs = learn_utilities(game, episodes=GAMES, explore=explore, seed=seed, show=show).curve
@@ -59,13 +197,44 @@ def _points(explore: str, seed: int, show: Show) -> Figure:
         command=f"mdplay learn qubic --method points --episodes {','.join(map(str, GAMES))} "
         f"--explore {explore} --seed {seed}",
         text=f"Each run starts from scratch and plays {how}; a point's utility is the share of games won by "
-        "whoever took it. Each row of layers is one number of games.",
+        "whoever took it, here in thousandths, the darker the higher. The sixteen points on seven lines are "
+        "framed.",
         facts={"games": list(GAMES), "in_top": in_top, "utilities": [run.utilities.tolist() for run in runs]},
         table=ResultTable(["games", f"seven-line points in the top {TOP}", "lowest utility", "highest"], rows),
-        picture=both(lambda figure: paint(figure, runs, shape_of(game)), (11, 8)),
+        drawings=[
+            Drawing(
+                heat_map(run.utilities.tolist(), rich), f"{run.num_games:,} games: {count} of 16 in the top 16"
+            )
+            for run, count in zip(runs, in_top, strict=True)
+        ],
     )
 
 
+def heat_map(utilities: Sequence[float], framed: set[int]) -> str:
+    """Draw the four layers, two by two, each point by its utility in thousandths; some points framed."""
+    size, gap = 34, 22
+    side = 4 * size + gap
+    low, high = min(utilities), max(utilities)
+    shapes = [
+        draw.label(z % 2 * side + 2 * size, z // 2 * side + gap / 2, f"z = {z}", "ink", 13) for z in range(4)
+    ]
+    for cell, (x, y, z) in enumerate(CELLS):
+        left, top = z % 2 * side + x * size, z // 2 * side + y * size + gap
+        warmth = (utilities[cell] - low) / ((high - low) or 1.0)
+        frame: dict[str, float | str] = {"stroke": "#2c7a4b", "stroke_width": 3} if cell in framed else {}
+        shapes.append(draw.rect(left + 2, top + 2, size - 4, size - 4, "value", 4, fill=_colour(warmth), **frame))
+        ink = "#ffffff" if warmth > 0.6 else "#332d25"
+        text = f"{1000 * utilities[cell]:.0f}"
+        shapes.append(draw.label(left + size / 2, top + size / 2, text, "value", 13, fill=ink))
+    return draw.picture(2 * side - gap, 2 * side, shapes, "utilities of the 64 points")
+
+
+def _colour(warmth: float) -> str:
+    """Return a colour between cold (0) and warm (1)."""
+    return "#" + "".join(f"{round(c + warmth * (w - c)):02x}" for c, w in zip(COLD, WARM, strict=True))
+
+
+# ---------------------------------------------------------------- beyond the report
 def _random(seed: int, show: Show) -> Figure:
     from mdplay.searching.playouts import playouts
 

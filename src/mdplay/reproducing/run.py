@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 from mdplay import __version__
 from mdplay.files import make_folder, write
+from mdplay.reproducing.claims import table
 from mdplay.reproducing.page import Chapter, page
 from mdplay.reproducing.steps import Step, run_step
 from mdplay.running import Show
@@ -42,7 +44,8 @@ def _chapter(number: int, folder: Path, progress: Progress, quick: bool, seed: i
     for step in steps:
         with progress(f"system {number}: {step.name}", step.work) as show:
             made.append(run_step(step, folder / PARTS, show))
-    return Chapter(number, system.TITLE, system.headline(made), made)
+    facts = json.loads(json.dumps({figure.name: figure.figure.facts for figure in made}))  # as if read back
+    return Chapter(number, system.TITLE, system.headline(facts), made, system.claims(facts))
 
 
 def note() -> str:
@@ -62,6 +65,7 @@ def _facts(chapters: Sequence[Chapter], quick: bool, seed: int) -> dict[str, Any
             str(chapter.number): {
                 "title": chapter.title,
                 "headline": chapter.headline,
+                "claims": asdict(table(chapter.claims)),
                 "figures": {
                     made.name: {
                         "command": made.figure.command,

@@ -1,16 +1,18 @@
 """Steps of a reproduction: each makes one figure, is kept on disk, and is not made twice.
 
-A figure is words, a table, a picture (in light and in dark) and its facts, with the command that gives the same.
-It is written as soon as it is made; a run that was killed goes on with the first step that is missing.
+A figure is words, a table, a picture (in light and in dark), drawings and its facts, with the command that gives
+the same.  It is written as soon as it is made; a run that was killed goes on with the first step that is missing.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +21,24 @@ from mdplay.files import write
 from mdplay.plots import Paint, Size, png
 
 Row = Sequence[str]
+Facts = Mapping[str, dict[str, Any]]  # of every step, as JSON keeps them
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table of texts; numbers are set to the right."""
+    """A table of texts; numbers are set to the right.  ``prose``: its cells are sentences."""
 
     header: Row
     rows: Sequence[Row]
+    prose: bool = False
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture as SVG, and the words below it."""
+
+    svg: str
+    caption: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,7 +51,7 @@ class Figure:
     facts: dict[str, Any]
     table: ResultTable | None = None
     picture: tuple[bytes, bytes] | None = None  # PNG, for light and for dark surroundings
-    drawing: str | None = None  # SVG
+    drawings: Sequence[Drawing] = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class Step:
     work: int | None = None  # what the progress counts to, if it is known
 
 
-def both(paint: Paint, size: Size = (8, 4.5)) -> tuple[bytes, bytes]:
+def both(paint: Paint, size: Size = (6.6, 4.0)) -> tuple[bytes, bytes]:
     """Return a plot for light and for dark surroundings."""
     return png(paint, size), png(paint, size, dark=True)
 
@@ -69,7 +81,7 @@ def both(paint: Paint, size: Size = (8, 4.5)) -> tuple[bytes, bytes]:
 def run_step(step: Step, folder: Path, show: Callable[[int], None]) -> Made:
     """Return the figure of a step: from the folder if it was made with the same settings, else made now."""
     path = folder / f"{step.name}.json"
-    stamp = json.loads(json.dumps({"version": __version__, **step.settings}))
+    stamp = json.loads(json.dumps({"version": __version__, "source": _source(), **step.settings}))
     if (found := _kept(path, stamp)) is not None:
         return found
     began = time.perf_counter()
@@ -77,6 +89,13 @@ def run_step(step: Step, folder: Path, show: Callable[[int], None]) -> Made:
     made = Made(step.name, figure, time.perf_counter() - began)
     write(path, json.dumps({"stamp": stamp, **_document(made)}))
     return made
+
+
+@cache
+def _source() -> str:
+    """Return the hash of this room: figures that other code has made are made again."""
+    files = sorted(Path(__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
 def _document(made: Made) -> dict[str, Any]:
@@ -97,6 +116,7 @@ def _kept(path: Path, stamp: dict[str, Any]) -> Made | None:
             facts["picture"] = (light, dark)
         if facts["table"] is not None:
             facts["table"] = ResultTable(**facts["table"])
+        facts["drawings"] = [Drawing(**drawing) for drawing in facts["drawings"]]
         return Made(document["name"], Figure(**facts), document["seconds"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):  # damaged: it is made again
         return None

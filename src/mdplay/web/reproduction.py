@@ -93,10 +93,24 @@ def chapter(number: int) -> dict[str, Any] | None:
         figures = [_figure(part["figure"]) for part in parts]
     except (OSError, ValueError, KeyError, TypeError):  # not there yet, or damaged: it is made again
         return None
-    return {"number": number, "title": told["title"], "headline": told["headline"], "figures": figures}
+    shown = [_claims(told["claims"]), *figures] if told.get("claims") else figures
+    return {"number": number, "title": told["title"], "headline": told["headline"], "figures": shown}
+
+
+def _claims(table: dict[str, Any]) -> dict[str, Any]:
+    """Return what the report says beside what came out, as a figure of its own."""
+    title = "What the report says, and what came out here"
+    return {
+        "title": title,
+        "text": "",
+        "command": "mdplay reproduce",
+        "table": table,
+        "drawings": [],
+        "picture": None,
+    }
 
 
 def _figure(figure: dict[str, Any]) -> dict[str, Any]:
     light, dark = figure["picture"] or (None, None)
-    shown = {name: figure[name] for name in ("title", "text", "command", "table", "drawing")}
+    shown = {name: figure[name] for name in ("title", "text", "command", "table", "drawings")}
     return shown | {"picture": {"light": light, "dark": dark} if light else None}

@@ -74,9 +74,13 @@ const figureBox = (figure) =>
     figure.text ? h("p", {}, figure.text) : null,
     figure.table ? table(figure.table, figure.title) : null,
     figure.picture ? plot(figure) : null,
-    figure.drawing ? h("div", { class: "drawing" }, picture(figure.drawing)) : null,
+    figure.drawings.map(drawn),
     h("code", { class: "command" }, figure.command),
   );
+
+/** A picture with the words below it. */
+const drawn = ({ svg, caption }) =>
+  h("figure", { class: "drawing" }, picture(svg), caption ? h("figcaption", {}, caption) : null);
 
 /** A plot for light and one for dark surroundings; the style sheet shows the right one. */
 const plot = ({ picture: plots, title }) =>
@@ -91,13 +95,13 @@ const plot = ({ picture: plots, title }) =>
 
 const isNumber = (text) => /^[-+−]?[\d.,]+( ?[%kM])?$/.test(text.trim());
 
-const table = ({ header, rows }, title) =>
+const table = ({ header, rows, prose }, title) =>
   h(
     "div",
     { class: "scroll", tabIndex: 0, role: "region", "aria-label": `Table: ${title}` },
     h(
       "table",
-      { class: "facts" },
+      { class: prose ? "facts prose" : "facts" },
       h(
         "thead",
         {},
