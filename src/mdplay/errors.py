@@ -7,6 +7,7 @@
     ├── PositionError      a text that is not a position of the game
     ├── IllegalMove        a move that the position does not allow
     ├── AgentError         an agent that raises or chooses what is not legal
+    │   └── Forfeit        it has a limit of time or is an engine: it loses the game, and the match goes on
     ├── FormatError        a file or text with a fault; names the file and the line
     ├── LimitError         the work would not fit: memory, size, time
     │   └── HugeError      a table of all states would fit, but one position is sooner proved by itself
@@ -54,6 +55,10 @@ class AgentError(MdplayError, RuntimeError):
     def __init__(self, message: str, agent: str = "") -> None:
         super().__init__(message)
         self.agent = agent
+
+
+class Forfeit(AgentError):
+    """An agent that is not trusted, an engine or one with a limit of time, has failed: it loses the game."""
 
 
 class FormatError(MdplayError, ValueError):

@@ -102,10 +102,11 @@ def _feed_code_of(digest: Digest, maker: Any) -> None:
 
 
 def _feed_files(digest: Digest, options: Mapping[str, Any]) -> None:
-    """Add the content of every file that an option names."""
+    """Add the content of every file that an option names, also as a word of a command."""
     for name, value in sorted(options.items()):
-        if isinstance(value, str) and (path := Path(value).expanduser()).is_file():
-            digest.tag(name, file_hash(path))
+        for word in dict.fromkeys([value, *value.split()]) if isinstance(value, str) else ():
+            if (path := Path(word).expanduser()).is_file():
+                digest.tag(name, file_hash(path))
 
 
 def file_hash(path: Path) -> str:

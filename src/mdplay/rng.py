@@ -44,6 +44,18 @@ class Random:
     def __init__(self, seed: int, number: int = 0) -> None:
         self._state = stream(seed & WORD, number)
 
+    @classmethod
+    def at(cls, state: int) -> Random:
+        """Return the stream that goes on from a state."""
+        random = cls(0)
+        random._state = state & WORD
+        return random
+
+    @property
+    def state(self) -> int:
+        """Where the stream is."""
+        return int(self._state)
+
     def __repr__(self) -> str:
         return f"<Random at {self._state:#x}>"
 

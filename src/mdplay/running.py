@@ -180,6 +180,11 @@ class Compiling:
         self._ends = False
         self.elsewhere = False  # a kernel that no cache has is not compiled here: NotCompiled is raised instead
 
+    @property
+    def busy(self) -> bool:
+        """Whether something is being compiled now."""
+        return any(thread.is_alive() for thread in list(self._working))
+
     @contextmanager
     def here(self) -> Iterator[None]:
         """Let kernels be compiled in this process after all."""
@@ -214,7 +219,7 @@ class Compiling:
 
     def _wait(self) -> None:
         """Wait for abandoned compilers: the end of the process would pull LLVM away under them."""
-        while any(thread.is_alive() for thread in self._working):
+        while self.busy:
             time.sleep(POLL_SECONDS)
 
 

@@ -25,6 +25,7 @@ GROUPS = {
         "match": "Play a match of two agents: the score with an interval.",
         "tournament": "Play every agent against every other: cross table and Elo.",
         "evaluate": "Let an agent play a game for one: mean and distribution.",
+        "engine": "Be an engine: lines of JSON on stdin and stdout.",
         "accuracy": "Count how often an agent's moves keep the exact value.",
     },
     "Look at a game, or write one": {

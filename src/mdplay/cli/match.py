@@ -10,8 +10,10 @@ import click
 from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     called_off,
+    forfeited,
     games_option,
     max_moves_option,
+    move_seconds_option,
     openings_option,
     playing,
     record_option,
@@ -32,6 +34,7 @@ from mdplay.playing.matches import MatchResult, Tally, match
 @workers_option
 @engine_option
 @max_moves_option
+@move_seconds_option
 @record_option
 @results_option
 @seed_option
@@ -45,6 +48,7 @@ def command(
     threads: int | None,
     engine: str | None,
     max_moves: int | None,
+    move_seconds: float | None,
     record: str | None,
     results: str | None,
     seed: int,
@@ -70,6 +74,7 @@ def command(
             threads=threads,
             engine=engine,
             max_moves=max_moves,
+            move_seconds=move_seconds,
             results=results,
             show=show,
         )
@@ -90,6 +95,8 @@ def _lines(found: MatchResult) -> list[str]:
         lines.insert(2, f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)")
     if found.distinct < found.tally.games:
         lines[-1] += "; the intervals count only these"
+    for agent, games in zip(found.agents, found.forfeits, strict=True):
+        lines += forfeited(agent, games, found.records)
     return lines + called_off(found.by_limit)
 
 

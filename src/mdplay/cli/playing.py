@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import THREADS, Count, print_json, progress
+from mdplay.cli.common import SECONDS, THREADS, Count, print_json, progress
 from mdplay.playing.evaluating import Evaluation
 from mdplay.playing.matches import MatchResult
-from mdplay.playing.records import save_records
+from mdplay.playing.records import Record, save_records
 
 if TYPE_CHECKING:  # it needs numpy
     from mdplay.playing.tournaments import TournamentResult
@@ -28,6 +28,12 @@ max_moves_option = click.option(
     "--max-moves",
     type=Count(1),
     help="Call a game off after so many moves; default: as the game says, or once positions come again.",
+)
+move_seconds_option = click.option(
+    "--move-seconds",
+    type=SECONDS,
+    metavar="T",
+    help="A move that takes longer loses the game, and so does an agent that fails; the games go on.",
 )
 workers_option = click.option(
     "--threads", type=THREADS, help="Games played side by side; default: 1, with an engine one for each core."
@@ -57,6 +63,16 @@ def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], 
 def called_off(by_limit: int) -> list[str]:
     """Return a line about the games that went on for too long, if there were any."""
     return [f"{by_limit:,} games were drawn by the limit of moves (--max-moves)"] if by_limit else []
+
+
+def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
+    """Return a line about the games that an agent lost because it failed, with what it did first."""
+    if not games:
+        return []
+    lost = (r for r in records if r.forfeit is not None and r.agents[r.forfeit] == agent)
+    return [
+        f"{agent} lost {games:,} game{'s' if games > 1 else ''} because it failed, as here: {next(lost).reason}"
+    ]
 
 
 def report(

@@ -9,8 +9,10 @@ import click
 from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
 from mdplay.cli.playing import (
     called_off,
+    forfeited,
     games_option,
     max_moves_option,
+    move_seconds_option,
     openings_option,
     playing,
     record_option,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 @workers_option
 @engine_option
 @max_moves_option
+@move_seconds_option
 @record_option
 @results_option
 @click.option(
@@ -49,6 +52,7 @@ def command(
     threads: int | None,
     engine: str | None,
     max_moves: int | None,
+    move_seconds: float | None,
     record: str | None,
     results: str | None,
     plot: str | None,
@@ -76,6 +80,7 @@ def command(
             threads=threads,
             engine=engine,
             max_moves=max_moves,
+            move_seconds=move_seconds,
             results=results,
             show=show,
         )
@@ -104,4 +109,6 @@ def _lines(found: TournamentResult) -> list[str]:
     repeated = sum(one.tally.games - one.distinct for one in found.matches)
     if repeated:
         lines.append(f"{repeated} games repeat others move for move; ratings and intervals count each game once")
+    for agent, games in found.forfeits.items():
+        lines += forfeited(agent, games, found.records)
     return lines + called_off(sum(one.by_limit for one in found.matches))

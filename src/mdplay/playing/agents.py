@@ -10,13 +10,15 @@ that is played, so it may remember what it likes between moves and needs no lock
         def act(self, state, rng) -> int:
             return lowest(self.game.legal(state))
 
-Further parameters of the class are options: ``leftmost.py:Leftmost:depth=3``.  Two things are optional:
+Further parameters of the class are options: ``leftmost.py:Leftmost:depth=3``.  Three things are optional:
 ``values(state) -> {action: value}`` tells what the moves are worth to the player to move, and ``exact = True``
-that these are facts and not estimates.  Packages offer agents by an entry point in the group ``mdplay.agents``.
+that these are facts and not estimates.  ``game_over()`` is called when a game has ended, well or not.  Packages
+offer agents by an entry point in the group ``mdplay.agents``.
 """
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +30,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from mdplay.bits import MOST_WORDS, elements, has
-from mdplay.errors import AgentError, MdplayError, NotCompiled, UnknownName, unknown
+from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.identity import agent_identity
 from mdplay.learning.shipped import shipped_file
@@ -45,6 +47,7 @@ from mdplay.specs import Parameter, load_module, parameters, read_parameters, re
 
 MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
+    "engine": "mdplay.playing.engine.agent:EngineAgent",
     "heuristic": "mdplay.searching.agents:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
     "ida-star": "mdplay.searching.agents:PuzzleAgent",
@@ -57,6 +60,7 @@ AGENTS = {
 }
 DEFAULT_AGENT = "mcts:simulations=10000"  # who plays and helps where nobody is named
 BY_NETWORK = "mcts:network=shipped,simulations=1000"  # the same, where a network comes with the game
+_NAME_FIRST = re.compile(r"\s*[\w-]+\s*=")
 ASKS_THE_GAME = "perfect"  # this one takes the game's own by itself
 
 
@@ -66,6 +70,17 @@ class Agent(Protocol):
 
     def act(self, state: Any, rng: Random) -> int:
         """Return a legal action; all randomness comes from ``rng``."""
+
+
+@runtime_checkable
+class Reused(Protocol):
+    """An agent that keeps something costly, such as a process, from game to game."""
+
+    def another(self) -> Agent:
+        """Return an agent for another game, which shares what is kept."""
+
+    def close(self) -> None:
+        """Give up what is kept."""
 
 
 Maker = Callable[..., Agent]
@@ -79,6 +94,7 @@ class NamedAgent:
     fresh: Callable[[], Agent]
     told: Callable[[], str]  # what ``identity`` is
     is_named: bool = True  # by its name any process makes it; an object is in this one only
+    close: Callable[[], None] = lambda: None  # after the last game: ends the processes that were kept
 
     @cached_property
     def identity(self) -> str:
@@ -123,16 +139,21 @@ def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:
 def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
     """Return an agent, or the agent that a text names, as one who enters a match.
 
-    An agent given as an object plays all its games itself.
+    An agent given as an object plays all its games itself, unless it says how to make another.
     """
     if isinstance(agent, NamedAgent):
         return agent
     if not isinstance(agent, str):
         name = getattr(agent, "name", type(agent).__name__)
-        return NamedAgent(name, lambda: agent, lambda: agent_identity(agent), is_named=False)
+        fresh = agent.another if isinstance(agent, Reused) else lambda: agent
+        return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
     told = partial(agent_identity, agent, maker, options)
+    if hasattr(maker, "another"):
+        first = _make(maker, game, agent, options)
+        assert isinstance(first, Reused)
+        return NamedAgent(agent, first.another, told, close=first.close)
     return NamedAgent(agent, lambda: _make(maker, game, agent, options), told)
 
 
@@ -148,10 +169,15 @@ def options_of(maker: Maker) -> list[Parameter]:
     return parameters(maker)[1:]
 
 
+def option_names(game: Game[Any], text: str) -> list[str]:
+    """Return the names of the options that the agent of a text has."""
+    return [option.name for option in options_of(_maker_and_options(game, text)[0])]
+
+
 def _options(maker: Maker, name: str, rest: str) -> dict[str, Any]:
     known = options_of(maker)
-    if known and rest and "=" not in rest.partition(",")[0]:
-        rest = f"{known[0].name}={rest}"  # policy:FILE
+    if known and rest and not _NAME_FIRST.match(rest):
+        rest = f"{known[0].name}={rest}"  # policy:FILE, engine:./bot --depth=3
     try:
         given = read_parameters(known, rest)
     except MdplayError as error:
@@ -207,6 +233,12 @@ def _maker_of_file(path: Path, class_name: str) -> Maker:
     return maker
 
 
+def leave(agent: Agent) -> None:
+    """Tell an agent that its game has ended, if it wants to know."""
+    if game_over := getattr(agent, "game_over", None):
+        game_over()
+
+
 # ---------------------------------------------------------------- asking for a move
 def choose(agent: Agent, name: str, game: Game[Any], state: Any, rng: Random) -> int:
     """Return the agent's action; raise AgentError if it raises or the action is not legal."""
@@ -227,6 +259,8 @@ def blaming(name: str, game: Game[Any], state: Any) -> Iterator[None]:
         yield
     except NotCompiled:  # no fault of the agent
         raise
+    except Forfeit as error:
+        raise Forfeit(f"agent {name} {error}", name) from None
     except MdplayError as error:
         raise AgentError(f"agent {name} in {game.text(state)}: {error}", name) from None
     except (Exception, SystemExit) as error:

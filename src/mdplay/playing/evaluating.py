@@ -14,7 +14,8 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, named_agent
+from mdplay.playing.agents import Agent
+from mdplay.playing.engine.limits import entering
 from mdplay.playing.records import Record, plain_number
 from mdplay.playing.schedule import Schedule, Show
 from mdplay.playing.statistics import mean_and_error
@@ -132,13 +133,14 @@ def evaluate(
     need_game(game)
     if num_players(game) != 1:
         raise GameError("evaluate needs a game for one; use mdplay match for a game for two")
-    one = named_agent(game, agent)
-    if results is None and not record and max_moves is None and isinstance(player := one.fresh(), PlaysWholeGames):
-        played = player.play_games(games=games, seed=seed, threads=threads, show=show)
-        return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
-    began = time.perf_counter()
-    schedule = Schedule(game, (one,), games, "none", seed, max_moves)
-    records = schedule.play(threads, results, show, engine)
+    with entering(game, (agent,)) as (one,):
+        by_itself = results is None and not record and max_moves is None
+        if by_itself and isinstance(player := one.fresh(), PlaysWholeGames):
+            played = player.play_games(games=games, seed=seed, threads=threads, show=show)
+            return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
+        began = time.perf_counter()
+        schedule = Schedule(game, (one,), games, "none", seed, max_moves)
+        records = schedule.play(threads, results, show, engine)
     seconds = time.perf_counter() - began
     found = tuple(record.result or 0.0 for record in records)
     return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)

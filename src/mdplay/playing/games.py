@@ -7,15 +7,17 @@ no agent's thirst for random words changes another's luck, and threads change no
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from mdplay.checking.limits import Referee
 from mdplay.contract import need_game
-from mdplay.errors import GameError
+from mdplay.errors import Forfeit, GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, NamedAgent, choose, named_agent
+from mdplay.playing.agents import Agent, NamedAgent, choose, leave
+from mdplay.playing.engine.limits import entering
 from mdplay.playing.openings import Opening
-from mdplay.playing.records import Record
+from mdplay.playing.records import Record, forfeited
 from mdplay.position import Position, as_state
 from mdplay.rng import Random
 
@@ -40,14 +42,9 @@ def play(
     1.0
     """
     need_game(game)
-    named_agents = [named_agent(game, agent) for agent in agents]
-    return play_game(
-        game,
-        named_agents,
-        seed=seed,
-        opening=Opening(None if start is None else as_state(game, start)),
-        max_moves=max_moves,
-    )
+    opening = Opening(None if start is None else as_state(game, start))
+    with entering(game, agents) as named_agents:
+        return play_game(game, named_agents, seed=seed, opening=opening, max_moves=max_moves)
 
 
 def play_game(
@@ -60,20 +57,30 @@ def play_game(
     max_moves: int | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Record:
-    """Play game ``number`` of a seed and return its record; raise Stopped once ``stopped()`` is true."""
+    """Play game ``number`` of a seed and return its record; raise Stopped once ``stopped()`` is true.
+
+    An agent that raises Forfeit loses.
+    """
     if len(named_agents) != num_players(game):
         raise GameError(f"the game has {num_players(game)} players; {len(named_agents)} agents were given")
     position = Position.start(game, opening.start).replay(opening.events)
     agents = [one.fresh() for one in named_agents]
     streams = [Random(seed, STREAMS * number + role) for role in range(STREAMS)]
     referee = Referee(game, max_moves)
-    while not (over := position.is_over) and not referee.calls_off(position):
-        if stopped():
-            raise Stopped
-        position = position.after(_next_event(position, agents, named_agents, streams))
-    names = tuple(one.name for one in named_agents)
-    given = len(opening.events)
-    return Record(game, names, position.events, position.total, seed, number, opening.start, given, not over)
+    names, given = tuple(one.name for one in named_agents), len(opening.events)
+    record = partial(Record, game, names, seed=seed, number=number, start=opening.start, opening=given)
+    try:
+        while not (over := position.is_over) and not referee.calls_off(position):
+            if stopped():
+                raise Stopped
+            position = position.after(_next_event(position, agents, named_agents, streams))
+    except Forfeit as fault:
+        loser = position.mover
+        return record(position.events, forfeited(position, loser), forfeit=loser, reason=str(fault))
+    finally:
+        for agent in agents:
+            leave(agent)
+    return record(position.events, position.total, by_limit=not over)
 
 
 def _next_event(

@@ -15,7 +15,8 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, NamedAgent, named_agent
+from mdplay.playing.agents import Agent, NamedAgent
+from mdplay.playing.engine.limits import entering
 from mdplay.playing.records import Record, plain_number
 from mdplay.playing.results import Results
 from mdplay.playing.schedule import Schedule, Show
@@ -93,6 +94,12 @@ class MatchResult:
         return sum(record.by_limit for record in self.records)
 
     @property
+    def forfeits(self) -> tuple[int, int]:
+        """How many games each agent lost because it failed."""
+        losers = [record.forfeit ^ record.number % 2 for record in self.records if record.forfeit is not None]
+        return losers.count(0), losers.count(1)
+
+    @property
     def interval(self) -> Interval:
         """The 95 % interval of the score."""
         return score_interval(self.tally.wins, self.tally.draws, self.tally.losses, self.distinct)
@@ -116,6 +123,7 @@ class MatchResult:
             "seed": self.seed,
             "distinct": self.distinct,
             "by_limit": self.by_limit,
+            "forfeits": list(self.forfeits),
             **tally.document(),
             "interval": list(self.interval),
             "mean": mean,
@@ -143,6 +151,7 @@ def match(
     threads: int | None = None,
     engine: Engine | str | None = None,
     max_moves: int | None = None,
+    move_seconds: float | None = None,
     results: str | Path | Results | None = None,
     show: Show | None = None,
 ) -> MatchResult:
@@ -155,10 +164,14 @@ def match(
     again.  A game that is not over after ``max_moves`` moves is called off: a draw, unless points were earned.  By
     default that happens only to games that come back to a position, after ten times the mean length or as the
     game says.  Raise AgentError when an agent raises or chooses what is not legal.
+
+    ``move_seconds``: an agent whose move takes longer, or that raises, dies or chooses what is not legal, loses
+    the game, and the match goes on (``MatchResult.forfeits``).  An engine that fails always loses so.
     """
     need_game(game)
     if num_players(game) != 2:
         raise GameError("a match needs a game for two; use mdplay evaluate for a game for one")
-    first, second = named_agent(game, a), named_agent(game, b)
-    schedule = Schedule(game, (first, second), games, openings, seed, max_moves)
-    return MatchResult((first.name, second.name), openings, seed, schedule.play(threads, results, show, engine))
+    with entering(game, (a, b), move_seconds) as (first, second):
+        schedule = Schedule(game, (first, second), games, openings, seed, max_moves, move_seconds)
+        records = schedule.play(threads, results, show, engine)
+    return MatchResult((first.name, second.name), openings, seed, records)

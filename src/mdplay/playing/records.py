@@ -11,6 +11,9 @@ them were given before the agents took over.  ``start`` is a position, or null f
 ``result`` is what player 0 got, rewards included; null if the game was left unfinished.  ``by_limit`` is true if
 the game was called off because it went on for too long: then the result is what was earned on the way.
 
+A game that an agent lost because it failed has one field more, ``"forfeit": {"player": 1, "reason": "..."}``.  The
+result is what was earned on the way, but a loss by 1 at least; of a game for one, what was earned.
+
 A record that is read is replayed: every move must be legal there and the result must come out.  A file holds a
 record a line.  The game of a user's file is never loaded on a record's word: whoever reads it names the game.
 
@@ -65,6 +68,8 @@ class Record:
     start: Any = None  # None: the initial state
     opening: int = 0
     by_limit: bool = False  # called off: it went on for too long
+    forfeit: int | None = None  # the player whose agent failed, and lost by that
+    reason: str = ""  # what it did
 
     def __repr__(self) -> str:
         result = "unfinished" if self.result is None else f"result {self.result:g}"
@@ -82,6 +87,7 @@ class Record:
     def document(self) -> dict[str, Any]:
         """Return the record for JSON."""
         name, given = name_of(self.game)
+        forfeit = {"forfeit": {"player": self.forfeit, "reason": self.reason}} if self.forfeit is not None else {}
         return {
             "format": FORMAT,
             "game": name,
@@ -96,6 +102,7 @@ class Record:
             "result": self.result if self.result is None else plain_number(self.result),
             "by_limit": self.by_limit,
             "rules": rules_of(self.game),
+            **forfeit,
         }
 
     def to_json(self) -> str:
@@ -129,6 +136,13 @@ def rules_of(game: Game[Any]) -> str | None:
         return game_identity(game)
     except GameError:
         return None
+
+
+def forfeited(position: Position[Any], player: int) -> float:
+    """Return the result of a game that a player's agent lost there by failing, for player 0."""
+    if num_players(position.game) == 1:
+        return position.total
+    return max(1.0, position.total) if player else min(-1.0, position.total)
 
 
 def plain_number(x: float) -> float:
@@ -199,13 +213,27 @@ def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
     if not 0 <= fields["opening"] <= end.num_events:
         raise FormatError(f"damaged record: an opening of {fields['opening']} moves out of {end.num_events}")
     by_limit = fields.get("by_limit") is True
-    if by_limit and end.is_over:
+    player, reason = _forfeit_of(fields)
+    if (by_limit or player is not None) and end.is_over:
         raise FormatError("damaged record: its moves lead to the end of the game, it says that it was called off")
-    if (end.total if by_limit else end.result) != result:
+    due = end.result if player is None else forfeited(end, player)
+    if (end.total if by_limit else due) != result:
         found = "an unfinished game" if end.result is None else f"a result of {plain_number(end.result)}"
         raise FormatError(f"damaged record: its moves lead to {found}, it says {result}")
     agents, given = tuple(fields["agents"]), fields["opening"]
-    return Record(game, agents, end.events, result, fields["seed"], fields["number"], start, given, by_limit)
+    last = (by_limit, player, reason)
+    return Record(game, agents, end.events, result, fields["seed"], fields["number"], start, given, *last)
+
+
+def _forfeit_of(fields: dict[str, Any]) -> tuple[int | None, str]:
+    """Return who has lost by failing, and how."""
+    found = fields.get("forfeit")
+    if found is None:
+        return None, ""
+    player, reason = (found.get("player"), found.get("reason")) if isinstance(found, dict) else (None, None)
+    if type(player) is not int or not 0 <= player < len(fields["agents"]) or not isinstance(reason, str):
+        raise FormatError("damaged record: forfeit needs a player and a reason")
+    return player, reason
 
 
 def _played(position: Position[Any], moves: list[str], events: list[int] | None) -> Position[Any]:

@@ -19,7 +19,8 @@ from mdplay.engines import Engine, using
 from mdplay.errors import AgentError, check_whole
 from mdplay.game import Game
 from mdplay.identity import game_identity
-from mdplay.playing.agents import NamedAgent, named_agent
+from mdplay.playing.agents import NamedAgent, leave
+from mdplay.playing.engine.limits import entered
 from mdplay.playing.games import play_game
 from mdplay.playing.openings import Opening, make_openings, openings_label
 from mdplay.playing.records import Record
@@ -41,6 +42,7 @@ class Schedule:
     openings: str
     seed: int
     max_moves: int | None = None  # of a game; None: as the game says, or as positions come again
+    move_seconds: float | None = None  # the limit with which the agents were made
 
     def __post_init__(self) -> None:
         """Refuse an empty schedule."""
@@ -52,7 +54,11 @@ class Schedule:
         name, given = name_of(self.game)
         agents = [one.name for one in self.named_agents]
         parts = [name, given, agents, openings_label(self.openings), self.seed]
-        return json.dumps(parts if self.max_moves is None else [*parts, self.max_moves], sort_keys=True)
+        if self.move_seconds is not None:
+            parts += [self.max_moves, self.move_seconds]
+        elif self.max_moves is not None:
+            parts += [self.max_moves]
+        return json.dumps(parts, sort_keys=True)
 
     def play(
         self,
@@ -67,7 +73,7 @@ class Schedule:
         """
         hold_promises(self.game)
         for one in self.named_agents:
-            one.fresh()  # whoever cannot be made says so before the first game
+            leave(one.fresh())  # whoever cannot be made says so before the first game
         with ExitStack() as stack:
             store = stack.enter_context(Results(results)) if isinstance(results, str | Path) else results
             found = self._found(store) if store else {}
@@ -98,15 +104,16 @@ class Schedule:
                 )
         names = tuple(one.name for one in self.named_agents)
         openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
-        return Order(recipe_of(self.game), names, self.games, openings, self.seed, self.max_moves)
+        limits = self.max_moves, self.move_seconds
+        return Order(recipe_of(self.game), names, self.games, openings, self.seed, *limits)
 
     def _received(
         self, pairs: list[Opening], done: Callable[[int, Record], None], number: int, played: Played
     ) -> None:
         """Pass on a game that another process played."""
         opening, names = pairs[number // 2], [one.name for one in self._sides(number)]
-        given = (self.seed, number, opening.start, len(opening.events), played.by_limit)
-        done(number, Record(self.game, tuple(names), played.events, played.result, *given))
+        given = (self.seed, number, opening.start, len(opening.events))
+        done(number, Record(self.game, tuple(names), played.events, played.result, *given, *played.end))
 
     def _sides(self, number: int) -> tuple[NamedAgent, ...]:
         return self.named_agents[::-1] if number % 2 else self.named_agents
@@ -141,6 +148,7 @@ class Order(NamedTuple):
     openings: str
     seed: int
     max_moves: int | None
+    move_seconds: float | None
 
 
 class Played(NamedTuple):
@@ -148,19 +156,20 @@ class Played(NamedTuple):
 
     events: tuple[int, ...]
     result: float | None
-    by_limit: bool
+    end: tuple[bool, int | None, str]  # by_limit, forfeit and reason of a record
 
 
 def play_ordered(number: int, order: Order) -> Played:
     """Play a game of a schedule, and return what another process needs to know of it."""
     schedule, pairs = _ordered(order)
     record = schedule.play_one(pairs, number, lambda: False)
-    return Played(record.events, record.result, record.by_limit)
+    return Played(record.events, record.result, (record.by_limit, record.forfeit, record.reason))
 
 
 @lru_cache(maxsize=2)
 def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
     game = made_again(order.recipe)
-    agents = tuple(named_agent(game, text) for text in order.agents)
+    agents = tuple(entered(game, text, order.move_seconds) for text in order.agents)
     pairs = make_openings(game, order.openings, (order.games + 1) // 2, order.seed)
-    return Schedule(game, agents, order.games, order.openings, order.seed, order.max_moves), pairs
+    limits = order.max_moves, order.move_seconds
+    return Schedule(game, agents, order.games, order.openings, order.seed, *limits), pairs

@@ -1,7 +1,8 @@
 """Every agent against every other: the cross table and Elo ratings.
 
 All pairs play the same openings.  An agent that fails (it raises, or chooses what is not legal) is withdrawn and
-its games do not count; the games of the others are not touched.
+its games do not count; the games of the others are not touched.  An engine, or one with a limit of time, loses the
+game instead and plays on.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine, using
 from mdplay.errors import AgentError
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, NamedAgent, named_agent
+from mdplay.playing.agents import Agent, NamedAgent, leave
+from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches import OPENINGS, MatchResult, Tally, match
 from mdplay.playing.ratings import elo_ratings
 from mdplay.playing.records import Record
@@ -55,6 +57,12 @@ class TournamentResult:
     def records(self) -> tuple[Record, ...]:
         """All games, match by match."""
         return tuple(record for one in self.matches for record in one.records)
+
+    @property
+    def forfeits(self) -> dict[str, int]:
+        """How many games each agent lost because it failed."""
+        pairs = [pair for one in self.matches for pair in zip(one.agents, one.forfeits, strict=True)]
+        return {agent: sum(lost for name, lost in pairs if name == agent) for agent in self.agents}
 
     @cached_property
     def tallies(self) -> dict[tuple[str, str], Tally]:
@@ -118,16 +126,19 @@ def tournament(
     threads: int | None = None,
     engine: Engine | str | None = None,
     max_moves: int | None = None,
+    move_seconds: float | None = None,
     results: str | Path | None = None,
     show: Show | None = None,
 ) -> TournamentResult:
     """Let every agent play a match of so many games against every other; all options are those of a match."""
     need_game(game)
-    named_agents = _entered(game, agents)
     meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads, max_moves=max_moves)
+    meet = partial(meet, move_seconds=move_seconds)
     matches: dict[tuple[str, str], MatchResult] = {}
     failures: dict[str, str] = {}
     with ExitStack() as stack:
+        named_agents = stack.enter_context(entering(game, agents, move_seconds))
+        _check_entered(named_agents)
         store = stack.enter_context(Results(results)) if results is not None else None
         chosen = stack.enter_context(using(engine, threads)) if engine is not None else None
         for number, (a, b) in enumerate(combinations(named_agents, 2)):
@@ -144,16 +155,14 @@ def tournament(
     return TournamentResult(names, sound, tuple(failures.items()))
 
 
-def _entered(game: Game[Any], agents: Sequence[Agent | str]) -> list[NamedAgent]:
-    named_agents = [named_agent(game, agent) for agent in agents]
+def _check_entered(named_agents: Sequence[NamedAgent]) -> None:
     names = [one.name for one in named_agents]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise AgentError(f"agent {twice} is entered twice; a tournament needs different agents")
     if len(names) < 2:
         raise AgentError("a tournament needs two agents or more")
     for one in named_agents:
-        one.fresh()  # whoever cannot be made says so before the first game
-    return named_agents
+        leave(one.fresh())  # whoever cannot be made says so before the first game
 
 
 def _shifted(show: Show | None, before: int) -> Show | None:

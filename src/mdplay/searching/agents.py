@@ -54,7 +54,7 @@ class MCTSAgent:
         self._game = game
         self._reuse = reuse
         self._last: SearchResult | None = None
-        self._options: dict[str, Any] = {
+        self.options: dict[str, Any] = {
             "simulations": simulations,
             "seconds": seconds,
             "selector": make_selector(selector) if isinstance(selector, str) else selector,
@@ -75,7 +75,7 @@ class MCTSAgent:
 
         last = self._last if self._reuse else None
         self._last = mcts(
-            self._game, state, seed=seed, reuse=last, show=show, interruptible=interruptible, **self._options
+            self._game, state, seed=seed, reuse=last, show=show, interruptible=interruptible, **self.options
         )
         return self._last
 
@@ -97,8 +97,8 @@ class HeuristicAgent:
         knowledge: bool = True,
     ) -> None:
         self._game = game
-        self._options: dict[str, Any] = {"depth": depth, "seconds": seconds, "knowledge": knowledge}
-        self._options["network"] = _learned(network, game)
+        self.options: dict[str, Any] = {"depth": depth, "seconds": seconds, "knowledge": knowledge}
+        self.options["network"] = _learned(network, game)
 
     def search(
         self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
@@ -106,7 +106,7 @@ class HeuristicAgent:
         """Search a position; the seed changes nothing."""
         from mdplay.searching.depth_limited import depth_limited
 
-        return depth_limited(self._game, state, show=show, interruptible=interruptible, **self._options)
+        return depth_limited(self._game, state, show=show, interruptible=interruptible, **self.options)
 
     def act(self, state: Any, rng: Random) -> int:
         """Choose one of the best actions."""

@@ -182,7 +182,7 @@ def depth_limited(
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
     s = as_state(game, state)
-    _check(game, s, depth, seconds)
+    check_depth(game, s, depth, seconds)
     hold_promises(game, s)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
     watch = watch or Watch(1, show, interruptible=interruptible)
@@ -194,10 +194,11 @@ def depth_limited(
         watch.run([partial(_deepen, job, limit)])
     if not job.values:
         raise LimitError("the search ended before it had looked at even one move; give it more time")
-    return _summary(job, clock.seconds)
+    return summary(job, clock.seconds)
 
 
-def _check(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
+def check_depth(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
+    """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
         raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
     if seconds is not None and not seconds > 0:
@@ -210,7 +211,8 @@ def _deepen(job: Deepening, limit: int) -> None:
         pass
 
 
-def _summary(job: Deepening, seconds: float) -> SearchResult:
+def summary(job: Deepening, seconds: float) -> SearchResult:
+    """Return what the last whole depth has found."""
     top = max(job.values)
     tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - TOLERANCE * max(1.0, abs(top))]
     moves = tuple(_statistics(job, *row) for row in zip(job.actions, job.values, job.nodes, strict=True))

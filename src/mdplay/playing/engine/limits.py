@@ -1,0 +1,162 @@
+"""Any agent with a limit of time for its moves: one that hangs, dies or answers nonsense loses the game.
+
+    an engine                    gets the limit as its own
+    an agent given as a text     plays in a process of its own, ``mdplay engine``, which can be ended; it gets the
+                                 same random words as without a limit, so the same seed gives the same games
+    an agent given as an object  plays in a thread: nobody can end that, so it is left to itself.  While it thinks
+                                 on it loses every game.  So does one whose game cannot be named to another process
+
+The clock stands still while kernels are compiled.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, TimeoutError
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+from mdplay.errors import AgentError, Forfeit, MdplayError, check_seconds
+from mdplay.game import Game
+from mdplay.playing.agents import Agent, NamedAgent, choose, leave, named_agent
+from mdplay.playing.engine.agent import EngineAgent
+from mdplay.playing.engine.process import EngineFault
+from mdplay.registry import name_of
+from mdplay.rng import Random
+from mdplay.running import compiling
+
+POLL_SECONDS = 0.05
+
+
+@contextmanager
+def entering(
+    game: Game[Any], agents: Sequence[Agent | NamedAgent | str], move_seconds: float | None = None
+) -> Iterator[list[NamedAgent]]:
+    """Give agents as those who enter a match, with a limit if there is one; end the processes that they keep."""
+    with ExitStack() as stack:
+        named_agents = []
+        for agent in agents:
+            one = entered(game, agent, move_seconds)
+            if one is not agent:
+                stack.callback(one.close)
+            named_agents.append(one)
+        yield named_agents
+
+
+def entered(game: Game[Any], agent: Agent | NamedAgent | str, move_seconds: float | None) -> NamedAgent:
+    """Return an agent as one who enters a match, with a limit if there is one."""
+    return named_agent(game, agent) if move_seconds is None else limited(game, agent, move_seconds)
+
+
+def limited(game: Game[Any], agent: Agent | NamedAgent | str, seconds: float) -> NamedAgent:
+    """Return an agent who loses by Forfeit when a move takes longer, and whenever it fails."""
+    check_seconds(seconds)
+    one = named_agent(game, agent)
+    if isinstance(agent, NamedAgent):
+        return agent  # its limit was set when it entered
+    first = one.fresh() if isinstance(agent, str) and _is_engine(one) else agent
+    if isinstance(first, EngineAgent):
+        return replace(one, fresh=first.with_limit(seconds).another)
+    if isinstance(agent, str) and (apart := _apart(game, one, seconds)) is not None:
+        return apart
+    busy: list[Thread] = []
+    shared = None if isinstance(agent, str) else busy
+    return replace(one, fresh=lambda: WatchedAgent(game, one, seconds, shared))
+
+
+def _is_engine(one: NamedAgent) -> bool:
+    return one.name.partition(":")[0].partition("(")[0].strip() == "engine"
+
+
+# ---------------------------------------------------------------- in a process of its own
+def _apart(game: Game[Any], one: NamedAgent, seconds: float) -> NamedAgent | None:
+    """Return an agent that plays in a process of its own; None if the game cannot be made there.
+
+    Raise AgentError if the agent cannot.
+    """
+    place, own_file = _text_of(game)
+    if place is None:
+        return None
+    command = [sys.executable, "-m", "mdplay", "engine", place, "--agent", one.name]
+    first = EngineAgent(game, command, limit=seconds, ours=True)
+    try:
+        first.ready()
+    except EngineFault as error:
+        first.close()
+        if own_file:
+            return None
+        raise AgentError(
+            f"agent {one.name} cannot be made in a process of its own: it {error}", one.name
+        ) from None
+    return replace(one, fresh=first.another, close=first.close)
+
+
+def _text_of(game: Game[Any]) -> tuple[str | None, bool]:
+    """Return a text by which another process makes the game, None if there is none; and whether it is a file."""
+    name, given = name_of(game)
+    options = ",".join(f"{key}={value}" for key, value in given.items())
+    if ".py:" not in name:
+        return (f"{name}:{options}" if options else name), False
+    cls = type(game)
+    if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
+        return None, True  # to import a program is to run it
+    file = Path(inspect.getfile(cls)).resolve()
+    return f"{file}:{cls.__qualname__}" + (f":{options}" if options else ""), True
+
+
+# ---------------------------------------------------------------- in a thread
+class WatchedAgent:
+    """An agent that thinks in a thread, which is left to itself when time is up; ``busy`` holds such threads."""
+
+    def __init__(self, game: Game[Any], one: NamedAgent, seconds: float, busy: list[Thread] | None = None) -> None:
+        self._game, self._name, self._seconds = game, one.name, seconds
+        self._agent = one.fresh()
+        self._busy = [] if busy is None else busy
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return the agent's move, or raise Forfeit."""
+        if any(thread.is_alive() for thread in self._busy):
+            raise Forfeit("is still thinking about an earlier move")
+        found: Future[int] = Future()
+        task = lambda: choose(self._agent, self._name, self._game, state, rng)  # noqa: E731
+        thread = Thread(target=_settle, args=(found, task), daemon=True)
+        thread.start()
+        if not _in_time(found, self._seconds):
+            self._busy.append(thread)
+            raise Forfeit(f"took longer than {self._seconds:g} seconds")
+        try:
+            return found.result()
+        except MdplayError as error:
+            raise Forfeit(str(error).removeprefix(f"agent {self._name} ")) from None
+
+    def game_over(self) -> None:
+        """Pass it on, unless the agent is still at work."""
+        if not any(thread.is_alive() for thread in self._busy):
+            leave(self._agent)
+
+
+def _settle(found: Future[int], task: Callable[[], int]) -> None:
+    try:
+        found.set_result(task())
+    except BaseException as error:
+        found.set_exception(error)
+
+
+def _in_time(found: Future[int], seconds: float) -> bool:
+    """Wait for a result; tell whether it came within so long, not counting compilers."""
+    left = seconds
+    while left > 0:
+        began = time.monotonic()
+        try:
+            found.exception(timeout=min(left, POLL_SECONDS))
+        except TimeoutError:
+            left -= 0.0 if compiling.busy else time.monotonic() - began
+            continue
+        return True
+    return found.done()
