@@ -1,6 +1,11 @@
 """Every use of an engine, each as bytes that must be the same whatever the engine."""
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
 from mdplay import evaluate, make, match, tournament
+from mdplay.bandits.laboratory import compare, parse_bandit
+from mdplay.solving.book import make_book
 from tests.playing.players import named
 
 
@@ -21,4 +26,16 @@ def of_evaluate(engine):
     return _lines(evaluate(make("2048:rows=2,cols=2"), "random", games=6, seed=3, engine=engine).records)
 
 
-USES = [of_match, of_tournament, of_evaluate]
+def of_bandits(engine):
+    curves = compare(parse_bandit("0.9,0.8"), ["ucb1"], steps=30, runs=20, seed=3, engine=engine)
+    return b"".join(curve.regret.tobytes() + curve.reward_error.tobytes() for curve in curves)
+
+
+def of_book(engine):
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "small.book"
+        make_book(make("connect-four:rows=4,cols=4"), 2, path, memory=1 << 20, threads=1, engine=engine)
+        return path.read_bytes()
+
+
+USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book]

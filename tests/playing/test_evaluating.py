@@ -48,6 +48,19 @@ def test_compiled_games_have_the_result_and_the_json_of_any_other(needs_compiler
     assert events == 2 * slow.moves + 2 * 30  # a tile pops up after every move, and two at first
 
 
+def test_compiled_games_are_the_same_by_an_engine(needs_compiler, tmp_path):
+    from mdplay import learn
+
+    game, file = make("2048:rows=2,cols=2"), tmp_path / "network.safetensors"
+    learn(game, network="01,23", episodes=30, seed=3).save(file)
+    shown = []
+    here, there = (
+        evaluate(game, f"network:{file}", games=40, engine=e, show=shown.append) for e in (None, "serial")
+    )
+    assert (here.results, here.moves, here.shares) == (there.results, there.moves, there.shares)
+    assert shown[-1] == here.moves
+
+
 def test_another_name_for_the_value_of_a_policy():
     from mdplay import mdp
 

@@ -19,13 +19,15 @@ import math
 import re
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay.engines import Engine, using
 from mdplay.errors import FormatError, LimitError
 from mdplay.running import Show, Watch, num_threads
 from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector
@@ -147,30 +149,88 @@ def run_bandit(
     runs: int = 2000,
     seed: int = 0,
     threads: int | None = None,
+    engine: Engine | str | None = None,
     show: Show | None = None,
 ) -> Curve:
-    """Play a selector on a bandit many times and return its curve."""
-    from mdplay.bandits.kernel import COLUMNS, Length, Problem, Totals, new_arms, play
-    from mdplay.bridge import native, word
+    """Play a selector on a bandit many times and return its curve.
 
+    The runs go to threads, or to the workers of an ``engine`` (mdplay.engines): a group of them is a task.
+    """
     if steps < 1 or runs < 1:
         raise LimitError(f"steps={steps} and runs={runs} must be at least 1")
     rule = make_selector(selector) if isinstance(selector, str) else selector
-    every = -(-steps // MAX_POINTS)
-    sums = np.zeros((min(GROUPS, runs), -(-steps // every), COLUMNS))
-    ends = np.zeros((runs, 3))
-    count = min(num_threads(threads), len(sums))
-    watch = Watch(count, show)
+    trial = Trial(bandit, rule, steps, runs, seed)
+    began = time.perf_counter()
+    if engine is None:
+        sums, ends = _new_sums(trial)
+        _play(trial, sums, ends, range(min(num_threads(threads), len(sums))), show)
+    else:
+        sums, ends = _played_by(engine, threads, trial, show)
+    seconds = time.perf_counter() - began
+    name = selector if isinstance(selector, str) else repr(rule)
+    return _curve(name, sums.sum(axis=0), ends, steps, trial.every, seconds)
+
+
+class Trial(NamedTuple):
+    """Many runs of a selector on a bandit."""
+
+    bandit: Bandit
+    selector: Selector
+    steps: int
+    runs: int
+    seed: int
+
+    @property
+    def every(self) -> int:
+        """The steps of a point of the curve."""
+        return -(-self.steps // MAX_POINTS)
+
+
+def _new_sums(trial: Trial) -> tuple[Floats, Floats]:
+    """Return room for the sums of every group of runs, and for the ends of every run."""
+    from mdplay.bandits.kernel import COLUMNS
+
+    points = -(-trial.steps // trial.every)
+    return np.zeros((min(GROUPS, trial.runs), points, COLUMNS)), np.zeros((trial.runs, 3))
+
+
+def _play(
+    trial: Trial, sums: Floats, ends: Floats, workers: Sequence[int], show: Show | None = None, stride: int = 0
+) -> None:
+    """Let each worker, in a thread, play every ``stride``-th group of runs; by default they share all groups."""
+    from mdplay.bandits.kernel import Length, Problem, Totals, new_arms, play
+    from mdplay.bridge import native, word
+
+    bandit, stride = trial.bandit, stride or len(workers)
     means = np.array(bandit.means or [0.0] * bandit.size)
     problem = Problem(means, not bandit.means, bandit.kind == "gaussian", bandit.deviation, bandit.drift)
-    job = partial(play, native(rule), problem, Length(steps, every), word(seed))
-    began = time.perf_counter()
-    tasks = [partial(job, watch.worker(i, count), new_arms(bandit.size), Totals(sums, ends)) for i in range(count)]
-    watch.run(tasks)
-    seconds = time.perf_counter() - began
-    return _curve(
-        selector if isinstance(selector, str) else repr(rule), sums.sum(axis=0), ends, steps, every, seconds
-    )
+    job = partial(play, native(trial.selector), problem, Length(trial.steps, trial.every), word(trial.seed))
+    watch, out = Watch(stride, show), Totals(sums, ends)
+    watch.run([partial(job, watch.worker(i, stride), new_arms(bandit.size), out) for i in workers])
+
+
+def play_group(group: int, trial: Trial) -> dict[str, Floats]:
+    """Play a group of runs: the task of an engine."""
+    sums, ends = _new_sums(trial)
+    _play(trial, sums, ends, [group], stride=len(sums))
+    return {"sums": sums[group], "ends": ends[group :: len(sums)]}
+
+
+def _played_by(
+    engine: Engine | str, workers: int | None, trial: Trial, show: Show | None
+) -> tuple[Floats, Floats]:
+    """Let an engine play all groups."""
+    sums, ends = _new_sums(trial)
+    groups = len(sums)
+
+    def tell(done: int) -> None:
+        if show is not None:
+            show(trial.steps * trial.runs * done // groups)
+
+    with using(engine, workers) as chosen:
+        for group, found in enumerate(chosen.map(play_group, range(groups), trial, show=tell)):
+            sums[group], ends[group::groups] = found["sums"], found["ends"]
+    return sums, ends
 
 
 def _curve(name: str, sums: Floats, ends: Floats, steps: int, every: int, seconds: float) -> Curve:
@@ -205,13 +265,13 @@ def compare(
     runs: int = 2000,
     seed: int = 0,
     threads: int | None = None,
+    engine: Engine | str | None = None,
     show: Show | None = None,
 ) -> list[Curve]:
-    """Play several selectors on the same bandit, all from the same seed."""
-    return [
-        run_bandit(bandit, policy, steps=steps, runs=runs, seed=seed, threads=threads, show=show)
-        for policy in policies
-    ]
+    """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`."""
+    with nullcontext() if engine is None else using(engine, threads) as chosen:
+        run = partial(run_bandit, steps=steps, runs=runs, seed=seed, threads=threads, engine=chosen, show=show)
+        return [run(bandit, policy) for policy in policies]
 
 
 def parameter_study(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import Count, json_option, print_json, progress, seed_option, threads_option
+from mdplay.cli.common import Count, engine_option, json_option, print_json, progress, seed_option, threads_option
 from mdplay.errors import FormatError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 )
 @seed_option
 @threads_option
+@engine_option
 @json_option
 def command(
     arms: str,
@@ -48,6 +49,7 @@ def command(
     csv_file: str | None,
     seed: int,
     threads: int | None,
+    engine: str | None,
     as_json: bool,
 ) -> None:
     """Compare exploration policies on a multi-armed bandit.
@@ -64,13 +66,15 @@ def command(
     if not names:
         raise FormatError("--policies names none; write them as in ucb1(c=2),thompson, or all")
     if study is not None:
-        options = {"steps": steps, "runs": runs, "seed": seed, "threads": threads}
+        options = {"steps": steps, "runs": runs, "seed": seed, "threads": threads, "engine": engine}
         _study(bandit, names, study, options, plot, as_json)
         return
     for name in names:
         make_selector(name)  # a fault in the last name is told before the first runs
     with progress("pulling", steps * runs) as show:
-        curves = compare(bandit, names, steps=steps, runs=runs, seed=seed, threads=threads, show=show)
+        curves = compare(
+            bandit, names, steps=steps, runs=runs, seed=seed, threads=threads, engine=engine, show=show
+        )
     if plot is not None:
         from mdplay.bandits.plots import plot_curves
 

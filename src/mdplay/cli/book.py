@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import GIGABYTES, Count, game_argument, json_option, print_json, progress, threads_option
+from mdplay.cli.common import (
+    GIGABYTES,
+    Count,
+    engine_option,
+    game_argument,
+    json_option,
+    print_json,
+    progress,
+    threads_option,
+)
 from mdplay.game import Game
 
 GIGABYTE = 1e9
@@ -21,9 +30,16 @@ GIGABYTE = 1e9
 )
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @threads_option
+@engine_option
 @json_option
 def command(
-    game: Game[Any], plies: int, out: Path | None, memory: float | None, threads: int | None, as_json: bool
+    game: Game[Any],
+    plies: int,
+    out: Path | None,
+    memory: float | None,
+    threads: int | None,
+    engine: str | None,
+    as_json: bool,
 ) -> None:
     """Make an opening book: the scores of all positions after some plies, proved on all cores.
 
@@ -40,7 +56,7 @@ def command(
     total = len(load_book(path, game).rows) if path.exists() else len(positions(game, plies))
     limit = MEMORY if memory is None else int(memory * GIGABYTE)
     with progress("positions", total) as show:
-        book = make_book(game, plies, path, memory=limit, threads=threads, show=show)
+        book = make_book(game, plies, path, memory=limit, threads=threads, engine=engine, show=show)
     facts = {"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": path.stat().st_size}
     if as_json:
         print_json(facts)

@@ -101,6 +101,15 @@ class NamedAgent:
         """The hash of the agent and of the files that it is made of, as they were when first asked for."""
         return self.told()
 
+    @property
+    def sent(self) -> str:
+        """The name by which another process makes the agent; raise AgentError if it is an object of this one."""
+        if not self.is_named:
+            raise AgentError(
+                f"agent {self.name} is an object of this process; an engine needs its name", self.name
+            )
+        return self.name
+
 
 def default_agent(game: Game[Any]) -> str:
     """Return who plays and helps where nobody is named: tree search, by the game's network if there is one."""

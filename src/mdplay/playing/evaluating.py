@@ -6,20 +6,23 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty
 from mdplay.contract import need_game
-from mdplay.engines import Engine
+from mdplay.engines import Engine, using
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent
+from mdplay.playing.agents import Agent, make_agent
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.records import Record, plain_number
 from mdplay.playing.schedule import Schedule, Show
 from mdplay.playing.statistics import mean_and_error
+from mdplay.shipping import Recipe, made_again, recipe_of
 
+BLOCK = 16  # whole games that are one task of an engine
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -36,8 +39,10 @@ class PlayedGames(NamedTuple):
 class PlaysWholeGames(Protocol):
     """An agent that plays whole games of its game at full speed, without records."""
 
-    def play_games(self, *, games: int, seed: int, threads: int | None, show: Show | None) -> PlayedGames:
-        """Play; game number i of a seed is the same for any number of threads."""
+    def play_games(
+        self, *, games: int, seed: int, threads: int | None, show: Show | None, first: int = 0
+    ) -> PlayedGames:
+        """Play games ``first`` and on; number i of a seed is the same for any number of threads."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +141,10 @@ def evaluate(
     with entering(game, (agent,)) as (one,):
         by_itself = results is None and not record and max_moves is None
         if by_itself and isinstance(player := one.fresh(), PlaysWholeGames):
-            played = player.play_games(games=games, seed=seed, threads=threads, show=show)
+            if engine is None:
+                played = player.play_games(games=games, seed=seed, threads=threads, show=show)
+            else:
+                played = _played_by(engine, threads, WholeGames(recipe_of(game), one.sent, games, seed), show)
             return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
         began = time.perf_counter()
         schedule = Schedule(game, (one,), games, "none", seed, max_moves)
@@ -144,6 +152,57 @@ def evaluate(
     seconds = time.perf_counter() - began
     found = tuple(record.result or 0.0 for record in records)
     return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
+
+
+class WholeGames(NamedTuple):
+    """Games of an agent that plays them whole, as plain data."""
+
+    recipe: Recipe
+    agent: str
+    games: int
+    seed: int
+
+
+def play_block(number: int, order: WholeGames) -> PlayedGames:
+    """Play a block of whole games: the task of an engine."""
+    player, first = _player_of(order), number * BLOCK
+    games = min(BLOCK, order.games - first)
+    return player.play_games(games=games, seed=order.seed, threads=1, show=None, first=first)
+
+
+@lru_cache(maxsize=1)
+def _player_of(order: WholeGames) -> PlaysWholeGames:
+    player = make_agent(made_again(order.recipe), order.agent)
+    assert isinstance(player, PlaysWholeGames)
+    return player
+
+
+def _played_by(engine: Engine | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
+    """Let an engine play the games."""
+    moves = 0
+
+    def tell(number: int, played: PlayedGames) -> None:
+        nonlocal moves
+        blocks[number], moves = played, moves + played.moves
+        if show is not None:
+            show(moves)
+
+    began, blocks = time.perf_counter(), dict[int, PlayedGames]()
+    with using(engine, workers) as chosen:
+        chosen.run(play_block, range(-(-order.games // BLOCK)), order, done=tell)
+    ordered = [blocks[number] for number in sorted(blocks)]
+    results = tuple(result for block in ordered for result in block.results)
+    return PlayedGames(results, moves, time.perf_counter() - began, _shares(ordered, order.games))
+
+
+def _shares(blocks: list[PlayedGames], games: int) -> dict[str, dict[int, float]]:
+    """Return the shares of all games from those of blocks of them."""
+    counts: dict[str, Counter[int]] = {}
+    for block in blocks:
+        for name, row in block.shares.items():
+            reached = {thing: round(share * len(block.results)) for thing, share in row.items()}
+            counts.setdefault(name, Counter()).update(reached)
+    return {name: {thing: row[thing] / games for thing in sorted(row)} for name, row in counts.items()}
 
 
 def _moves_of(record: Record) -> int:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mdplay.checking.promises import hold_promises
 from mdplay.engines import Engine, using
-from mdplay.errors import AgentError, check_whole
+from mdplay.errors import check_whole
 from mdplay.game import Game
 from mdplay.identity import game_identity
 from mdplay.playing.agents import NamedAgent, leave
@@ -97,12 +97,7 @@ class Schedule:
 
     def _order(self) -> Order:
         """Return what another process needs to play the games."""
-        for one in self.named_agents:
-            if not one.is_named:
-                raise AgentError(
-                    f"agent {one.name} is an object of this process; an engine needs its name", one.name
-                )
-        names = tuple(one.name for one in self.named_agents)
+        names = tuple(one.sent for one in self.named_agents)
         openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
         limits = self.max_moves, self.move_seconds
         return Order(recipe_of(self.game), names, self.games, openings, self.seed, *limits)

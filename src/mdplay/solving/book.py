@@ -17,20 +17,23 @@ import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay import store
 from mdplay.bridge import unpack
+from mdplay.engines import Engine, using
 from mdplay.errors import FormatError
 from mdplay.files import make_folder
 from mdplay.folders import cache_folder
 from mdplay.game import Game
 from mdplay.identity import check_rules, game_identity
 from mdplay.running import Watch
+from mdplay.shipping import Recipe, made_again, recipe_of
 from mdplay.solving.proof import MEMORY, Prover
 from mdplay.solving.proof_table import LIMIT
 from mdplay.states.keys import packed_of
@@ -106,17 +109,22 @@ def make_book(
     *,
     memory: int = MEMORY,
     threads: int | None = None,
+    engine: Engine | str | None = None,
     show: Callable[[int], None] | None = None,
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
+    With an ``engine`` (mdplay.engines) batches of positions go to its workers, each of which may use ``memory``.
     ``show`` gets the number of positions done.  Stopped by Ctrl-C, it saves what it has.
     """
     book = _begun(game, plies, path)
-    prover = Prover(game, memory=memory, threads=threads)
-    book.teach(prover)
     try:
-        _fill(book, prover, path, show)
+        if engine is None:
+            prover = Prover(game, memory=memory, threads=threads)
+            book.teach(prover)
+            _fill(book, path, prover.scores, show)
+        else:
+            _fill_by(engine, threads, Order(recipe_of(game), plies, memory), book, path, show)
     finally:
         with finishing():
             book.save(path)
@@ -133,17 +141,66 @@ def _begun(game: Game[Any], plies: int, path: Path) -> OpeningBook:
     return OpeningBook(game, plies, book.rows, book.scores.copy())  # the file's own array cannot be written
 
 
-def _fill(book: OpeningBook, prover: Prover, path: Path, show: Callable[[int], None] | None) -> None:
-    left = np.flatnonzero(book.scores == UNKNOWN)
-    saved = time.monotonic()
+class Order(NamedTuple):
+    """What a worker needs to know of a book."""
+
+    recipe: Recipe
+    plies: int
+    memory: int
+
+
+def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
+    """Prove the positions of a batch: the task of an engine."""
+    prover, rows = _prover_of(order)
+    batch = rows[number * BATCH : (number + 1) * BATCH]
+    return prover.scores(unpack(prover.game, row.tolist()) for row in batch).astype(np.int8)
+
+
+@lru_cache(maxsize=1)
+def _prover_of(order: Order) -> tuple[Prover, NDArray[np.uint64]]:
+    game = made_again(order.recipe)
+    return Prover(game, memory=order.memory), positions(game, order.plies)
+
+
+class _Filling:
+    """A book that is filled, told about and saved now and then."""
+
+    def __init__(self, book: OpeningBook, path: Path, show: Callable[[int], None] | None) -> None:
+        self.book, self.path, self.show = book, path, show
+        self._saved = time.monotonic()
+
+    def enter(self, batch: Any, scores: Any) -> None:
+        """Take the scores of some positions."""
+        self.book.scores[batch] = scores
+        if self.show is not None:
+            self.show(int(np.count_nonzero(self.book.scores != UNKNOWN)))
+        if time.monotonic() - self._saved > SAVE_SECONDS:
+            self.book.save(self.path)
+            self._saved = time.monotonic()
+
+
+def _fill(book: OpeningBook, path: Path, scores: Callable[..., Any], show: Callable[[int], None] | None) -> None:
+    filling, left = _Filling(book, path, show), np.flatnonzero(book.scores == UNKNOWN)
     for i in range(0, len(left), BATCH):
         batch = left[i : i + BATCH]
-        book.scores[batch] = prover.scores(unpack(book.game, book.rows[j].tolist()) for j in batch)
-        if show is not None:
-            show(len(book.scores) - len(left) + i + len(batch))
-        if time.monotonic() - saved > SAVE_SECONDS:
-            book.save(path)
-            saved = time.monotonic()
+        filling.enter(batch, scores(unpack(book.game, book.rows[j].tolist()) for j in batch))
+
+
+def _fill_by(
+    engine: Engine | str,
+    workers: int | None,
+    order: Order,
+    book: OpeningBook,
+    path: Path,
+    show: Callable[[int], None] | None,
+) -> None:
+    filling, left = _Filling(book, path, show), np.unique(np.flatnonzero(book.scores == UNKNOWN) // BATCH)
+
+    def done(number: int, scores: NDArray[np.int8]) -> None:
+        filling.enter(slice(number * BATCH, (number + 1) * BATCH), scores)
+
+    with using(engine, workers) as chosen:
+        chosen.run(prove_batch, left.tolist(), order, done=done)
 
 
 # ---------------------------------------------------------------- where books are

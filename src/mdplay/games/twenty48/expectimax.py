@@ -181,12 +181,12 @@ def choose_once(
 
 @kernel
 def play_games(
-    game: Any, evaluator: Evaluator, depth: int, bits: int, seed: Any, worker: Worker, out: Games
+    game: Any, evaluator: Evaluator, depth: int, bits: int, seed: Any, first: int, worker: Worker, out: Games
 ) -> None:
-    """Play every game that is the worker's; one entry of ``out`` each."""
+    """Play every game from the first on that is the worker's; one entry of ``out`` each."""
     stack, memory = new_stack(depth), new_memory(bits)
     for i in range(worker.first, len(out.scores), worker.stride):
-        board, x = start(game, stream(seed, i))
+        board, x = start(game, stream(seed, first + i))
         score, moves = 0, 0
         while True:
             action, _ = choose(game, evaluator, memory, stack, board, depth, worker.stop)

@@ -102,14 +102,19 @@ class Player:
         return elements(self.game.outcomes(state))
 
     def play_games(
-        self, *, games: int, seed: int = 0, threads: int | None = None, show: Show | None = None
+        self, *, games: int, seed: int = 0, threads: int | None = None, show: Show | None = None, first: int = 0
     ) -> PlayedGames:
-        """Play whole games by compiled code; game number i of a seed is the same for any number of threads."""
+        """Play whole games by compiled code, from number ``first`` on.
+
+        Game number i of a seed is the same for any number of threads.
+        """
         if games < 1:
             raise LimitError(f"games={games}: play at least one")
         count = min(num_threads(threads), games)
         out, watch = no_games(games), Watch(count, show)
-        run = partial(play_games, native(self.game), self._evaluator(), self.depth, self._memory_bits, word(seed))
+        run = partial(
+            play_games, native(self.game), self._evaluator(), self.depth, self._memory_bits, word(seed), first
+        )
         run(watch.worker(), no_games(0))  # compiles, before the clock
         began = time.perf_counter()
         watch.run([partial(run, watch.worker(i, count), out) for i in range(count)])
