@@ -2,6 +2,7 @@
 # make test        everything that must hold for every change
 # make test-slow   what is too long for every change
 # make screenshots   pictures of every page, for the documentation
+# make dist        sdist and wheel, checked, and the wheel tried in an empty environment
 # make harden      the campaign against the package at full size: hours
 PYTHON ?= python3
 BIN := .venv/bin
@@ -10,7 +11,7 @@ export MDPLAY_CACHE ?= $(CURDIR)/.cache
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
 	tests/searching/test_depth_limited.py
 
-.PHONY: run test test-slow harden screenshots format docs clean
+.PHONY: run test test-slow dist harden screenshots format docs clean
 
 run: .venv/run
 	$(BIN)/mdplay reproduce --quick
@@ -32,6 +33,13 @@ test: .venv/test
 test-slow: .venv/test
 	$(BIN)/pytest -m slow
 	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+
+dist: .venv/test
+	rm -rf dist
+	$(BIN)/pip install --quiet --disable-pip-version-check -e ".[dist]"
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/try_wheel.py
 
 harden: .venv/test
 	$(BIN)/python -m tests.hardening

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from mdplay.solving.values import Choice
     from mdplay.states.perft import Ply, perft
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "MDP",

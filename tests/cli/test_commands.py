@@ -18,7 +18,7 @@ def test_commands_and_files_match():
 
 
 def test_version_and_help(mdplay):
-    assert "0.1.0" in mdplay("--version").out
+    assert "0.2.0" in mdplay("--version").out
     assert "Usage: mdplay" in mdplay("--help").out
 
 

@@ -57,7 +57,7 @@ def test_another_thread_stops_it_for_good():
     assert search.simulations == done
 
 
-def test_a_full_tree_keeps_its_room_and_searches_on():
+def test_a_full_tree_keeps_its_room_and_searches_on(needs_compiler):
     search = Search(make("connect-four"), solver=False, max_bytes=1 << 20)
     nodes = search.root.places[0][0].nodes
     search.run(20_000)

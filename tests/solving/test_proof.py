@@ -249,7 +249,7 @@ def test_single_choices_and_quick_scores_are_those_of_all_choices():
     assert prover.quick(state) == Prover(game).score(state)
 
 
-def test_a_choice_that_is_not_proved_in_time_has_bounds_and_one_that_is_cancelled_none():
+def test_a_choice_that_is_not_proved_in_time_has_bounds_and_one_that_is_cancelled_none(needs_compiler):
     class Enough(Exception):
         pass
 

@@ -252,7 +252,7 @@ def _tree() -> Figure:
 
 
 def _counted(node: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], tuple[int, int]]]:
-    """Yield the visits and wins of every node of mdplay's tree, and the moves that lead there; none at the root."""
+    """Yield the visits and wins of every node of mdplay's tree, and the moves to it; none at the root."""
     yield path, (node.visits, round(node.value * node.visits) if path else 0)
     for child in node.children:
         yield from _counted(child, (*path, child.action))
