@@ -5,13 +5,16 @@ Here are tested besides: ``mdplay.reproducing.connect_four``, ``mdplay.reproduci
 """
 
 import json
+import re
 from contextlib import nullcontext
+from importlib import import_module
 from types import SimpleNamespace
 
 import pytest
 
 from mdplay.reproducing import anti_tic_tac_toe, connect_four, dots_and_boxes, qubic, twenty48
-from mdplay.reproducing.run import reproduce
+from mdplay.reproducing.run import SYSTEMS, reproduce
+from tests.helpers import ROOT
 
 
 def quiet(label, total):
@@ -58,6 +61,23 @@ def test_slices_and_the_tree_of_connect_four():
     found = made(connect_four, "slices", "search-tree")
     assert list(found["slices"]["scores"].values()) == [100, 5, 2, 0, 0]
     assert found["search-tree"]["equal"] == found["search-tree"]["compared"] > 30
+
+
+def test_the_list_of_statements_names_tests_and_figures_that_exist():
+    listed = re.findall(r"`([^`\n]+)`", (ROOT / "docs" / "reproduction.md").read_text().split("## Where every")[1])
+    named = [name for name in listed if "::" in name]
+    assert len(named) > 40
+    for name in named:
+        path, test = name.split("::")
+        assert re.search(rf"^def {test}\b", (ROOT / path).read_text(), re.MULTILINE), name
+    figures = {step.name for system in SYSTEMS.values() for step in steps_of(system)}
+    rest = set(listed) - set(named) - {"uniform", "uniform-once", "own", "difference", "perfect", "value action"}
+    assert rest <= figures
+    assert {step.name for step in steps_of("connect_four")} <= rest, "every figure is of use"
+
+
+def steps_of(system):
+    return import_module(f"mdplay.reproducing.{system}").steps(False, 1)
 
 
 @pytest.mark.parametrize("system", [anti_tic_tac_toe, connect_four, dots_and_boxes, qubic, twenty48])

@@ -11,13 +11,13 @@ from mdplay.cli.common import Count, progress, seed_option
 
 @click.command()
 @click.argument("systems", nargs=-1, type=Count(1, 5))
-@click.option("--quick", is_flag=True, help="Smaller numbers: about two minutes instead of half an hour.")
+@click.option("--quick", is_flag=True, help="Smaller numbers: about a minute instead of half an hour.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True, help="Folder."
 )
 @seed_option
 def command(systems: tuple[int, ...], quick: bool, out: Path, seed: int) -> None:
-    """Reproduce the five systems: tables, plots, one HTML page.
+    """Reproduce the five systems: the reports' claims, boards, plots, one HTML page.
 
     What is finished is kept: a run that was stopped goes on where it was.
 
