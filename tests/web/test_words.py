@@ -70,3 +70,29 @@ def test_a_puzzle_is_solved_or_not():
     assert headline(asked, Value(0, True)) == "It cannot be solved"
     assert shown(asked, Value(1, True, 31))["kind"] == "win"
     assert status(asked) == "Your move"
+
+
+def test_a_puzzles_move_is_told_by_what_is_left():
+    asked = at("sliding-puzzle")
+    told = shown(asked, Value(1, True, 30))
+    assert (told["short"], told["words"], told["height"]) == ("30", "solved in 30 moves", 30)
+    assert shown(asked, Value(1, True, 1))["words"] == "solved in 1 move"
+    assert shown(asked, Value(0, True))["words"] == "cannot be solved"
+    assert headline(asked, Value(0.0, False)) == "No way found yet"
+    assert headline(asked, Value(0.25, False)) == "Solved in 25 % of the tries"
+
+
+def test_where_dice_decide_nobody_wins_for_sure():
+    # Pig to 100 is won by the first player in 53.06 % of the games: T. W. Neller and C. G. M. Presser, "Optimal play
+    # of the dice game Pig", UMAP Journal 25 (2004)
+    asked = ask(GAMES["pig"], start="0-0+0x")
+    value = Value(2 * 0.5306 - 1, True)
+    told = shown(asked, value)
+    assert headline(asked, value) == "53.1 % for Red"
+    assert headline(ask(GAMES["pig"], start="0-0+0o"), Value(-value.value, True)) == "53.1 % for Red"
+    assert (told["short"], told["words"], told["mean"]) == ("53.1%", "53.1 % for Red", True)
+
+
+def test_a_draw_without_an_end_is_told():
+    asked = at("mu-torere")
+    assert headline(asked, Value(0, True, endless=True)) == "A draw: best play never ends"

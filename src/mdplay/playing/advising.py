@@ -20,7 +20,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
 from typing import Any, Protocol
@@ -42,7 +42,7 @@ from mdplay.solving.values import TIE, Choice
 TABLE_BYTES = 256 << 20
 PROOF_BYTES = 128 << 20
 TREE_BYTES = 64 << 20
-SOLVE_SECONDS = 30.0  # that a table may take to be filled
+SOLVE_SECONDS = 60.0  # that a table may take to be filled
 GLANCE_SECONDS = 0.12  # of search that fills the board while facts are on their way
 SEARCH_SECONDS = 1.5  # of search where there are no facts
 STEP_SECONDS = 0.25  # between two words of a search
@@ -58,6 +58,7 @@ class Value:
     distance: int | None = None  # plies to the end
     score: int | None = None  # where wins are counted by their speed
     expected: bool = False  # a mean over what a random opponent does
+    endless: bool = False  # a draw since best play never ends
 
     @classmethod
     def of(cls, choice: Choice, *, expected: bool = False) -> Value:
@@ -206,10 +207,11 @@ class SolutionAdviser:
         """Tell all values."""
         against_random = self.solution.opponent != "perfect"
         with self._turns.taken(show):
-            choices = self.solution.choices(state)
+            choices, endless = self.solution.choices(state), self.solution.endless(state)
         moves = {choice.action: Value.of(choice, expected=against_random) for choice in choices}
         best = best_of(moves)
-        yield Advice({} if brief else moves, moves[best[0]], best, self._source, done=True)
+        value = replace(moves[best[0]], endless=endless)
+        yield Advice({} if brief else moves, value, best, self._source, done=True)
 
     @property
     def _source(self) -> str:

@@ -7,6 +7,7 @@ that a text names, so only the words of the command line reach it.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -29,6 +30,7 @@ class Look:
     presets: Mapping[str, str] = field(default_factory=dict)
     shown: str = ""  # the position on the first page
     solver: str = ""  # how it is advised: table, proof, book, network; asked of the package where it is not told
+    starts: Mapping[str, str] = field(default_factory=dict)  # by parameters, where a game is begun, if elsewhere
 
 
 LOOKS = {
@@ -98,16 +100,45 @@ LOOKS = {
         solver="network",
     ),
     "chess-ending": Look(
-        "Chess endings", "Few men, every position known, and how far it is to mate.", solver="table"
+        "Chess endings",
+        "A rook or a queen against the bare king: every position known, and how far it is to mate.",
+        ("White", "Black"),
+        presets={"Rook": "", "Queen": "queen=yes"},
+        shown="Kd3,Rh5,ke6,w",
+        solver="table",
+        starts={"": "Ke1,Ra1,ke5,w", "queen=yes": "Ke1,Qd1,ke5,w"},
     ),
-    "dodgem": Look("Dodgem", "Get your cars off the board, and never shut the other in.", solver="table"),
-    "mens-morris": Look("Men's Morris", "Mills take men; the game may come back to where it was.", solver="table"),
+    "dodgem": Look(
+        "Dodgem",
+        "Get your cars off the board, and never shut the other in.",
+        presets={"3 × 3": "", "4 × 4": "side=4"},
+        solver="table",
+    ),
+    "mens-morris": Look(
+        "Men's Morris",
+        "Three in a row win, or mills take men; the game may come back to where it was.",
+        presets={"Three men": "", "Four men": "men=4", "Five men": "men=5", "Six men": "men=6"},
+        shown="moves:4,0,2,6",
+        solver="table",
+    ),
     "mu-torere": Look("Mū tōrere", "Eight points and a centre: with best play it never ends.", solver="table"),
-    "pig": Look("Pig", "Roll on, or hold what you have.", solver="table"),
+    "pig": Look(
+        "Pig",
+        "Roll on, or hold what you have: the first to a hundred.",
+        presets={"To 100": "", "To 50": "goal=50", "To 20": "goal=20"},
+        shown="34-52+11x",
+        solver="table",
+    ),
     "pocket-cube": Look(
         "Pocket Cube", "Two by two by two: eleven turns are always enough.", ("You", ""), solver="table"
     ),
-    "sliding-puzzle": Look("Sliding puzzle", "Eight tiles and a hole.", ("You", ""), solver="table"),
+    "sliding-puzzle": Look(
+        "Sliding puzzle",
+        "Eight tiles and a hole: 31 moves are always enough.",
+        ("You", ""),
+        presets={"3 × 3": "", "2 × 3": "rows=2,cols=3"},
+        solver="table",
+    ),
 }
 ORDER = tuple(LOOKS)
 AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic", "2048"})
@@ -201,6 +232,9 @@ def _sides(game: Game[Any]) -> tuple[str, str]:
 
 
 def _first_line(game: Game[Any]) -> str:
-    """Return what the class says of itself; not what a dataclass writes where nobody wrote anything."""
-    line = (inspect.getdoc(type(game)) or "").partition("\n")[0]
-    return "Your own game." if not line or line.startswith(f"{type(game).__name__}(") else line[:200]
+    """Return what the class says of itself, or its file; not what a dataclass writes where nobody wrote anything."""
+    kind = type(game)
+    own = (inspect.getdoc(kind) or "").partition("\n")[0]
+    line = own if not own.startswith(f"{kind.__name__}(") else ""
+    line = line or (inspect.getdoc(sys.modules.get(kind.__module__)) or "").partition("\n")[0]
+    return line[:200] or "Your own game."

@@ -22,13 +22,13 @@ SECONDS = 5.0
 
 
 def advise(game: Game[Any], opponent: str) -> None:
-    """Make the adviser of a game and ask it about a position."""
+    """Make the adviser of a game and ask it about a position; search first, which tells something meanwhile."""
     from mdplay.playing.advising import adviser_for
 
+    search(game)
     adviser = adviser_for(game, opponent=opponent, seconds=SECONDS)
     for _, _ in zip(range(4), adviser.advise(first_state(game)), strict=False):
         pass
-    search(game)
 
 
 def search(game: Game[Any]) -> None:

@@ -143,8 +143,8 @@ class Desk:
             known.workshop.close()
 
 
-def desk_of(request: Request) -> Desk:
-    """Return what the application works with."""
+async def desk_of(request: Request) -> Desk:
+    """Return what the application works with; async, or a thread would be asked for it at every request."""
     desk: Desk = request.app.state.desk
     return desk
 

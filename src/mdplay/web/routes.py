@@ -78,6 +78,7 @@ def listing(entry: Entry) -> dict[str, Any]:
         "parameters": [_parameter(parameter) for parameter in entry.parameters],
         "presets": [{"title": title, "params": params} for title, params in entry.look.presets.items()],
         "agents": agents_of(game, solver),
+        "starts": dict(entry.look.starts),
         "position": position.text,
         "svg": safe_picture(position.svg, position.board),
         "demo": position.played,

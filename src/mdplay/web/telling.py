@@ -5,11 +5,11 @@ from __future__ import annotations
 import heapq
 import time
 from concurrent.futures import Future
-from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from mdplay.errors import NotCompiled
-from mdplay.playing.advising import Advice, Adviser, AdviserAgent, Value, glance
+from mdplay.playing.advising import Advice, Adviser, AdviserAgent, SearchAdviser, Value
 from mdplay.playing.agents import choose as choose_action
 from mdplay.playing.agents import make_agent
 from mdplay.registry import names_brought
@@ -38,20 +38,18 @@ def tell_values(job: Job, asked: Ask, knowledge: Knowledge, opponent: str, brief
 
     def work() -> None:
         for advice in adviser.advise(asked.state, brief=brief, show=job.show):
-            job.check()
-            for action, value in advice.moves.items():
-                job.emit("move", move_event(asked, action, value))
-            if advice.value is not None:
-                job.emit("verdict", verdict(asked, advice, advice.value))
+            _tell(job, asked, advice)
 
     knowledge.done(asked, work, {"kind": "advise", "opponent": opponent}, job)
 
 
-def _guess(job: Job, asked: Ask) -> None:
-    """Fill the board with what a very short search thinks, if that is compiled already."""
-    with suppress(NotCompiled):
-        for action, value in glance(asked.game, asked.state).items():
-            job.emit("move", move_event(asked, action, value))
+def _tell(job: Job, asked: Ask, advice: Advice) -> None:
+    """Tell what has become known."""
+    job.check()
+    for action, value in advice.moves.items():
+        job.emit("move", move_event(asked, action, value))
+    if advice.value is not None:
+        job.emit("verdict", verdict(asked, advice, advice.value))
 
 
 def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = False) -> Adviser:
@@ -61,14 +59,25 @@ def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = 
     except TimeoutError:
         pass
     job.emit("notice", {"text": f"Preparing {asked.entry.look.title} for this machine: once, then it is kept."})
-    if guessing:
-        _guess(job, asked)
     while not future.done():
+        guessing = guessing and not _guessed(job, asked, future)
         job.check()
         job.stopped.wait(0.05)
     adviser = future.result()
     job.emit("notice", {"text": ""})
     return adviser
+
+
+def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
+    """Tell what a short tree search thinks meanwhile; False while its kernels are still being compiled."""
+    try:
+        for advice in SearchAdviser(asked.game).advise(asked.state, show=job.show):
+            if future.done():
+                break
+            _tell(job, asked, replace(advice, done=False))
+    except NotCompiled:
+        return False
+    return True
 
 
 def move_event(asked: Ask, action: int, value: Value) -> dict[str, Any]:
@@ -107,7 +116,7 @@ def over_verdict(asked: Ask) -> dict[str, Any]:
         "source": "the rules",
         "best": [],
         "best_moves": [],
-        "height": asked.points[0] if single else (result > 0) - (result < 0),
+        "height": asked.points[0] if single else 0.0 if asked.single else (result > 0) - (result < 0),
         "distance": 0 if over else None,
         "done": True,
         "over": over,

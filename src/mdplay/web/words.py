@@ -52,6 +52,17 @@ def margin_of(asked: Ask, value: Value) -> float:
     return value.value + lead if asked.game.has_reward else value.value
 
 
+def is_share(asked: Ask, value: Value) -> bool:
+    """Tell whether an exact value is a share of the games, since chance decides: the dice may fall either way."""
+    chance = bool(asked.game.has_outcomes) and not asked.game.has_reward
+    return chance and value.exact and not value.expected and abs(value.value) < 1
+
+
+def share_of(value: Value) -> float:
+    """Return the games that are won, of a hundred; a draw counts half."""
+    return 50 * (value.value + 1)
+
+
 def total_points(asked: Ask) -> int | None:
     """Return how many points there are in all, where a game's scoring sets tell."""
     return len(asked.game.scoring_sets) or None if asked.game.has_scoring_sets else None
@@ -78,10 +89,29 @@ def shown(asked: Ask, value: Value) -> dict[str, Any]:
     facts = {"value": value.value, "exact": value.exact, "distance": value.distance, "score": value.score}
     if asked.for_points:
         return facts | _points(asked, value)
+    if asked.single:
+        return facts | _puzzle_label(value)
     sign, margin = -1 if asked.mover else 1, margin_of(asked, value)
     kind = kind_of(margin, value.exact)
     label = _label(asked, value, margin, kind)
-    return facts | {"kind": kind, "margin": margin, **label, "height": sign * label["height"]}
+    mean = value.expected or is_share(asked, value)
+    return facts | {"kind": kind, "margin": margin, "mean": mean, **label, "height": sign * label["height"]}
+
+
+def _puzzle_label(value: Value) -> dict[str, Any]:
+    """Return what a move of a puzzle is worth; the height is what is still to do."""
+    if not value.exact:
+        words = f"solved in {100 * value.value:.0f} % of the tries" if value.value > 0 else "no way found yet"
+        return {"kind": kind_of(value.value, False), "short": _percent(value), "words": words, "height": 0.0}
+    if value.value <= 0:
+        return {"kind": "loss", "short": "×", "words": "cannot be solved", "height": 0.0}
+    moves = "" if value.distance is None else f" in {value.distance} {'move' if value.distance == 1 else 'moves'}"
+    short = "✓" if value.distance is None else str(value.distance)
+    return {"kind": "win", "short": short, "words": f"solved{moves}", "height": float(value.distance or 0)}
+
+
+def _percent(value: Value) -> str:
+    return f"{100 * value.value:.0f}%" if value.value > 0 else "?"
 
 
 def _points(asked: Ask, value: Value) -> dict[str, Any]:
@@ -105,11 +135,14 @@ def _label(asked: Ask, value: Value, margin: float, kind: str) -> dict[str, Any]
     if value.expected:
         mean = f"{value.value:+.4f} on average".replace("-", MINUS)
         return {"short": f"{value.value:+.2f}".replace("-", MINUS), "words": mean, "height": value.value}
+    side = asked.entry.look.sides[asked.mover]
+    if is_share(asked, value):
+        share = f"{share_of(value):.1f}"
+        return {"short": f"{share}%", "words": f"{share} % for {side}", "height": value.value}
     if value.exact:
         return _exact_label(value, kind, verb)
-    share = round(50 * (value.value + 1))
-    words = f"about {share} % for {asked.entry.look.sides[asked.mover]}"
-    return {"short": f"{share}%", "words": words, "height": value.value}
+    share = f"{share_of(value):.0f}"
+    return {"short": f"{share}%", "words": f"about {share} % for {side}", "height": value.value}
 
 
 def _exact_label(value: Value, kind: str, verb: str) -> dict[str, Any]:
@@ -144,18 +177,19 @@ def headline(asked: Ask, value: Value) -> str:
         return "It looks even" if kind == "draw" else f"{winner} is {'well ' if abs(margin) >= AHEAD else ''}ahead"
     if asked.game.has_reward:
         return _by_points(asked, margin, winner)
+    if is_share(asked, value):
+        return f"{50 + abs(share_of(value) - 50):.1f} % for {winner}"
     if kind == "draw":
-        return "A draw with best play"
+        return "A draw: best play never ends" if value.endless else "A draw with best play"
     return f"{winner} wins{_when(asked, value)}"
 
 
 def _puzzle(value: Value) -> str:
     """Return what is known of a puzzle."""
-    if not value.exact:
-        return f"Solved in {round(50 * (value.value + 1))} % of the tries"
-    if value.value <= 0:
+    if value.exact and value.value <= 0:
         return "It cannot be solved"
-    return "Solved" if value.distance is None else f"Solved in {value.distance} moves"
+    words = str(_puzzle_label(value)["words"])
+    return words[0].upper() + words[1:]
 
 
 def _by_points(asked: Ask, margin: float, winner: str) -> str:

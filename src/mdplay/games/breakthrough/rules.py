@@ -183,7 +183,7 @@ class Breakthrough(Game[State]):
         return "\n".join([*rows, "  " + " ".join(LETTERS[: self.cols]), f"{'XO'[s.player]} to move"])
 
     def svg(self, s: State) -> str:
-        """Draw the pawns; every move is a dot on the way to where it leads."""
+        """Draw the pawns; every move is a dot ahead of its pawn, to the side where it leads."""
         width, height = self.cols * CELL + 8, self.rows * CELL + 8
         shapes = [draw.rect(0, 0, width, height, "panel", 10)]
         for r, row in enumerate(self._rows(s)):
@@ -198,8 +198,9 @@ class Breakthrough(Game[State]):
 
     def _svg_move(self, s: State, action: int) -> str:
         (x, y), (to_x, to_y) = (self._middle(cell) for cell in (nth(s.mine, action // 3), self.target(s, action)))
-        x, y = x + 0.45 * (to_x - x), y + 0.45 * (to_y - y)  # several pawns may go to one cell
-        return draw.move(action, self.move_text(s, action), draw.circle(x, y, 7, "open"))
+        x, y = x + (to_x - x) / 3, y + 0.42 * (to_y - y)  # in its own column: several pawns may go to one cell
+        third = draw.rect(x - CELL / 6, y - CELL / 5, CELL / 3, 0.4 * CELL, "open", 4)
+        return draw.move(action, self.move_text(s, action), third, at=(x, y, CELL / 6))
 
     def _middle(self, cell: int) -> tuple[float, float]:
         """Return where the middle of a cell is in the picture."""

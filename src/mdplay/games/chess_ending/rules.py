@@ -208,15 +208,17 @@ class ChessEnding(Game[State]):
             if q != NOWHERE:
                 middle = 10 + (q % 8 + 0.5) * CELL, 10 + (7.5 - q // 8) * CELL
                 shapes.append(draw.label(*middle, figure, "ink", 36))
-        for action in range(64):
-            if int(self.legal(s)) >> action & 1:
-                shapes.append(self._svg_move(s, action))
+        moves = [(action, *self._moved(s, action)) for action in range(64) if int(self.legal(s)) >> action & 1]
+        goals = [to for _, _, to in moves]
+        shapes += [self._svg_move(s, action, which, to, goals.count(to)) for action, which, to in moves]
         return draw.picture(size, size, shapes, self.board(s))
 
-    def _svg_move(self, s: State, action: int) -> str:
-        _, to = self._moved(s, action)
-        x, y = 10 + to % 8 * CELL, 10 + (7 - to // 8) * CELL
-        return draw.move(action, self.move_text(s, action), draw.rect(x, y, CELL, CELL, "open"))
+    def _svg_move(self, s: State, action: int, which: int, to: int, sharing: int) -> str:
+        """Return the square to click; of one where both pieces may go, the left half is the king's."""
+        width = CELL / sharing
+        x, y = 10 + to % 8 * CELL + (CELL - width if which else 0), 10 + (7 - to // 8) * CELL
+        room = (x + width / 2, y + CELL / 2, min(width / 2, 0.4 * CELL))
+        return draw.move(action, self.move_text(s, action), draw.rect(x, y, width, CELL, "open"), at=room)
 
 
 def _turn(q: int, k: int) -> int:

@@ -123,6 +123,7 @@ class Pig(Game[State]):
         for action, x in ((ROLL, 80), (HOLD, 220)):
             if self.legal(s) >> action & 1:
                 name = self.move_text(s, action)
-                shape = draw.rect(x - 50, 116, 100, 50, "hole", 8) + draw.label(x, 141, name, "ink", 18)
-                shapes.append(draw.move(action, name, shape, draw.rect(x - 50, 116, 100, 50, "open", 8)))
+                shape = draw.rect(x - 60, 116, 120, 50, "hole", 8) + draw.label(x - 28, 141, name, "ink", 18)
+                target = draw.rect(x - 60, 116, 120, 50, "open", 8)
+                shapes.append(draw.move(action, name, shape, target, at=(x + 26, 141, 20)))
         return draw.picture(WIDTH, HEIGHT, shapes, self.board(s))

@@ -161,12 +161,13 @@ class PocketCube(Game[State]):
         for (x, y), (place, axis) in NET.items():
             home, side = self._colour(s, place, axis)
             left, top, size = 10 + x * CELL, 10 + y * CELL, CELL - 3
-            shapes.append(draw.rect(left, top, size, size, "hole", 5, fill=COLOURS[home][side]))
+            shapes.append(draw.rect(left, top, size, size, "sticker", 5, fill=COLOURS[home][side]))
         for action in range(9):
             if self.legal(s) >> action & 1:
-                at, below, name = 10 + action * (width - 20) / 9, height - 60, self.move_text(s, action)
-                shape = draw.rect(at, below, 28, 40, "hole", 6) + draw.label(at + 14, below + 20, name, "ink", 15)
-                shapes.append(draw.move(action, name, shape, draw.rect(at, below, 28, 40, "open", 6)))
+                left, top, name = 10 + action * (width - 20) / 9, height - 72, self.move_text(s, action)
+                shape = draw.rect(left, top, 28, 60, "hole", 6) + draw.label(left + 14, top + 15, name, "ink", 15)
+                target = draw.rect(left, top, 28, 60, "open", 6)
+                shapes.append(draw.move(action, name, shape, target, at=(left + 14, top + 42, 13)))
         return draw.picture(width, height, shapes, self.board(s))
 
 

@@ -142,7 +142,7 @@ class SlidingPuzzle(Game[State]):
             if self.legal(s) >> action & 1:
                 to = s.gap + self.moves[action]
                 x, y = to % self.cols * CELL + 6, to // self.cols * CELL + 6
-                shapes.append(
-                    draw.move(action, self.move_text(s, action), draw.rect(x, y, CELL - 4, CELL - 4, "open", 7))
-                )
+                target = draw.rect(x, y, CELL - 4, CELL - 4, "open", 7)
+                corner = (x + CELL - 16, y + CELL - 16, 11)  # the number stays to be read
+                shapes.append(draw.move(action, self.move_text(s, action), target, at=corner))
         return draw.picture(width, height, shapes, self.board(s))

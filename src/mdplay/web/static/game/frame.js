@@ -58,11 +58,14 @@ const part = (id, title, body, aside) =>
     body,
   );
 
+const curveTitle = ({ players, points }) =>
+  players === 2 ? "Value over the game" : points ? "Expected points" : "Moves to the solution";
+
 /** Build the analysis: the curve, the game, live search, every move. */
 export function panel(page) {
   const { info } = page;
   page.parts = {
-    graph: part("graph", info.players === 1 ? "Expected points" : "Value over the game", page.graph.root),
+    graph: part("graph", curveTitle(info), page.graph.root),
     moves: part("moves", "The game", page.moves.root),
     every: part("every", "Every move", page.every.root, info.opponents?.length > 1 ? against(page) : null),
   };

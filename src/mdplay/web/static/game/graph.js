@@ -102,10 +102,11 @@ class Frame {
   future() {
     if (!this.ahead) return [];
     const y = this.y(this.now.height),
-      x = this.x(this.at + this.ahead);
+      x = this.x(this.at + this.ahead),
+      end = this.alone && !this.info.points ? this.zero : y; // a puzzle goes down to its solution
     return [
-      s("line", { class: "ahead", x1: this.x(this.at), x2: x, y1: y, y2: y }),
-      s("circle", { class: "goal", cx: x, cy: y, r: 3.5 }),
+      s("line", { class: "ahead", x1: this.x(this.at), x2: x, y1: y, y2: end }),
+      s("circle", { class: "goal", cx: x, cy: end, r: 3.5 }),
     ];
   }
 

@@ -40,6 +40,7 @@ export class Line {
 
   /** Begin a line anew; a position that the server refuses leaves the line as it was. */
   async open({ params = "", from, moves = "", base }) {
+    from ??= moves ? undefined : this.info.starts[params];
     const doc = await get(`${this.path}/position`, { params, from, moves, base });
     const known = this.info.chance ? [] : doc.events;
     Object.assign(this, { params, start: from });

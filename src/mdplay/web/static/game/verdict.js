@@ -1,4 +1,4 @@
-// The verdict: one sentence, how sure it is and whence, the best move, and a forced win as a sequence.
+// The verdict: one sentence, how sure it is and whence, the best move, and the line of best play as a sequence.
 import { h, put, say } from "../lib/dom.js";
 import { mark, piece } from "../lib/icons.js";
 import { either, moveText } from "../lib/words.js";
@@ -88,15 +88,17 @@ export class Verdict {
     );
   }
 
-  /** A win by force, move by move: each can be pointed at, and the whole of it played. */
+  /** A win by force, or what a search expects, move by move: each can be pointed at, and the whole of it played. */
   sequence() {
-    const line = this.verdict.line ?? [];
-    if (!line.length || this.verdict.over) return null;
+    const { verdict, info } = this,
+      line = verdict.line ?? [],
+      forced = verdict.exact && verdict.kind === "win";
+    if (!line.length || verdict.over) return null;
     const steps = line.map((move, k) =>
       h(
         "li",
         {
-          class: k % 2 ? "answer" : "threat",
+          class: forced && k % 2 === 0 ? "threat" : "answer",
           onpointerenter: () => this.point(line, k),
           onpointerleave: () => this.point(line, null),
         },
@@ -106,9 +108,11 @@ export class Verdict {
     return h(
       "div",
       { class: "forced" },
-      h("span", { class: "forced-title" }, `Forced in ${line.length}`),
+      h("span", { class: "forced-title" }, forced ? `Forced in ${line.length}` : "Likely line"),
       h("ol", {}, steps),
-      h("button", { class: "text-button", type: "button", onclick: () => this.play(line) }, "Play it"),
+      info.chance
+        ? null
+        : h("button", { class: "text-button", type: "button", onclick: () => this.play(line) }, "Play it"),
     );
   }
 
