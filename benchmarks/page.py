@@ -1,44 +1,103 @@
-"""How the page's server answers: values at a steady rate, the event loop's lag, memory over many games.
+"""How the page's server answers, beside an empty FastAPI app in the same run, asked in turns.
 
-    python benchmarks/page.py [--seconds 60] [--rate 50] [--games 1000]
+    python benchmarks/page.py [start steady attack memory] [--seconds 60] [--rate 50] [--games 1000]
 
-It starts a server of its own.  Figures depend on what else the machine does: the load is printed with them.
+    start    from the command to a page that can be played on, in Chromium; its first paint
+    steady   values of a solved game at a steady rate; how late the event loop was
+    attack   status while bodies of 60 MB, 200 searches at once and slow clients keep it busy
+    memory   of the server over whole games
+
+What the machine does besides delays both: the empty app shows how much of a figure is not ours.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import http.client
 import json
 import os
 import random
 import re
+import shutil
+import socket
 import statistics
 import subprocess
 import sys
 import threading
 import time
-import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
+EMPTY_PAGE = "<!doctype html><html lang=en data-ready=yes><title>empty</title><p>Nothing.</p></html>"
+PULSE_SECONDS = 0.02
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
+
+# ---------------------------------------------------------------- the empty app
+def empty() -> None:
+    """Serve next to nothing: what FastAPI, uvicorn and this machine take by themselves."""
+    import uvicorn
+    from fastapi import FastAPI
+    from fastapi.responses import HTMLResponse
+
+    lags: list[float] = []
+
+    async def feel() -> None:
+        while True:
+            before = time.perf_counter()
+            await asyncio.sleep(PULSE_SECONDS)
+            lags.append(1000 * (time.perf_counter() - before - PULSE_SECONDS))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        feeling = asyncio.create_task(feel())
+        yield
+        feeling.cancel()
+
+    app = FastAPI(lifespan=lifespan)
+
+    @app.get("/api/v1/status")
+    async def status() -> dict:
+        return {"busy": [], "max_lag_ms": round(max(lags[-500:], default=0.0), 1)}
+
+    @app.get("/")
+    async def page() -> HTMLResponse:
+        return HTMLResponse(EMPTY_PAGE)
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(f"http://127.0.0.1:{listener.getsockname()[1]}/", flush=True)
+    uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none")).run([listener])
+
+
+# ---------------------------------------------------------------- servers
 class Server:
     """A server in a process of its own."""
 
-    def __init__(self) -> None:
-        command = [sys.executable, "-m", "mdplay", "serve", "--port", "0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    def __init__(self, *command: str) -> None:
+        self.process = subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        found = re.search(r"http://\S+", self.process.stdout.readline())
+        found = re.search(r"http://127.0.0.1:(\d+)/", self.process.stdout.readline())
         assert found
-        self.address = found[0]
+        self.address, self.port = found[0], int(found[1])
+        self._own = threading.local()
 
     def get(self, path: str) -> bytes:
-        with urllib.request.urlopen(f"{self.address}api/v1{path}", timeout=120) as answer:
-            return answer.read()
+        """Ask on this thread's connection, as a browser keeps one."""
+        for _ in range(2):
+            line = getattr(self._own, "line", None) or http.client.HTTPConnection("127.0.0.1", self.port, 120)
+            self._own.line = line
+            with suppress(http.client.HTTPException, OSError):
+                line.request("GET", path)
+                return line.getresponse().read()
+            line.close()  # the server has closed it meanwhile
+        raise OSError(path)
 
     def status(self) -> dict:
-        return json.loads(self.get("/status"))
+        return json.loads(self.get("/api/v1/status"))
 
     def megabytes(self) -> float:
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
@@ -54,74 +113,204 @@ class Server:
             time.sleep(0.5)
         time.sleep(11)
 
+    def end(self) -> float:
+        began = time.perf_counter()
+        self.process.terminate()
+        self.process.wait()
+        return time.perf_counter() - began
 
+
+OURS = ("-m", "mdplay", "serve", "--port", "0")
+EMPTY = (__file__, "--empty")
+
+
+@contextmanager
+def both() -> Iterator[dict[str, Server]]:
+    servers = {"ours": Server(*OURS), "empty": Server(*EMPTY)}
+    try:
+        servers["ours"].get("/api/v1/games/tic-tac-toe/values")
+        servers["ours"].get("/api/v1/games/tic-tac-toe/agent?agent=mcts&setting=100")
+        servers["ours"].settle()
+        yield servers
+    finally:
+        print(f"ended in {servers['ours'].end():.2f} s, exit code {servers['ours'].process.returncode}")
+        servers["empty"].end()
+
+
+def told(times: list[float]) -> str:
+    ordered = sorted(times)
+    return (
+        f"median {statistics.median(ordered):.1f} ms, 99 % {ordered[int(0.99 * len(ordered))]:.1f} ms, "
+        f"worst {ordered[-1]:.1f} ms"
+    )
+
+
+def timed(task: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    task()
+    return 1000 * (time.perf_counter() - began)
+
+
+# ---------------------------------------------------------------- start
+def start(times: int = 5) -> None:
+    """Time commands and page loads, ours and the empty app in turns; the kernel cache is warm after the first."""
+    from playwright.sync_api import sync_playwright
+
+    pages = {"ours": (OURS, "connect-four"), "empty": (EMPTY, "")}
+    found: dict[str, list[tuple[float, ...]]] = {name: [] for name in pages}
+    with sync_playwright() as tool:
+        browser = tool.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        for _ in range(times + 1):
+            for name, (command, path) in pages.items():
+                page, began = browser.new_page(), time.perf_counter()
+                server = Server(*command)
+                listening = time.perf_counter() - began
+                page.goto(server.address + path)
+                page.wait_for_selector("html[data-ready=yes]")
+                ready, cpu = time.perf_counter() - began, server.cpu_seconds()
+                found[name].append((listening, ready, page.evaluate(PAINT) or 0.0, cpu))
+                page.close()
+                server.end()
+        browser.close()
+    for name, runs in found.items():
+        listening, ready, paint, cpu = (statistics.median(run[k] for run in runs[1:]) for k in range(4))
+        print(
+            f"start, {name}: listens after {listening:.2f} s, can be played on after {ready:.2f} s, "
+            f"first paint {paint:.0f} ms after the address; {cpu:.2f} s of CPU (medians of {times})"
+        )
+
+
+# ---------------------------------------------------------------- steady
 def random_moves(rng: random.Random) -> str:
     cells = list(range(9))
     rng.shuffle(cells)
     return ",".join(map(str, cells[: rng.randrange(5)]))
 
 
-def steady(server: Server, seconds: float, rate: float) -> None:
-    rng, times, lags = random.Random(1), [], []
-    ended = threading.Event()
+def steady(seconds: float, rate: float) -> None:
+    """Ask ours for values and the empty app for its status, in turns, so often a second each."""
+    with both() as servers:
+        rng, lags = random.Random(1), {name: [0.0] for name in servers}
+        times: dict[str, list[float]] = {name: [] for name in servers}
+        before, ended = servers["ours"].cpu_seconds(), threading.Event()
 
-    def feel() -> None:
-        while not ended.wait(5):
-            lags.append(server.status()["max_lag_ms"])
+        def feel() -> None:
+            while not ended.wait(5):
+                for name, server in servers.items():
+                    lags[name].append(server.status()["max_lag_ms"])
 
-    def one(moves: str) -> float:
-        began = time.perf_counter()
-        server.get(f"/games/tic-tac-toe/values?moves={moves}")
-        return 1000 * (time.perf_counter() - began)
+        def one(name: str, path: str) -> None:
+            times[name].append(timed(lambda: servers[name].get(path)))
 
-    threading.Thread(target=feel, daemon=True).start()
-    before = server.cpu_seconds()
-    with ThreadPoolExecutor(5) as pool:
-        futures, began = [], time.perf_counter()
-        for i in range(int(seconds * rate)):
-            time.sleep(max(0.0, began + i / rate - time.perf_counter()))
-            futures.append(pool.submit(one, random_moves(rng)))
-        times = sorted(future.result() for future in futures)
-    ended.set()
-    print(
-        f"{len(times)} value requests at {rate:g}/s: median {statistics.median(times):.1f} ms, "
-        f"99 % {times[int(0.99 * len(times))]:.1f} ms, worst {times[-1]:.1f} ms; "
-        f"{1000 * (server.cpu_seconds() - before) / len(times):.1f} ms of CPU each; "
-        f"event loop at most {max(lags, default=server.status()['max_lag_ms'])} ms late"
-    )
+        threading.Thread(target=feel, daemon=True).start()
+        with ThreadPoolExecutor(6) as pool:
+            began = time.perf_counter()
+            for i in range(int(seconds * rate)):
+                time.sleep(max(0.0, began + i / rate - time.perf_counter()))
+                pool.submit(one, "ours", f"/api/v1/games/tic-tac-toe/values?moves={random_moves(rng)}")
+                pool.submit(one, "empty", "/api/v1/status")
+        ended.set()
+        each = 1000 * (servers["ours"].cpu_seconds() - before) / len(times["ours"])
+        for name in servers:
+            print(
+                f"steady, {name}: {len(times[name])} requests at {rate:g}/s, {told(times[name])}; "
+                f"event loop at most {max(lags[name])} ms late"
+            )
+        print(f"steady, ours: {each:.1f} ms of CPU a request")
 
 
-def memory(server: Server, games: int) -> None:
-    rng, before = random.Random(2), 0.0
-    for number in range(games):
-        if number == games // 10:
-            before = server.megabytes()
-        moves = random_moves(rng)
-        server.get(f"/games/tic-tac-toe/position?moves={moves}")
-        server.get(f"/games/tic-tac-toe/values?moves={moves}")
-        server.get(f"/games/tic-tac-toe/agent?agent=mcts&setting=100&moves={moves}")
-    print(f"memory after {games // 10} games {before:.0f} MB, after {games} games {server.megabytes():.0f} MB")
+# ---------------------------------------------------------------- attack
+def pushed(port: int, path: str, body_bytes: int) -> None:
+    """Send a large body, as far as it is taken."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line, suppress(OSError):
+        head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\ncontent-length: {body_bytes}\r\n\r\n"
+        line.sendall(head.encode())
+        for _ in range(body_bytes >> 16):
+            line.sendall(bytes(1 << 16))
+
+
+def asked_slowly(port: int, ended: threading.Event) -> None:
+    """Send a header, a character a second."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line, suppress(OSError):
+        for character in f"GET / HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nx: {'y' * 200}":
+            line.sendall(character.encode())
+            if ended.wait(1):
+                return
+
+
+def searched(port: int, ended: threading.Event) -> int:
+    """Ask for a search and read what comes; return the status."""
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line, suppress(OSError):
+        path = "/api/v1/games/connect-four/search?seconds=20"
+        line.sendall(f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\nconnection: close\r\n\r\n".encode())
+        code = int(line.recv(65536).split(b" ", 2)[1])
+        while not ended.is_set() and line.recv(65536):
+            pass
+        return code
+    return 0
+
+
+def attack(seconds: float = 20.0) -> None:
+    """Ask ours for its status under attack, and the empty app beside it, which nobody attacks."""
+    with both() as servers:
+        port, ended = servers["ours"].port, threading.Event()
+        servers["ours"].get("/api/v1/games/connect-four/search?seconds=1")
+        times: dict[str, list[float]] = {name: [] for name in servers}
+        with ThreadPoolExecutor(260) as pool:
+            slow = [pool.submit(asked_slowly, port, ended) for _ in range(50)]
+            searches = [pool.submit(searched, port, ended) for _ in range(200)]
+            bodies = [pool.submit(pushed, port, "/api/v1/records", 60 << 20) for _ in range(5)]
+            until = time.monotonic() + seconds
+            while time.monotonic() < until:
+                for name, server in servers.items():
+                    times[name].append(timed(server.status))
+                time.sleep(0.05)
+            ended.set()
+            codes = [future.result() for future in searches]
+            for future in (*slow, *bodies):
+                future.result()
+        for name in servers:
+            print(f"attack, {name}: {len(times[name])} times status, {told(times[name])}")
+        print(f"attack: of 200 searches {codes.count(200)} ran, {codes.count(503)} were asked to come again")
+
+
+# ---------------------------------------------------------------- memory
+def memory(games: int) -> None:
+    """Play whole games, every position and every value asked for, and compare the memory."""
+    with both() as servers:
+        server, rng, before = servers["ours"], random.Random(2), 0.0
+        for number in range(games):
+            if number == games // 10:
+                before = server.megabytes()
+            cells = [str(cell) for cell in rng.sample(range(9), 5)]
+            for k in range(5):
+                moves = ",".join(cells[:k])
+                server.get(f"/api/v1/games/tic-tac-toe/position?moves={moves}")
+                server.get(f"/api/v1/games/tic-tac-toe/values?moves={moves}")
+            server.get(f"/api/v1/games/tic-tac-toe/agent?agent=mcts&setting=100&moves={','.join(cells[:4])}")
+        print(f"memory after {games // 10} games {before:.0f} MB, after {games} games {server.megabytes():.0f} MB")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parts", nargs="*", help="all of them unless named")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--rate", type=float, default=50.0)
     parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--empty", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    server = Server()
-    try:
-        server.get("/games/tic-tac-toe/values")
-        server.get("/games/tic-tac-toe/agent?agent=mcts&setting=100")
-        server.settle()
+    if given.empty:
+        empty()
+        return
+    parts: dict[str, Callable[[], None]] = {
+        "start": start,
+        "steady": lambda: steady(given.seconds, given.rate),
+        "attack": attack,
+        "memory": lambda: memory(given.games),
+    }
+    for name in given.parts or parts:
         print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-        steady(server, given.seconds, given.rate)
-        memory(server, given.games)
-    finally:
-        began = time.perf_counter()
-        server.process.terminate()
-        server.process.wait()
-        print(f"ended in {time.perf_counter() - began:.2f} s, exit code {server.process.returncode}")
+        parts[name]()
 
 
 if __name__ == "__main__":

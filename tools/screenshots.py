@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "page"
-OWN = ROOT / "tests" / "web" / "page" / "chomp.py"
+OWN = ROOT / "tests" / "web" / "static" / "chomp.py"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 DESKTOP, PHONE = (1280, 800), (390, 844)
 READY = "document.documentElement.dataset.ready === 'yes'"

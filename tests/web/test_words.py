@@ -83,8 +83,8 @@ def test_a_puzzles_move_is_told_by_what_is_left():
 
 
 def test_where_dice_decide_nobody_wins_for_sure():
-    # Pig to 100 is won by the first player in 53.06 % of the games: T. W. Neller and C. G. M. Presser, "Optimal play
-    # of the dice game Pig", UMAP Journal 25 (2004)
+    # Pig to 100 is won by the first player in 53.06 % of the games: T. W. Neller and C. G. M. Presser,
+    # "Optimal play of the dice game Pig", UMAP Journal 25 (2004)
     asked = ask(GAMES["pig"], start="0-0+0x")
     value = Value(2 * 0.5306 - 1, True)
     told = shown(asked, value)

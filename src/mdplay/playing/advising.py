@@ -39,7 +39,7 @@ from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import choose_solver, solve
 from mdplay.solving.values import TIE, Choice
 
-TABLE_BYTES = 256 << 20
+TABLE_BYTES = 512 << 20
 PROOF_BYTES = 128 << 20
 TREE_BYTES = 64 << 20
 SOLVE_SECONDS = 60.0  # that a table may take to be filled

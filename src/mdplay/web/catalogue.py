@@ -141,7 +141,7 @@ LOOKS = {
     ),
 }
 ORDER = tuple(LOOKS)
-AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic", "2048"})
+AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic"})
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _sides(game: Game[Any]) -> tuple[str, str]:
 
 
 def _first_line(game: Game[Any]) -> str:
-    """Return what the class says of itself, or its file; not what a dataclass writes where nobody wrote anything."""
+    """Return what the class, or its file, says of itself; not what a dataclass writes where nobody wrote."""
     kind = type(game)
     own = (inspect.getdoc(kind) or "").partition("\n")[0]
     line = own if not own.startswith(f"{kind.__name__}(") else ""

@@ -43,7 +43,7 @@ class Desk:
         self.catalogue, self.pool = catalogue, pool or Pool()
         self.reproduction = reproduction / "index.html"  # what ``mdplay reproduce`` wrote, if it did
         self._apart = apart  # kernels are compiled in a process of their own
-        self.listed: dict[str, dict[str, Any]] = {}
+        self.listed: dict[bool, list[dict[str, Any]]] = {}  # the games with pictures, and without
         self.lags: deque[float] = deque(maxlen=500)  # of the event loop, the last ten seconds
         self.began = time.monotonic()
         self._lock = threading.RLock()

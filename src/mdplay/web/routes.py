@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Response
@@ -53,16 +52,15 @@ STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
 @router.get("/games")
 async def games(desk: AtDesk, pictures: bool = True) -> list[dict[str, Any]]:
     """List the games: titles, parameters, agents, a picture."""
-    for entry in desk.catalogue.values():
-        if entry.id not in desk.listed:
-            desk.listed[entry.id] = await desk.pool.quick(partial(listing, entry))
-    listed = [desk.listed[name] for name in desk.catalogue]
-    return listed if pictures else [{**game, "svg": ""} for game in listed]
+    if pictures not in desk.listed:
+        listed = await desk.pool.quick(lambda: [listing(entry, pictures) for entry in desk.catalogue.values()])
+        desk.listed[pictures] = listed
+    return desk.listed[pictures]
 
 
-def listing(entry: Entry) -> dict[str, Any]:
-    """Return a game for the gallery."""
-    game, position, solver = entry.make(), entry.position(), entry.solver
+def listing(entry: Entry, pictures: bool = True) -> dict[str, Any]:
+    """Return a game for the gallery, or without its picture, which takes longest."""
+    game, solver = entry.make(), entry.solver
     return {
         "id": entry.id,
         "title": entry.look.title,
@@ -79,6 +77,13 @@ def listing(entry: Entry) -> dict[str, Any]:
         "presets": [{"title": title, "params": params} for title, params in entry.look.presets.items()],
         "agents": agents_of(game, solver),
         "starts": dict(entry.look.starts),
+        **(_pictured(entry) if pictures else {}),
+    }
+
+
+def _pictured(entry: Entry) -> dict[str, Any]:
+    position = entry.position()
+    return {
         "position": position.text,
         "svg": safe_picture(position.svg, position.board),
         "demo": position.played,

@@ -23,6 +23,7 @@ from mdplay.web.safety import LOOPBACK
 HOST, PORT = "127.0.0.1", 8765
 SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
 CONNECTIONS = 512
+PREPARE_SECONDS = 1.0  # after the start: the page that is opened at once comes first
 
 
 class Server(uvicorn.Server):
@@ -71,7 +72,9 @@ def serve(
 
     def began() -> None:
         tell(address)
-        threading.Thread(target=desk.prepare, daemon=True).start()
+        later = threading.Timer(PREPARE_SECONDS, desk.prepare)
+        later.daemon = True
+        later.start()
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

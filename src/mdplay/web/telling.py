@@ -126,20 +126,23 @@ def over_verdict(asked: Ask) -> dict[str, Any]:
 
 # ---------------------------------------------------------------- tree search
 TREE_NODES = 120  # of the tree that the page may open
+TREE_SECONDS = 0.5  # between two pictures of the tree, which cost more than all the rest
 TELL_SECONDS = 0.15
 TREE_BYTES = 256 << 20
 
 
 def tell_search(job: Job, asked: Ask, knowledge: Knowledge, seconds: float, simulations: int) -> None:
-    """Search until the time, the simulations or the client's patience ends; tell ten times a second."""
+    """Search until the time, the simulations or the client's patience ends; tell it ten times a second."""
 
     def work() -> None:
         search = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES)
         search.run(1)
-        until = time.monotonic() + seconds
+        until, grown = time.monotonic() + seconds, 0.0
         while not search.proven and search.simulations < simulations and time.monotonic() < until:
             search.run(simulations - search.simulations, seconds=0.1)
-            job.emit("stats", statistics(asked, search, tree=True))
+            tree = time.monotonic() - grown > TREE_SECONDS
+            grown = time.monotonic() if tree else grown
+            job.emit("stats", statistics(asked, search, tree=tree))
         job.emit("stats", statistics(asked, search, tree=True))
         job.emit("done", {"proven": search.proven, "simulations": search.simulations})
 

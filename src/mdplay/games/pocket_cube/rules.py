@@ -162,13 +162,15 @@ class PocketCube(Game[State]):
             home, side = self._colour(s, place, axis)
             left, top, size = 10 + x * CELL, 10 + y * CELL, CELL - 3
             shapes.append(draw.rect(left, top, size, size, "sticker", 5, fill=COLOURS[home][side]))
-        for action in range(9):
-            if self.legal(s) >> action & 1:
-                left, top, name = 10 + action * (width - 20) / 9, height - 72, self.move_text(s, action)
-                shape = draw.rect(left, top, 28, 60, "hole", 6) + draw.label(left + 14, top + 15, name, "ink", 15)
-                target = draw.rect(left, top, 28, 60, "open", 6)
-                shapes.append(draw.move(action, name, shape, target, at=(left + 14, top + 42, 13)))
+        turns = [action for action in range(9) if self.legal(s) >> action & 1]
+        shapes += [self._svg_turn(s, action, 10 + action * (width - 20) / 9, height - 72) for action in turns]
         return draw.picture(width, height, shapes, self.board(s))
+
+    def _svg_turn(self, s: State, action: int, x: float, y: float) -> str:
+        """Return the button of a turn: its name, and below it room for its value."""
+        name = self.move_text(s, action)
+        shape = draw.rect(x, y, 28, 60, "hole", 6) + draw.label(x + 14, y + 15, name, "ink", 15)
+        return draw.move(action, name, shape, draw.rect(x, y, 28, 60, "open", 6), at=(x + 14, y + 42, 13))
 
 
 def _net() -> dict[tuple[int, int], tuple[int, int]]:

@@ -71,7 +71,7 @@ export class Search {
       {
         notice: ({ text }) => put(this.body, text ? h("p", { class: "notice" }, text) : null),
         stats: (statistics) => {
-          this.grown = statistics.tree;
+          this.grown = statistics.tree ?? this.grown;
           this.show(statistics, "");
         },
         failed: ({ message }) => toast(message),
