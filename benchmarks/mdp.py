@@ -19,27 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from mdplay.benching.mdp import garnet, mdpsolver_solver, quantecon_solver
 from mdplay.mdp import MDP, plan
-
-TOLERANCE = 1e-6
-
-
-def garnet(num_states: int, num_actions: int, branches: int, discount: float) -> MDP:
-    """Return a random MDP; a choice leads to distinct states with random probabilities."""
-    rng = np.random.default_rng(0)
-    size = num_states * num_actions
-    target = np.sort(rng.integers(0, num_states - branches, (size, branches)), axis=1) + np.arange(branches)
-    cuts = np.sort(rng.random((size, branches - 1)), axis=1)
-    edges = np.hstack([np.zeros((size, 1)), cuts, np.ones((size, 1))])
-    return MDP(
-        first_choice=np.arange(0, size + 1, num_actions),
-        action=np.tile(np.arange(num_actions), num_states),
-        first_transition=np.arange(0, size * branches + 1, branches),
-        target=target.ravel(),
-        probability=np.diff(edges, axis=1).ravel(),
-        reward=rng.random(size),
-        discount=discount,
-    )
 
 
 def grid(size: int, discount: float, slip: float = 0.2) -> MDP:
@@ -58,42 +39,6 @@ def grid(size: int, discount: float, slip: float = 0.2) -> MDP:
     columns = (state, action, target, np.broadcast_to(cost[:, None, None], shape), weights)
     flat = (np.ascontiguousarray(column).ravel() for column in columns)
     return MDP.from_transitions(*flat, num_states=size * size, discount=discount)
-
-
-def quantecon_solver(mdp: MDP) -> Callable[[], Any]:
-    from quantecon.markov import DiscreteDP
-    from scipy.sparse import csr_matrix
-
-    pointers = mdp.first_transition.astype(np.int32)
-    matrix = csr_matrix(
-        (mdp.probability, mdp.target.astype(np.int32), pointers), (mdp.num_choices, mdp.num_states)
-    )
-    model = DiscreteDP(mdp.reward, matrix, mdp.discount, mdp.owners(), mdp.action.astype(np.int64))
-    options = {"method": "mpi", "epsilon": 2 * TOLERANCE, "max_iter": 100_000}
-    return lambda: model.solve(**options).v
-
-
-def mdpsolver_solver(mdp: MDP) -> Callable[[], Any]:
-    import mdpsolver
-
-    model = mdpsolver.model()
-    first, owner = mdp.first_transition.tolist(), mdp.owners()
-    targets, weights, rewards = mdp.target.tolist(), mdp.probability.tolist(), mdp.reward.tolist()
-    per_state: list[list[int]] = [[] for _ in range(mdp.num_states)]
-    for choice, state in enumerate(owner.tolist()):
-        per_state[state].append(choice)
-    model.mdp(
-        discount=mdp.discount,
-        rewards=[[rewards[k] for k in choices] for choices in per_state],
-        tranMatColumns=[[targets[first[k] : first[k + 1]] for k in choices] for choices in per_state],
-        tranMatProbs=[[weights[first[k] : first[k + 1]] for k in choices] for choices in per_state],
-    )
-
-    def solve() -> Any:
-        model.solve(algorithm="mpi", tolerance=TOLERANCE, update="standard", parallel=False)
-        return np.array(model.getValueVector())
-
-    return solve
 
 
 def timed(solver: Callable[[], Any]) -> tuple[float, float]:

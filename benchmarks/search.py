@@ -15,25 +15,12 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-import pyspiel
-
+from mdplay.benching.games import spiel_mcts
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.searching.mcts import mcts
 
 Run = Callable[[], int]  # runs once and returns the number of simulations
-
-
-def open_spiel(name: str, simulations: int) -> Run:
-    """Return a run of OpenSpiel's bot."""
-    game = pyspiel.load_game(name)
-    bot = pyspiel.MCTSBot(game, pyspiel.RandomRolloutEvaluator(1, 1), 2.0, simulations, 1000, False, 1, False)
-
-    def run() -> int:
-        bot.mcts_search(game.new_initial_state())
-        return simulations
-
-    return run
 
 
 def ours(
@@ -63,11 +50,11 @@ def compare(simulations: int, rounds: int) -> dict[str, dict[str, float]]:
     many = 10 * simulations  # a longer run for the quick ones: timers have a grain
     speeds = rates(
         {
-            "connect four, OpenSpiel C++": open_spiel("connect_four", simulations),
+            "connect four, OpenSpiel C++": spiel_mcts(simulations),
             "connect four, standard": ours(four, many, "one"),
             "connect four, standard, solver": ours(four, many, "one", solver=True),
             "connect four, report": ours(four, many, "all"),
-            "tic-tac-toe, OpenSpiel C++": open_spiel("tic_tac_toe", simulations),
+            "tic-tac-toe, OpenSpiel C++": spiel_mcts(simulations, "tic_tac_toe"),
             "tic-tac-toe, standard": ours(three, many, "one"),
             "tic-tac-toe, standard, solver": ours(three, many, "one", solver=True),
             "tic-tac-toe, report": ours(three, many, "all"),

@@ -26,13 +26,15 @@ ORDER = (  # a room may use the rooms above its line, and those of its line that
     ("solving", "searching", "learning", "mdp", "bandits"),
     ("playing",),
     ("games",),
-    ("reproducing", "adapters", "web", "cluster", "cli"),
+    ("reproducing", "adapters", "benching", "web", "cluster", "cli"),
 )
 BESIDE = {
     ("solving", "mdp"),
     ("bandits", "searching"),
     ("searching", "learning"),
     ("states", "checking"),
+    ("benching", "adapters"),
+    ("cli", "benching"),
     ("cli", "reproducing"),
     ("cli", "web"),
 }

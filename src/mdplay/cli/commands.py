@@ -38,6 +38,7 @@ GROUPS = {
     },
     "The rest": {
         "reproduce": "Reproduce the five systems: tables, plots, one HTML page.",
+        "bench": "Measure speed beside other libraries that are installed.",
         "cache": "Show or clear the folder of compiled kernels.",
     },
 }

@@ -1,0 +1,106 @@
+"""Contenders that do the same work in turns, and what they took.
+
+Every round runs each contender once, one after the other and each first in turn, so that a busy machine hurts
+all alike.  Before that each works for a while unmeasured: it compiles and warms the caches.  What counts is time of
+the processor.  A ratio is that of one round: how many times as long a contender took as mdplay; below 1 it was
+faster.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+OURS = "mdplay"
+Work = Callable[[], Any]  # does it once and returns the answer
+Prepare = Callable[[int], Work]  # makes the work of a size ready; that is not measured
+
+
+@dataclass(frozen=True)
+class Group:
+    """One kind of work at several sizes, its contenders, and how near their answers must be.
+
+    ``missing`` are the peers that are not installed; ``limits`` the largest sizes of contenders too slow for all.
+    """
+
+    name: str
+    title: str
+    unit: str  # what a size counts
+    sizes: Sequence[int]
+    contenders: Mapping[str, Prepare]
+    tolerance: float = 0.0
+    missing: Sequence[str] = ()
+    limits: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one contender took for one size: the median of the rounds, ratios to mdplay, whether answers agree."""
+
+    group: str
+    size: int
+    contender: str
+    seconds: float
+    ratio: float
+    low: float
+    high: float
+    agrees: bool
+
+    @property
+    def per_second(self) -> float:
+        """The units of work in a second of the processor."""
+        return self.size / self.seconds if self.seconds else float("inf")
+
+
+def installed(distribution: str) -> bool:
+    """Tell whether a peer is installed."""
+    try:
+        version(distribution)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def measure(group: Group, size: int, rounds: int, warm: float = 0.0) -> list[Measured]:
+    """Let all contenders do the work of a size, round by round, after ``warm`` seconds of the processor each."""
+    taking = {name: make for name, make in group.contenders.items() if size <= group.limits.get(name, size)}
+    work = {name: make(size) for name, make in taking.items()}
+    answers = {name: _warmed(do, warm) for name, do in work.items()}
+    seconds: dict[str, list[float]] = {name: [] for name in work}
+    order = list(work)
+    for _ in range(rounds):
+        for name in order:
+            seconds[name].append(_processor_seconds(work[name]))
+        order.append(order.pop(0))
+    return [_measured(group, size, name, seconds, answers) for name in work]
+
+
+def _warmed(work: Work, seconds: float) -> Any:
+    """Work once, and again until so many seconds are spent; return the answer."""
+    end = time.process_time() + seconds
+    answer = work()
+    while time.process_time() < end:
+        work()
+    return answer
+
+
+def _processor_seconds(work: Work) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+def _measured(
+    group: Group, size: int, name: str, seconds: Mapping[str, Sequence[float]], answers: Mapping[str, Any]
+) -> Measured:
+    ratios = [theirs / max(ours, 1e-9) for theirs, ours in zip(seconds[name], seconds[OURS], strict=True)]
+    apart = np.abs(np.asarray(answers[name], np.float64) - np.asarray(answers[OURS], np.float64)).max()
+    agrees = bool(apart <= group.tolerance)
+    taken = median(seconds[name])
+    return Measured(group.name, size, name, taken, median(ratios), min(ratios), max(ratios), agrees)

@@ -1,0 +1,132 @@
+"""Run the groups, and tell what came out: as a table, as JSON, as a plot of cost over the work."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mdplay import __version__
+from mdplay.benching import games, learning, mdp
+from mdplay.benching.measuring import Group, Measured, installed, measure
+from mdplay.errors import unknown
+from mdplay.files import write
+from mdplay.plots import save_plot
+
+GROUPS: Mapping[str, Callable[[bool], Group]] = {
+    "mdp": mdp.group,
+    "mcts": games.mcts_group,
+    "connect-four": games.connect_four_group,
+    "2048": learning.twenty48_group,
+    "exact": games.exact_group,
+    "bandits": learning.bandits_group,
+    "learning": learning.learning_group,
+    "environments": games.environments_group,
+}
+PEERS = ("numpy", "numba", "scipy", "open_spiel", "quantecon", "mdpsolver", "bitbully", "gymnasium", "pettingzoo")
+ROUNDS = 5
+WARM = 1.5  # seconds of the processor: small work is tried in plain Python before it is compiled
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class BenchResult:
+    """All that was measured, with the groups and the machine."""
+
+    groups: Sequence[Group]
+    measured: Sequence[Measured]
+    rounds: int
+
+    def text(self) -> str:
+        """Return a table for people: a contender's ratio tells how many times as long as mdplay it took."""
+        return "\n".join(line for group in self.groups for line in group_lines(group, self.of(group)))
+
+    def of(self, group: Group) -> list[Measured]:
+        """Return what was measured of a group."""
+        return [found for found in self.measured if found.group == group.name]
+
+    def document(self) -> dict[str, Any]:
+        """Return everything for JSON."""
+        told = {
+            group.name: {
+                "title": group.title,
+                "unit": group.unit,
+                "missing": list(group.missing),
+                "measured": [asdict(found) | {"per_second": found.per_second} for found in self.of(group)],
+            }
+            for group in self.groups
+        }
+        return {"rounds": self.rounds, "machine": machine(), "versions": versions(), "groups": told}
+
+    def save(self, path: str | Path) -> None:
+        """Write the document."""
+        write(path, json.dumps(self.document(), indent=1) + "\n")
+
+    def plot(self, path: str | Path) -> None:
+        """Draw processor seconds over the work of each group, on logarithmic axes."""
+        rows = -(-len(self.groups) // 2)
+        save_plot(self.paint, path, (11, 4.2 * rows))
+
+    def paint(self, figure: Any) -> None:
+        """Paint a panel for each group; mdplay has the same colour in all of them."""
+        panels = figure.subplots(-(-len(self.groups) // 2), min(2, len(self.groups)), squeeze=False).ravel()
+        for panel, group in zip(panels, self.groups, strict=False):
+            for name in group.contenders:
+                points = [(found.size, found.seconds) for found in self.of(group) if found.contender == name]
+                panel.plot(*zip(*points, strict=True), marker="o", label=name)
+            panel.set(xscale="log", yscale="log", xlabel=group.unit, ylabel="processor seconds", title=group.name)
+            panel.grid(True)
+            panel.legend(fontsize="small")
+        for panel in panels[len(self.groups) :]:
+            panel.remove()
+
+
+def bench(
+    names: Sequence[str] = (), *, quick: bool = False, rounds: int = ROUNDS, report: Report | None = None
+) -> BenchResult:
+    """Measure some groups (default: all), every size in turn; ``report`` hears of each group when it is done."""
+    for name in names:
+        if name not in GROUPS:
+            raise unknown("group", name, GROUPS)
+    groups = [GROUPS[name](quick) for name in names or GROUPS]
+    measured: list[Measured] = []
+    for group in groups:
+        found = [one for size in group.sizes for one in measure(group, size, rounds, 0.0 if quick else WARM)]
+        measured += found
+        if report is not None:
+            report("\n".join(group_lines(group, found)))
+    return BenchResult(groups, measured, rounds)
+
+
+def group_lines(group: Group, measured: Sequence[Measured]) -> list[str]:
+    """Return the table of a group, a line for each size and contender."""
+    lines = [f"{group.name}: {group.title}"]
+    lines += [f"  {name} is not installed: pip install 'mdplay[bench]'" for name in dict.fromkeys(group.missing)]
+    for found in measured:
+        speed = f"{found.per_second:14,.0f} {group.unit}/s"
+        ratio = f"x {found.ratio:6.2f} ({found.low:.2f} .. {found.high:.2f})"
+        answers = "" if found.agrees else "  OTHER ANSWERS"
+        lines.append(f"  {found.size:>9,}  {found.contender:32} {found.seconds:10.4f} s {speed}  {ratio}{answers}")
+    return lines
+
+
+def machine() -> dict[str, Any]:
+    """Return what was measured on, and when."""
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.machine()} {platform.system()}",
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "date": time.strftime("%Y-%m-%d"),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of mdplay and of the peers that are installed."""
+    return {"mdplay": __version__, **{name: version(name) for name in PEERS if installed(name)}}

@@ -1,0 +1,63 @@
+import pytest
+
+from mdplay.benching.measuring import OURS, Group, installed, measure
+
+
+def spin(count):
+    """Return work of so many steps that answers 42."""
+
+    def work():
+        for _ in range(count):
+            pass
+        return 42
+
+    return work
+
+
+def test_contenders_take_turns_and_are_compared_with_ours():
+    seen = []
+
+    def told(name):
+        def prepare(size):
+            seen.append(f"{name} is made ready")
+            return lambda: seen.append(name) or size
+
+        return prepare
+
+    group = Group("g", "t", "units", [3], {OURS: told("a"), "other": told("b")})
+    found = measure(group, 3, rounds=2)
+    assert seen[:2] == ["a is made ready", "b is made ready"]
+    assert seen[2:] == ["a", "b", "a", "b", "b", "a"], "unmeasured first, then each begins a round"
+    assert [(m.contender, m.size, m.agrees) for m in found] == [(OURS, 3, True), ("other", 3, True)]
+    assert found[0].ratio == found[0].low == found[0].high == pytest.approx(1.0)
+
+
+def test_slower_work_has_a_higher_ratio_and_faster_work_one_below_1():
+    contenders = {
+        OURS: lambda size: spin(40_000),
+        "slow": lambda size: spin(800_000),
+        "fast": lambda size: spin(10),
+    }
+    found = {m.contender: m for m in measure(Group("g", "t", "units", [1], contenders), 1, rounds=3)}
+    assert found["slow"].ratio > 2
+    assert found["fast"].ratio < 1
+    assert found["slow"].per_second < found["fast"].per_second
+
+
+def test_other_answers_are_told():
+    contenders = {OURS: lambda size: lambda: [1.0, 2.0], "near": lambda size: lambda: [1.0, 2.05]}
+    strict = Group("g", "t", "units", [1], contenders)
+    assert [m.agrees for m in measure(strict, 1, 1)] == [True, False]
+    loose = Group("g", "t", "units", [1], contenders, tolerance=0.1)
+    assert [m.agrees for m in measure(loose, 1, 1)] == [True, True]
+
+
+def test_a_contender_is_spared_sizes_beyond_its_limit():
+    contenders = {OURS: lambda size: spin(1), "slow": lambda size: spin(1)}
+    group = Group("g", "t", "units", [10, 20], contenders, limits={"slow": 10})
+    assert [len(measure(group, size, 1)) for size in group.sizes] == [2, 1]
+
+
+def test_what_is_installed():
+    assert installed("numpy")
+    assert not installed("no-such-package-anywhere")
