@@ -1,8 +1,9 @@
 """Contenders that do the same work in turns, and what they took.
 
-Every round runs each contender once, one after the other and each first in turn, so that a busy machine hurts all
-alike.  Before that each works for a while unmeasured: it compiles and warms the caches.  What counts is time of the
-processor.  A ratio is that of one round: how many times as long a contender took as mdplay; below 1 it was faster.
+Every round runs each contender once, one after the other and each first in turn, so that a busy machine hurts
+all alike.  Before that each works for a while unmeasured: it compiles and warms the caches.  What counts is
+time of the processor.  A ratio is that of one round: how many times as long a contender took as mdplay; below
+1 it was faster.
 """
 
 from __future__ import annotations
