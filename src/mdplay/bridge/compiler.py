@@ -29,6 +29,7 @@ from mdplay.bridge import memory, states  # noqa: F401  what they tell numba
 from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, stem, write_checked
 from mdplay.bridge.fingerprint import COVERED, UNKNOWN, beyond, function_fingerprint
 from mdplay.bridge.instances import ASKED, instance_types
+from mdplay.bridge.linking import KernelCompiler, part_of_kernels
 from mdplay.bridge.plain import BOUNDS, PARTS
 from mdplay.digest import Unhashable
 from mdplay.errors import NotCompiled
@@ -54,7 +55,7 @@ class _Named(CPUDispatcher):
 
 def dispatcher_of(function: FunctionType) -> Any:
     """Return what compiles and calls a kernel: without the GIL, cached on disk for each type of arguments."""
-    compiled = njit(nogil=True, error_model="numpy")(function)
+    compiled = njit(nogil=True, error_model="numpy", pipeline_class=KernelCompiler)(function)
     compiled._cache = KernelCache(function)
     if BOUNDS:
         compiled.__class__ = _Named
@@ -83,7 +84,7 @@ def adopt_parts() -> None:
     """Let numba know the parts that it has not met."""
     with _LOCK:
         for function in PARTS[len(_ADOPTED) :]:
-            _ADOPTED[function] = njit(nogil=True, error_model="numpy", forceinline=True)(function)
+            _ADOPTED[function] = part_of_kernels(function, error_model="numpy", forceinline=True)
             function._numba_type_ = types.Dispatcher(_ADOPTED[function])  # type: ignore[attr-defined]
 
 

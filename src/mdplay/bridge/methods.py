@@ -15,7 +15,6 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.core import errors, types
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, signature
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, overload, register_jitable
@@ -31,6 +30,7 @@ from mdplay.bridge.instances import (
     recast,
     result_type,
 )
+from mdplay.bridge.linking import part_of_kernels
 from mdplay.bridge.masks import COMPILED
 from mdplay.bridge.rewriting import rewritten
 from mdplay.constructs import fault_of, faults, source_line
@@ -135,7 +135,7 @@ def compiled_method(identity: str, name: str) -> tuple[Any, Any, Any]:
     args = (InstanceType(identity), *(_annotated(function, hints[n]) for n in names))
     _annotated(function, hints["return"])  # now: the rule may make one
     try:
-        dispatcher = njit(nogil=True, error_model="python")(rewritten(function))  # x // 0 is an error in a rule
+        dispatcher = part_of_kernels(rewritten(function), error_model="python")  # x // 0 is an error in a rule
         dispatcher.compile(args)
     except MdplayError:
         raise
@@ -199,7 +199,7 @@ def _define_helper(helper: FunctionType) -> None:
         return
     scope = {
         "cast": _cast_to(native_type(hints["return"])),
-        "helper": njit(nogil=True, error_model="python")(rewritten(helper)),
+        "helper": part_of_kernels(rewritten(helper), error_model="python"),
     }
     body = eval(f"lambda {names}: cast(helper({names}))", scope)
     overload(helper)(eval(f"lambda {names}: body", {"body": body}))

@@ -19,8 +19,7 @@ from copy import deepcopy
 from types import CodeType, FunctionType
 from typing import Any
 
-from numba import njit
-
+from mdplay.bridge.linking import part_of_kernels
 from mdplay.constructs import tree_of
 
 BEST = """value_ = {value}
@@ -71,7 +70,7 @@ def _made(function: FunctionType, tree: ast.FunctionDef, body: list[Any], lifted
     exec(compile(module, function.__code__.co_filename, "exec"), scope)
     for one in lifted:
         name = one.name  # type: ignore[attr-defined]
-        scope[name] = njit(nogil=True, error_model="python")(scope[name])
+        scope[name] = part_of_kernels(scope[name], error_model="python")
     made: FunctionType = scope["rule_"]
     made.__name__, made.__qualname__, made.__module__ = (
         function.__name__,
