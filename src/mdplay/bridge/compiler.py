@@ -29,7 +29,7 @@ from mdplay.bridge import memory, states  # noqa: F401  what they tell numba
 from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, stem, write_checked
 from mdplay.bridge.fingerprint import COVERED, UNKNOWN, beyond, function_fingerprint
 from mdplay.bridge.instances import ASKED, instance_types
-from mdplay.bridge.linking import KernelCompiler, part_of_kernels
+from mdplay.bridge.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.bridge.plain import BOUNDS, PARTS
 from mdplay.digest import Unhashable
 from mdplay.errors import NotCompiled
@@ -114,9 +114,10 @@ class KernelCache(NullCache):
         data = None if path is None else read_checked(path)
         if path is None or data is None:
             return None
-        target_context.refresh()
         try:
-            found = CompileResult._rebuild(target_context, *pickle.loads(data))
+            outside, reduced = pickle.loads(data)
+            make_ready(target_context, outside)
+            found = CompileResult._rebuild(target_context, *reduced)
         except Exception:  # made by a library that has changed since: compile again
             path.unlink(missing_ok=True)
             return None
@@ -133,7 +134,7 @@ class KernelCache(NullCache):
         if path is None or not self._covers(sig):
             return
         with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
-            write_checked(path, pickle.dumps(data._reduce(), protocol=-1))
+            write_checked(path, pickle.dumps((outside_names(data.library), data._reduce()), protocol=-1))
             prune()
 
     def _path(self, sig: Any, target_context: Any) -> Path | None:

@@ -10,30 +10,33 @@ from __future__ import annotations
 
 from typing import Any
 
+from llvmlite.binding import address_of_symbol, parse_assembly
 from numba import njit
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime import rtsys
 
-LINKAGE = "linkonce_odr"  # there may be another copy of it, and nobody may call it
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin
 
 
 class _NoEnvironments:
-    """What stands for the code generator of a part: its environment is set in the kernels."""
+    """What numba's target gets for the code generator of a part: only machine code has environments to set."""
 
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing."""
 
 
-class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part, not optimised and without machine code."""
+class PartLibrary(JITCodeLibrary):
+    """The code of a part, without what it calls and without machine code."""
 
     _whole: Any = None
 
     @property
     def codegen(self) -> Any:
-        """The code generator as numba's target asks for it."""
+        """The code generator, as numba's target asks for it."""
         return _NoEnvironments()
 
     def finalize(self) -> None:
@@ -47,31 +50,31 @@ class PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
     def _get_module_for_linking(self) -> Any:
-        """Return the part with all that it calls, for a library that is not ours."""
+        """Return the part with all that it calls, for a library of numba's own."""
         if self._whole is None:
-            self._whole = self._final_module.clone()
-            _link(self._whole, _reached(self)[1:])
+            self._whole = parse_assembly(str(self._codegen._create_empty_module(self.name)))
+            _link(self._whole, _reached(self))
         return self._whole
 
 
-class KernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+class KernelLibrary(JITCodeLibrary):
     """The code of a kernel with all its parts."""
 
     def finalize(self) -> None:
         """Link the parts that are reached, optimise all of it, make machine code."""
         reached = _reached(self)[1:]
-        self._linking_libraries = [one for one in reached if not isinstance(one, PartLibrary)]
         self._reload_init.update(*(one._reload_init for one in reached))
-        _link(self._final_module, [one for one in reached if isinstance(one, PartLibrary)])
+        _link(self._final_module, reached)
+        self._linking_libraries: list[Any] = []  # all of them are in it now
         super().finalize()
         self._set_environments()
 
     def _set_environments(self) -> None:
+        """Set the environments of the parts; numba sets the kernel's own."""
         for variable in self._final_module.global_variables:
-            if variable.name.startswith(ENVIRONMENT):
-                environment = lookup_environment(variable.name)
-                if environment is not None:
-                    self._codegen.set_env(variable.name, environment)
+            found = lookup_environment(variable.name) if variable.name.startswith(ENVIRONMENT) else None
+            if found is not None:
+                self._codegen.set_env(variable.name, found)
 
 
 def _reached(library: Any) -> list[Any]:
@@ -87,19 +90,23 @@ def _reached(library: Any) -> list[Any]:
 
 
 def _link(module: Any, libraries: list[Any]) -> None:
-    """Link parts into a module; what they define may be there twice and be left out when nobody calls it."""
-    names = []
+    """Link libraries into a module.
+
+    A part's functions are linked as they are: LLVM would leave out one that nobody has called so far.  After that
+    there may be copies of them in other libraries, and they may be left out where all calls are inlined.
+    """
+    names: list[str] = []
     for one in libraries:
         if isinstance(one, PartLibrary):
-            module.link_in(one._final_module, preserve=True)
             names += [function.name for function in one.get_defined_functions()]
+            module.link_in(one._final_module, preserve=True)
         else:
             module.link_in(one._get_module_for_linking(), preserve=True)
     for name in names:
-        module.get_function(name).linkage = LINKAGE
+        module.get_function(name).linkage = "linkonce_odr"
 
 
-class _WithLibrary(Compiler):  # type: ignore[misc]
+class _WithLibrary(Compiler):
     library_class: type[JITCodeLibrary]
 
     def define_pipelines(self) -> Any:
@@ -123,9 +130,47 @@ class KernelCompiler(_WithLibrary):
     library_class = KernelLibrary
 
 
+class _Part(CPUDispatcher):
+    """A part: compiled for an int, whichever number it is given.
+
+    numba would compile it for ``Literal[int](0)``, and again for the variable that begins as 0.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return what numba needs to know of a call."""
+        named = {name: _without_literal(kind) for name, kind in dict(kws).items()}
+        return super().get_call_template(tuple(map(_without_literal, args)), named)
+
+
+def _without_literal(kind: Any) -> Any:
+    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+
+
 PART = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def part_of_kernels(function: Any, **options: Any) -> Any:
     """Return the dispatcher of a function that only kernels call."""
-    return njit(nogil=True, **PART, **options)(function)
+    dispatcher = njit(nogil=True, **PART, **options)(function)
+    dispatcher.__class__ = _Part
+    return dispatcher
+
+
+# ---------------------------------------------------------------- what machine code needs of the process
+def outside_names(library: Any) -> list[str]:
+    """Return the names of the functions and variables that a library uses and does not define."""
+    module = library._final_module
+    declared = [one for one in (*module.functions, *module.global_variables) if one.is_declaration]
+    return [one.name for one in declared if not one.name.startswith("llvm.")]
+
+
+def make_ready(target: Any, outside: list[str]) -> None:
+    """Let the process have what machine code needs that is to be loaded.
+
+    numba would load all that it could compile with, scipy among it, which takes longer than many a question;
+    machine code needs its runtime alone.  What that has not got is looked for in the rest.
+    """
+    rtsys.initialize(target)
+    engine = target.codegen()._engine
+    if not all(engine.is_symbol_defined(name) or address_of_symbol(name) for name in outside):
+        target.refresh()

@@ -16,6 +16,7 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, overload
 
 from mdplay import bits, rng
+from mdplay.bridge.linking import PART
 from mdplay.bridge.word_type import WHOLE, convert, define, word_type
 
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
@@ -232,7 +233,7 @@ def _define_wide(function: Callable[..., Any], names: str, write: Callable[[int]
     def choose(m: Any) -> Any:
         return _body(names, write(len(m)), m.instance_class) if is_wide(m) else None
 
-    overload(function)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
+    overload(function, jit_options=PART)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
 
 
 def _define_set(function: Callable[..., Any], names: str, word: str) -> None:
@@ -244,7 +245,7 @@ def _define_set(function: Callable[..., Any], names: str, word: str) -> None:
             return _body(names, _mask_of(len(m), word), m.instance_class)
         return _body(names, single.replace("m ", "U64(m) ", 1), None) if isinstance(m, WHOLE) else None
 
-    overload(function)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
+    overload(function, jit_options=PART)(eval(f"lambda {names}: choose(m)", {"choose": choose}))
 
 
 for _function, (_names, _write) in WIDE.items():

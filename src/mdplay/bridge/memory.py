@@ -18,13 +18,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
 
+from mdplay.bridge.emitting import emitted
 from mdplay.bridge.plain import BOUNDS, borrow, get, peek, prefetch, put
 from mdplay.bridge.word_type import convert, word_type
 
 
-@intrinsic
+@emitted(borrow)
 def _borrow(typingctx: Any, array: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         copy = context.make_array(sig.return_type)(context, builder, value=args[0])
@@ -58,7 +58,7 @@ def _element(array: Any) -> Any:
     return word_type if array.dtype == types.uint64 else array.dtype
 
 
-@intrinsic
+@emitted(get)
 def _get(typingctx: Any, array: Any, i: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.load(_address(context, builder, sig, args))
@@ -66,7 +66,7 @@ def _get(typingctx: Any, array: Any, i: Any) -> Any:
     return _element(array)(array, i), emit
 
 
-@intrinsic
+@emitted(peek)
 def _peek(typingctx: Any, array: Any, i: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if machine() in ("x86_64", "AMD64"):  # leave the core to its other thread for a moment
@@ -77,7 +77,7 @@ def _peek(typingctx: Any, array: Any, i: Any) -> Any:
     return array.dtype(array, i), emit
 
 
-@intrinsic
+@emitted(put)
 def _put(typingctx: Any, array: Any, i: Any, value: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         element = convert(context, builder, args[2], sig.args[2], _element(sig.args[0]))
@@ -87,7 +87,7 @@ def _put(typingctx: Any, array: Any, i: Any, value: Any) -> Any:
     return types.none(array, i, value), emit
 
 
-@intrinsic
+@emitted(prefetch)
 def _prefetch(typingctx: Any, array: Any, i: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         byte, flag = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -98,11 +98,3 @@ def _prefetch(typingctx: Any, array: Any, i: Any) -> Any:
         return context.get_dummy_value()
 
     return types.none(array, i), emit
-
-
-_INLINE = "always" if BOUNDS else "never"  # inlined, an access knows the function that it is in
-overload(borrow)(lambda array: lambda array: _borrow(array))
-overload(get, inline=_INLINE)(lambda array, i: lambda array, i: _get(array, i))
-overload(peek, inline=_INLINE)(lambda array, i: lambda array, i: _peek(array, i))
-overload(put, inline=_INLINE)(lambda array, i, value: lambda array, i, value: _put(array, i, value))
-overload(prefetch, inline=_INLINE)(lambda array, i: lambda array, i: _prefetch(array, i))

@@ -30,7 +30,7 @@ from mdplay.bridge.instances import (
     recast,
     result_type,
 )
-from mdplay.bridge.linking import part_of_kernels
+from mdplay.bridge.linking import PART, part_of_kernels
 from mdplay.bridge.masks import COMPILED
 from mdplay.bridge.rewriting import rewritten
 from mdplay.constructs import fault_of, faults, source_line
@@ -202,7 +202,7 @@ def _define_helper(helper: FunctionType) -> None:
         "helper": part_of_kernels(rewritten(helper), error_model="python"),
     }
     body = eval(f"lambda {names}: cast(helper({names}))", scope)
-    overload(helper)(eval(f"lambda {names}: body", {"body": body}))
+    overload(helper, jit_options=PART)(eval(f"lambda {names}: body", {"body": body}))
 
 
 def _register(helper: FunctionType, names: str) -> None:
@@ -211,7 +211,7 @@ def _register(helper: FunctionType, names: str) -> None:
     if loops is helper:
         register_jitable(helper)
     else:
-        overload(helper)(eval(f"lambda {names}: body", {"body": loops}))
+        overload(helper, jit_options=PART)(eval(f"lambda {names}: body", {"body": loops}))
 
 
 def _has_native(annotation: Any) -> bool:

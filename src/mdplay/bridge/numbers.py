@@ -10,6 +10,7 @@ from numba.core import types
 from numba.extending import overload, overload_method
 
 from mdplay.bits import bit_length, popcount
+from mdplay.bridge.linking import PART
 from mdplay.bridge.word_type import WordType
 
 METHODS: dict[str, Callable[..., Any]] = {"bit_count": popcount, "bit_length": bit_length}
@@ -23,7 +24,7 @@ def _define_method(kind: Any, name: str, function: Callable[..., Any]) -> None:
             return lambda n: function(n)
         return lambda n: function(-n if n < 0 else n)
 
-    overload_method(kind, name, strict=False)(chooser)
+    overload_method(kind, name, strict=False, jit_options=PART)(chooser)
 
 
 for _kind in (types.Integer, WordType):
@@ -31,7 +32,7 @@ for _kind in (types.Integer, WordType):
         _define_method(_kind, _name, _function)
 
 
-@overload(math.isqrt)
+@overload(math.isqrt, jit_options=PART)
 def _isqrt(n: Any) -> Callable[..., Any] | None:
     def root(n: Any) -> Any:
         r = int(math.sqrt(n))
@@ -44,7 +45,7 @@ def _isqrt(n: Any) -> Callable[..., Any] | None:
     return root if isinstance(n, types.Integer) else None
 
 
-@overload(math.comb)
+@overload(math.comb, jit_options=PART)
 def _comb(n: Any, k: Any) -> Callable[..., Any] | None:
     def choose(n: Any, k: Any) -> Any:
         if k < 0 or k > n:
@@ -57,7 +58,7 @@ def _comb(n: Any, k: Any) -> Callable[..., Any] | None:
     return choose if isinstance(n, types.Integer) and isinstance(k, types.Integer) else None
 
 
-@overload(math.factorial)
+@overload(math.factorial, jit_options=PART)
 def _factorial(n: Any) -> Callable[..., Any] | None:
     def product(n: Any) -> Any:
         found = 1

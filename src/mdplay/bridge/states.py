@@ -9,27 +9,29 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
+from mdplay.bridge.emitting import emitted
 from mdplay.bridge.instances import recast
+from mdplay.bridge.linking import PART
 from mdplay.bridge.methods import compiled_method
 from mdplay.bridge.plain import as_mask, first_word, get, load, pack, unpack, viewed, width
 from mdplay.contract import mask_size
 from mdplay.game import ProofView
 
 
-@intrinsic
-def _to_words(typingctx: Any, s: Any) -> Any:
+@emitted(pack)
+def _pack(typingctx: Any, game: Any, s: Any) -> Any:
     target = types.UniTuple(types.uint64, len(s))
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return recast(context, builder, sig.args[0], target, args[0])
+        return recast(context, builder, sig.args[1], target, args[1])
 
-    return target(s), emit
+    return target(game, s), emit
 
 
-@intrinsic
-def _to_state(typingctx: Any, game: Any, packed: Any) -> Any:
+@emitted(unpack)
+def _unpack(typingctx: Any, game: Any, packed: Any) -> Any:
     target = compiled_method(game.identity, "initial")[1].return_type
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -38,17 +40,7 @@ def _to_state(typingctx: Any, game: Any, packed: Any) -> Any:
     return target(game, packed), emit
 
 
-@overload(pack, strict=False)
-def _pack(game: Any, s: Any) -> Any:
-    return lambda game, s: _to_words(s)
-
-
-@overload(unpack, strict=False)
-def _unpack(game: Any, packed: Any) -> Any:
-    return lambda game, packed: _to_state(game, packed)
-
-
-@overload(load, strict=False)
+@overload(load, strict=False, jit_options=PART)
 def _load(game: Any, table: Any, i: Any) -> Any:
     state = compiled_method(game.identity, "initial")[1].return_type
     element = "table[i, {}]" if table.ndim == 2 else "get(table, i + {})"
@@ -56,7 +48,7 @@ def _load(game: Any, table: Any, i: Any) -> Any:
     return eval(f"lambda game, table, i: unpack(game, ({row},))", {"get": get, "unpack": unpack})
 
 
-@overload(viewed, strict=False)
+@overload(viewed, strict=False, jit_options=PART)
 def _entered(proof_view: Any, s: Any) -> Any:
     return (
         (lambda proof_view, s: proof_view.convert(s))
@@ -65,14 +57,18 @@ def _entered(proof_view: Any, s: Any) -> Any:
     )
 
 
-@overload(width, strict=False)
-def _width(game: Any) -> Any:
-    count = len(compiled_method(game.identity, "initial")[1].return_type)
-    return lambda game: count
+def _number(game: Any, value: int) -> Any:
+    """Return the signature and the instructions of a number that a game has."""
+    return types.int64(game), lambda context, builder, sig, args: context.get_constant(types.int64, value)
 
 
-@intrinsic
-def _to_mask(typingctx: Any, game: Any, moves: Any) -> Any:
+@emitted(width)
+def _width(typingctx: Any, game: Any) -> Any:
+    return _number(game, len(compiled_method(game.identity, "initial")[1].return_type))
+
+
+@emitted(as_mask)
+def _as_mask(typingctx: Any, game: Any, moves: Any) -> Any:
     target = compiled_method(game.identity, "legal")[1].return_type
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -81,17 +77,16 @@ def _to_mask(typingctx: Any, game: Any, moves: Any) -> Any:
     return target(game, types.unliteral(moves)), emit
 
 
-@overload(as_mask, strict=False)
-def _as_mask(game: Any, moves: Any) -> Any:
-    return lambda game, moves: _to_mask(game, moves)
+@emitted(first_word)
+def _first_word(typingctx: Any, mask: Any) -> Any:
+    several = isinstance(mask, types.BaseTuple)
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_value(args[0], 0) if several else args[0]
+
+    return (mask[0] if several else types.unliteral(mask))(mask), emit
 
 
-@overload(first_word, strict=False)
-def _first_word(mask: Any) -> Any:
-    return (lambda mask: mask[0]) if isinstance(mask, types.BaseTuple) else (lambda mask: mask)
-
-
-@overload(mask_size, strict=False)
-def _mask_size(game: Any) -> Any:
-    size = mask_size(game.instance)
-    return lambda game: size
+@emitted(mask_size)
+def _mask_size(typingctx: Any, game: Any) -> Any:
+    return _number(game, mask_size(game.instance))

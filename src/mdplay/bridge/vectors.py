@@ -10,21 +10,20 @@ A lane's index into the tables is put together from ``groups``: a group is a tup
 
 LLVM turns this into whatever vectors the processor has; the result is the same to the last bit everywhere,
 because the order of the additions is fixed: the groups one after the other, then lanes k and k + 4, k and k + 2,
-k and k + 1.  The plain functions are the specification, the intrinsics their compiled bodies.
+k and k + 1.  The plain functions are the specification, what is emitted their compiled bodies.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic, overload
 from numba.np import arrayobj
 
+from mdplay.bridge.emitting import emitted
 from mdplay.bridge.instances import InstanceType
 from mdplay.bridge.word_type import WordType
 
@@ -157,17 +156,18 @@ def _fits(tables: Any, board: Any, turned: Any, array: Any, element: Any) -> boo
     )
 
 
-@intrinsic
+@emitted(gather_total)
 def _gather_total(typingctx: Any, tables: Any, weights: Any, board: Any, turned: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         base = _data(context, builder, weights, args[1])
         indices = _emit_indices(builder, tables.instance, args[2], args[3])
         return _emit_total(builder, reduce(builder.fadd, [_emit_gather(builder, base, i) for i in indices]))
 
-    return types.float32(tables, weights, board, turned), emit
+    fits = _fits(tables, board, turned, weights, types.float32)
+    return (types.float32(tables, weights, board, turned), emit) if fits else None
 
 
-@intrinsic
+@emitted(store_indices)
 def _store_indices(typingctx: Any, tables: Any, board: Any, turned: Any, out: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         base = _data(context, builder, out, args[3])
@@ -176,18 +176,5 @@ def _store_indices(typingctx: Any, tables: Any, board: Any, turned: Any, out: An
             builder.store(builder.trunc(index, INTS), builder.bitcast(place, INTS.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return types.void(tables, board, turned, out), emit
-
-
-@overload(gather_total, strict=False)
-def _overload_total(tables: Any, weights: Any, board: Any, turned: Any) -> Callable[..., Any] | None:
-    if not _fits(tables, board, turned, weights, types.float32):
-        return None
-    return lambda tables, weights, board, turned: _gather_total(tables, weights, board, turned)
-
-
-@overload(store_indices, strict=False)
-def _overload_store(tables: Any, board: Any, turned: Any, out: Any) -> Callable[..., Any] | None:
-    if not _fits(tables, board, turned, out, types.uint32):
-        return None
-    return lambda tables, board, turned, out: _store_indices(tables, board, turned, out)
+    fits = _fits(tables, board, turned, out, types.uint32)
+    return (types.void(tables, board, turned, out), emit) if fits else None

@@ -1,0 +1,143 @@
+"""Parts inside of kernels: linked wherever they are called, compiled once, and loaded without a compiler.
+
+Here are tested besides: ``mdplay.bridge.emitting``.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from mdplay.bridge import kernel, part
+from tests.helpers import python, write
+
+pytestmark = pytest.mark.usefixtures("needs_compiler")
+
+
+@part
+def doubled(x):
+    if x < 0:
+        raise ValueError("less than nothing", x)
+    return 2 * x
+
+
+@part
+def seldom(x, often):
+    return doubled(x) if often else x
+
+
+@part
+def always(x):
+    return doubled(x) + 1
+
+
+@kernel
+def both(x):
+    """Call the part that nobody calls in the first caller, after its optimisation, and in the second one."""
+    return seldom(x, False) + always(x)
+
+
+@kernel
+def from_zero(n):
+    """Call a part with a number first, and with a variable that began as one."""
+    total, i = seldom(0, True), 0
+    while i < n:
+        total += seldom(i, True)
+        i += 1
+    return total
+
+
+@kernel
+def from_minus_three(x):
+    return always(x) - 1
+
+
+def test_a_part_is_linked_though_its_first_caller_does_not_call_it():
+    assert both(5) == 16
+    assert from_zero(4) == 12, "the same parts in another kernel"
+
+
+@pytest.mark.parametrize("run", [both, from_minus_three], ids=["both", "from_minus_three"])
+def test_what_a_part_raises_reaches_the_caller_of_each_kernel(run):
+    with pytest.raises(ValueError, match="less than nothing") as caught:
+        run(-3)
+    assert caught.value.args == ("less than nothing", -3)
+
+
+def test_a_part_is_compiled_for_an_int_and_not_for_each_number():
+    from mdplay.bridge.compiler import _ADOPTED
+
+    assert from_zero(3) == 6
+    found = _ADOPTED[seldom].overloads
+    assert {str(signature[0]) for signature in found} == {"int64"}
+    assert all(one.library.get_pointer_to_function(one.fndesc.mangled_name) == 0 for one in found.values()), (
+        "and it has no machine code of its own"
+    )
+
+
+def test_what_machine_code_needs_is_looked_for_where_the_runtime_has_it_not():
+    from numba.core.registry import cpu_target
+
+    from mdplay.bridge.linking import make_ready
+
+    class Target:
+        refreshed = 0
+
+        def codegen(self):
+            return cpu_target.target_context.codegen()
+
+        def refresh(self):
+            self.refreshed += 1
+
+    target = Target()
+    both(1)
+    make_ready(target, ["PyErr_Occurred", "NRT_Free", "sqrt"])
+    assert target.refreshed == 0
+    make_ready(target, ["PyErr_Occurred", "nobody_defines_this"])
+    assert target.refreshed == 1
+
+
+LOADED = """
+import sys
+import math
+
+import numpy as np
+from mdplay.bridge import get, kernel, part
+
+
+@part
+def root(array, i):
+    if i > 9:
+        raise ValueError("too far", i)
+    return np.sqrt(get(array, min(i, len(array) - 1)))
+
+
+@kernel
+def total(array, n):
+    found = 0.0
+    for i in range(n):
+        found += root(array, i)
+    return found
+
+
+print(total(np.arange(4.0) ** 2, 5))
+try:
+    total(np.arange(4.0), 12)
+except ValueError as error:
+    print(error.args)
+print("numba" in sys.modules, "numba.np.npyimpl" in sys.modules)
+"""
+
+
+def test_a_kernel_is_loaded_without_what_only_a_compiler_needs(tmp_path):
+    file = write(tmp_path, "loaded.py", LOADED)
+    compiled, loaded = (python(file, cache=tmp_path / "cache").splitlines() for _ in range(2))
+    assert compiled[:2] == loaded[:2] == [str(np.float64(9.0)), "('too far', 10)"]
+    assert (compiled[2], loaded[2]) == ("True True", "True False")
+
+
+def test_what_is_given_to_numba_works_outside_of_kernels_too():
+    from numba import njit
+
+    both(1)
+    assert njit(lambda n: math.isqrt(n) + math.comb(n, 2))(10) == 48
