@@ -136,6 +136,10 @@ class _Part(CPUDispatcher):
     numba would compile it for ``Literal[int](0)``, and again for the variable that begins as 0.
     """
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what the plain function returns: there is no machine code that Python could call."""
+        return self.py_func(*args, **kwargs)
+
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what numba needs to know of a call."""
         named = {name: _without_literal(kind) for name, kind in dict(kws).items()}
