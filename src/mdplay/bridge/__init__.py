@@ -19,6 +19,7 @@ compiler.py     kernels compiled, saved and loaded            word_type.py   U64
 instances.py    games as types, annotations as types          masks.py       bit masks and random words
 methods.py      game.legal(s) in compiled code                states.py      states as words
 memory.py       arrays without book-keeping                   vectors.py     eight boards in one vector
+linking.py      parts put together in kernels                 emitting.py    functions as instructions
 """
 
 from mdplay.bridge.kernels import direct, kernel, part
