@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import contextmanager
 from functools import partial
-from threading import Lock, Thread, current_thread, main_thread
+from threading import Lock, Thread, Timer, current_thread, main_thread
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -224,3 +224,18 @@ class Compiling:
 
 
 compiling = Compiling()
+
+
+@contextmanager
+def stopped_after(watch: Watch, seconds: float | None) -> Iterator[None]:
+    """Stop the kernels of a watch after so many seconds, if any are given."""
+    if seconds is None:
+        yield
+        return
+    timer = Timer(seconds, lambda: watch.stop.fill(1))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

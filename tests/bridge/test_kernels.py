@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from mdplay import Game
 from mdplay.bridge import kernel, kernels, unpack, word, words
@@ -52,6 +53,21 @@ def count_down(game, start, seed, stop, out):
     return total, seed
 
 
+class Sums(NamedTuple):
+    """Arrays that belong together."""
+
+    out: NDArray[np.float64]
+    step: int
+
+
+@kernel(plain_first=True)
+def add_to_sums(sums, times):
+    """Add to an array of a NamedTuple."""
+    for _ in range(times):
+        sums.out[0] += sums.step
+    return sums.step
+
+
 @pytest.fixture
 def run(monkeypatch):
     """Run the kernel with so many seconds for trials; tell whether it was compiled."""
@@ -76,6 +92,19 @@ def test_a_trial_that_ends_in_time_gives_what_the_compiled_kernel_gives(run):
     found, compiled_out, compiled = run(0.0, start=11)
     assert compiled
     assert (found, compiled_out.tobytes()) == (plain, out.tobytes())
+
+
+def test_a_trial_copies_the_arrays_of_a_named_tuple_too(monkeypatch):
+    monkeypatch.setattr(kernels, "PLAIN_SECONDS", 1000.0)
+    given = Sums(np.zeros(1), 3)
+    made = kernels.Arguments(1.0, writes=True)
+    copy = made.plain(given)
+    assert type(copy) is Sums and copy.out is not given.out
+    copy.out[0] = 5.0
+    assert given.out[0] == 0.0
+    made.publish()
+    assert given.out[0] == 5.0
+    assert (add_to_sums(given, 2), given.out[0]) == (3, 11.0)
 
 
 def test_a_trial_that_takes_too_long_leaves_no_trace(run):
@@ -186,7 +215,7 @@ def test_the_answers_are_the_same_to_the_last_bit(name, tmp_path):
 AGAIN = """
 import sys
 from mdplay import make, solve
-from mdplay.solving.hashed import search_states
+from mdplay.solving.hashed_kernel import search_states
 print(solve(make(sys.argv[1])).value(), sum(search_states.dispatcher.stats.cache_hits.values()))
 """
 

@@ -1,5 +1,7 @@
 """Values beyond a packing go into a wider form, and a broken promise that a kernel meets is named.
 
+Here are tested besides: ``mdplay.solving.hashed_kernel``.
+
 ``hold_promises`` is switched off where a lie is told only in states that a sample might miss.
 """
 

@@ -109,8 +109,8 @@ class Arguments:
             return self._copied(value) if self._writes and value.flags.writeable else value
         if isinstance(value, Compiled):
             return double_of(value, self._end)
-        if type(value) is tuple:
-            return tuple(map(self.plain, value))
+        if isinstance(value, tuple):
+            return _tuple_like(value, map(self.plain, value))
         return value.item() if isinstance(value, np.generic) else value
 
     def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -130,6 +130,11 @@ class Arguments:
             np.copyto(array.view(kind), after.view(kind), where=changed)
 
 
+def _tuple_like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
+    """Return a tuple of other elements; a NamedTuple stays one."""
+    return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
+
+
 def _bits_of(array: NDArray[Any]) -> Any:
     """Return the type that shows an array's bits: words of its own size, or the bytes of its records."""
     sizes = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
@@ -142,7 +147,7 @@ def _arrays(values: Iterable[Any]) -> list[NDArray[Any]]:
     for value in values:
         if isinstance(value, np.ndarray):
             found[id(value)] = value
-        elif type(value) is tuple:
+        elif isinstance(value, tuple):
             found.update((id(array), array) for array in _arrays(value))
     return list(found.values())
 
@@ -289,8 +294,8 @@ class Kernel(Generic[P, R]):
 
 def _own(value: Any) -> Any:
     """Return a kernel's result in Python's own numbers, as compiled code gives it."""
-    if type(value) is tuple:
-        return tuple(map(_own, value))
+    if isinstance(value, tuple):
+        return _tuple_like(value, map(_own, value))
     return value.item() if isinstance(value, np.generic) else value
 
 

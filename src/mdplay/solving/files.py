@@ -25,7 +25,8 @@ from mdplay.errors import FormatError
 from mdplay.game import Game
 from mdplay.identity import check_rules, game_identity
 from mdplay.running import num_threads
-from mdplay.solving.hashed import CLOSED, NOT_A_VALUE, HashTable, has_whole_values
+from mdplay.solving.hashed import HashTable, has_whole_values
+from mdplay.solving.hashed_kernel import CLOSED, NOT_A_VALUE
 from mdplay.solving.indexed import IndexedTable
 from mdplay.solving.question import Question, Solver
 from mdplay.solving.retrograde import RANK_SHIFT, RetrogradeTable, prepared, retrograde

@@ -19,14 +19,8 @@ from mdplay.checking.promises import SLACK, blame_position, number_of
 from mdplay.errors import GameError, UnknownName
 from mdplay.game import Game
 from mdplay.running import Show, Watch
-from mdplay.solving.hashed import (
-    REAL_LIMIT,
-    WHOLE_LIMIT,
-    final_value,
-    has_whole_values,
-    is_better,
-    signed,
-)
+from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
+from mdplay.solving.hashed_kernel import final_value, is_better, signed
 from mdplay.solving.values import StateValue
 from mdplay.states.choices import no_chance, no_player
 from mdplay.states.memory import require

@@ -28,7 +28,7 @@ from mdplay.checking.promises import blame_position, hold_promises, number_of
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.running import Show, Watch
-from mdplay.solving.hashed import final_value
+from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import TIE, StateValue
 from mdplay.states.choices import no_player
 from mdplay.states.memory import require

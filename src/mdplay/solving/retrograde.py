@@ -30,8 +30,7 @@ from mdplay.bridge import borrow, get, kernel, native, prefetch, put, width
 from mdplay.contract import method_hints
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.running import Show, Watch
-from mdplay.solving.hashed import stopped_after
+from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Layout, key_of, num_words, read_key, state_of

@@ -29,8 +29,7 @@ from mdplay.bridge import borrow, get, kernel, part, put
 from mdplay.checking.promises import hold_promises, number_of
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
-from mdplay.running import Show, Watch
-from mdplay.solving.hashed import stopped_after
+from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.question import Question
 from mdplay.solving.values import Choice, StateValue
 

@@ -1,0 +1,284 @@
+"""The kernels of backward induction on a hash table (`hashed.py`): one depth-first search over all states.
+
+Each edge costs one lookup in the table; a follower that is still open closes a circle, which the search reports.
+
+The last word of a row of the table is its entry:
+
+    0            free
+    1            open
+    otherwise    closed, with a whole value: value << 32 | 2 + distance
+                 closed, with a real value: the bits of the number, XOR those of a NaN that no game has
+
+Whole values of 2**31 and more are kept like real ones, below 2**53, and without distances; a search that meets
+one starts again in that form.  No value is cut: ``limit`` bounds all that a search may write.
+
+A state where chance moves right after an action has no slot: it is searched again whenever it is met, from states
+that are closed then.  2048 so needs little more than half the memory.
+
+Why every access of the search is inside: a slot is at most ``last``, by the hash's mask or ``find_key``, which
+ends because ``most`` leaves slots free; a follower c and all that belongs to it is below ``len(hints)``, and a
+frame below ``len(frames)``, because both are asked for before a state is opened.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import lowest, nonempty, popcount, without_lowest
+from mdplay.bridge import borrow, get, kernel, load, pack, part, prefetch, put
+from mdplay.checking.promises import SLACK
+from mdplay.solving.values import TIE
+from mdplay.states.choices import canonical, choices_of, no_chance, no_player
+from mdplay.states.keys import find_key, hash_key, write_key
+
+FREE, OPEN, CLOSED = 0, 1, 2
+NOT_A_VALUE = 0x7FF8_0000_0000_0001
+NO_SLOT, PASSING = -1, 2
+FULL_SHARE = 0.75  # of the slots in use: time to double
+MOST_DISTANCE = (1 << 32) - 1 - CLOSED
+
+FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP, TOO_LARGE, BROKEN = range(8)
+NEXT, END, SLOT, CHANCE, DISTANCE, COLUMNS = range(6)  # of a frame: an open state on the way
+AHEAD = 4  # followers asked for before they are looked at
+
+
+class Rows(NamedTuple):
+    """The table: its rows one after the other, how keys and entries are packed, the largest value that fits."""
+
+    rows: NDArray[np.int64]
+    layout: NDArray[np.int64]
+    whole: bool
+    limit: float
+
+
+class OpenStates(NamedTuple):
+    """The states on the way and their followers.
+
+    A frame is an open state: its followers from NEXT to END are still to be looked at.  Follower c has its words
+    in ``followers[c]``, its key in ``keys``, in ``gains[c]`` the reward or the probability of going there, and in
+    ``hints[c]`` the slot where it may be, then a bit for having none, then a bit for the other player's turn.
+    """
+
+    frames: NDArray[np.int64]
+    bests: NDArray[np.float64]  # of each frame: the best value so far
+    followers: NDArray[np.uint64]
+    keys: NDArray[np.int64]
+    hints: NDArray[np.int64]
+    gains: NDArray[np.float64]
+
+
+@part
+def signed(game: Any, s: Any, t: Any, value: float) -> float:
+    """Return what t is worth to the mover of s, given what it is worth to its own."""
+    return value if game.player(s) == game.player(t) else -value
+
+
+@part
+def final_value(game: Any, s: Any) -> float:
+    """Return what a finished game is worth to the player whose turn it would be."""
+    result = float(game.result(s))
+    return -result if game.player(s) == 1 else result
+
+
+@part
+def is_better(value: float, distance: int, best: float, best_distance: int) -> bool:
+    """Tell whether a value and distance are preferred: more, else sooner, or later when it is a loss."""
+    if best == -np.inf:
+        return True
+    slack = TIE * max(1.0, abs(best))
+    if value > best + slack:
+        return True
+    return value >= best - slack and (distance > best_distance if best < -slack else distance < best_distance)
+
+
+@part
+def entry_of(whole: bool, value: float, distance: int) -> int:
+    """Return the entry of a closed state."""
+    if whole:
+        return (int(value) << 32) + CLOSED + distance
+    return int(np.float64(value).view(np.int64) ^ NOT_A_VALUE)
+
+
+@part
+def is_closed(entry: int) -> bool:
+    """Tell whether an entry holds a value."""
+    return entry != FREE and entry != OPEN
+
+
+@part
+def value_of(entry: int, whole: bool) -> float:
+    """Return the value in a closed entry."""
+    return float(entry >> 32) if whole else np.int64(entry ^ NOT_A_VALUE).view(np.float64)
+
+
+@part
+def distance_of(entry: int, whole: bool) -> int:
+    """Return the distance in a closed entry; 0 where none is kept."""
+    return int(entry & 0xFFFF_FFFF) - CLOSED if whole else 0
+
+
+@kernel(plain_first=True)
+def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, way: OpenStates) -> Any:
+    """Close follower 0 and every state that it reaches, in place; return how it went, the states, the follower."""
+    rows, layout, whole, limit = borrow(table.rows), borrow(table.layout), table.whole, table.limit
+    frames, bests, followers = borrow(way.frames), borrow(way.bests), borrow(way.followers)
+    key, hints, gains = borrow(way.keys), borrow(way.hints), borrow(way.gains)
+    num_words = len(key) // len(hints)
+    row = num_words + 1
+    last, most = len(rows) // row - 1, int(FULL_SHARE * len(rows) / row)
+    depth, distance = 0, 0
+    while True:
+        c, end = frames[depth, NEXT], frames[depth, END]
+        if c < end:
+            if c + AHEAD < end:
+                prefetch(rows, (hints[c + AHEAD] >> 2) * row)
+            slot, entry = find_entry(rows, last, hints[c], key, c, num_words)
+            if entry == FREE:
+                s = load(game, followers, c)
+                mask, by_chance = choices_of(game, s)
+                if count >= most or stop[0]:
+                    return (STOPPED if stop[0] else FULL), count, c
+                if depth + 1 == len(frames) or end + popcount(mask) > len(hints):
+                    return TOO_DEEP, count, c
+                count += mark_open(rows, slot, key, c, num_words)
+                depth += 1
+                bests[depth] = 0.0 if by_chance else -np.inf if nonempty(mask) else final_value(game, s)
+                write_frame(frames, depth, end, slot, by_chance)
+                total = 0.0
+                while nonempty(mask):
+                    t, gains[end], status = follow(game, s, lowest(mask), by_chance, limit)
+                    if status != FINISHED:
+                        return status, count, c
+                    mask = without_lowest(mask)
+                    total += gains[end]
+                    if not write_follower(game, t, layout, num_words, followers, key, end):
+                        return TOO_WIDE, count, end
+                    first = int(hash_key(key, end * num_words, num_words) & last)
+                    prefetch(rows, first * row)
+                    hints[end] = first << 2 | turn_bits(game, s, t, by_chance)
+                    end += 1
+                if by_chance and abs(total - 1.0) > SLACK:
+                    return BROKEN, count, c
+                frames[depth, END], progress[0] = end, count
+                continue
+            if entry == OPEN:
+                return CIRCLE, count, c
+            value, distance = value_of(entry, whole), distance_of(entry, whole)
+        elif depth == 0:
+            return FINISHED, count, 0
+        else:  # no follower is left: close the state and go on with the one before
+            value, distance = bests[depth], frames[depth, DISTANCE] + 1
+            if not abs(value) <= limit or distance > MOST_DISTANCE:
+                return TOO_LARGE, count, frames[depth - 1, NEXT]
+            if frames[depth, SLOT] != NO_SLOT:
+                put(rows, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
+            depth -= 1
+            c = frames[depth, NEXT]
+        add_value(frames, bests, depth, -value if hints[c] & 1 else value, distance, gains[c])
+        frames[depth, NEXT] = c + 1
+
+
+@part
+def find_entry(rows: Any, last: int, hint: int, key: Any, c: int, num_words: int) -> Any:
+    """Return the slot of follower c, if it has one, and its entry."""
+    if hint & PASSING:
+        return NO_SLOT, FREE
+    slot = find_key(rows, last, hint >> 2, key, c * num_words, num_words)
+    return slot, int(get(rows, slot * (num_words + 1) + num_words))
+
+
+@part
+def write_frame(frames: Any, depth: int, first: int, slot: int, by_chance: bool) -> None:
+    """Write the frame of a state whose followers begin at ``first``."""
+    frames[depth, NEXT], frames[depth, SLOT] = first, slot
+    frames[depth, CHANCE], frames[depth, DISTANCE] = by_chance, -1
+
+
+@part
+def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
+    """Write the key of follower c into its slot, if it has one; return how many slots are filled."""
+    if slot == NO_SLOT:
+        return 0
+    for j in range(num_words):
+        put(rows, slot * (num_words + 1) + j, get(key, c * num_words + j))
+    put(rows, slot * (num_words + 1) + num_words, OPEN)
+    return 1
+
+
+@part
+def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any:
+    """Return what an action or an outcome leads to, its reward or probability, and FINISHED or what is wrong."""
+    t, gain = game.step(s, choice) if not by_chance else game.outcome(s, choice), 0.0
+    status = BROKEN if no_player(game, t) else FINISHED
+    if by_chance:
+        gain = float(game.probability(s, choice))
+        status = BROKEN if no_chance(gain) else status
+    elif game.has_reward:
+        gain = float(game.reward(s, choice))
+        status = TOO_LARGE if not abs(gain) <= limit else status
+    return canonical(game, t), gain, status
+
+
+@part
+def write_follower(game: Any, t: Any, layout: Any, num_words: int, followers: Any, key: Any, at: int) -> bool:
+    """Write a state and its key at a place; return False if a field is wider than the layout allows."""
+    packed = pack(game, t)
+    for j in range(len(packed)):
+        followers[at, j] = packed[j]
+    return write_key(game, t, layout, num_words, key, at * num_words)
+
+
+@part
+def turn_bits(game: Any, s: Any, t: Any, by_chance: bool) -> int:
+    """Return the bits of a hint: whether t has no slot, and whether it is the other player's turn."""
+    bits = int(game.player(s) != game.player(t))
+    if game.has_outcomes and not by_chance and nonempty(game.outcomes(t)):
+        bits |= PASSING
+    return bits
+
+
+@part
+def add_value(frames: Any, bests: Any, depth: int, value: float, distance: int, gain: float) -> None:
+    """Let the open state at a depth know what a follower is worth to its mover."""
+    if frames[depth, CHANCE]:
+        bests[depth] += gain * value
+        return
+    value += gain
+    if is_better(value, distance, bests[depth], frames[depth, DISTANCE]):
+        frames[depth, DISTANCE] = distance
+    bests[depth] = max(value, bests[depth])
+
+
+@kernel(plain_first=True)
+def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
+    """Copy the closed slots of a table into an empty one; return their number.
+
+    It has more slots than are closed, so ``find_key`` comes to a free one; all slots are within its mask.
+    """
+    old, new = borrow(rows), borrow(out_rows)
+    row = num_words + 1
+    last, count = len(out_rows) // row - 1, 0
+    for at in range(0, len(rows), row):
+        if is_closed(get(old, at + num_words)):
+            first = int(hash_key(old, at, num_words) & last)
+            slot = find_key(new, last, first, old, at, num_words)
+            for j in range(row):
+                put(new, slot * row + j, get(old, at + j))
+            count += 1
+    return count
+
+
+@kernel(plain_first=True, writes=False)
+def look_up(rows: Any, keys: Any, whole: bool) -> Any:
+    """Return the slot of a key or where it belongs, whether it is closed, its value and its distance.
+
+    A search leaves a quarter of the slots free, so the lookup ends; every slot is within the mask.
+    """
+    table, key, num_words = borrow(rows), borrow(keys), len(keys)
+    last = len(rows) // (num_words + 1) - 1
+    slot = find_key(table, last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
+    entry = get(table, slot * (num_words + 1) + num_words)
+    return slot, is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
