@@ -76,6 +76,13 @@ def from_data(name: str, given: Mapping[str, Any]) -> Game[Any]:
     return _made(found, {word: known[word].accept(value) for word, value in given.items()}, name)
 
 
+def from_text(text: str) -> Game[Any]:
+    """Return the registered game that a text of data names with its parameters; no file is opened on its word."""
+    name, _, options = text.partition(":")
+    found = maker(name[:80])
+    return _made(found, read_parameters(parameters(found), options), text)
+
+
 def _made(maker: Maker, given: dict[str, Any], text: str) -> Game[Any]:
     try:
         game = maker(**given)
@@ -102,6 +109,16 @@ def name_of(game: Game[Any]) -> tuple[str, dict[str, Any]]:
     if found:
         return min(found, key=lambda pair: len(pair[1]))
     return f"{Path(inspect.getfile(type(game))).name}:{type(game).__qualname__}", fields
+
+
+def text_of(game: Game[Any]) -> str:
+    """Return the name of a game with its parameters.
+
+    >>> text_of(make("connect-four:rows=5"))
+    'connect-four:rows=5,cols=7'
+    """
+    name, given = name_of(game)
+    return ":".join(filter(None, (name, ",".join(f"{key}={value}" for key, value in given.items()))))
 
 
 def _given_by(maker: Maker, game: Game[Any], fields: dict[str, Any]) -> dict[str, Any] | None:
@@ -156,6 +173,7 @@ def bring(game: type, **extras: Mapping[str, Any]) -> None:
     ``objectives``  makers of the game in which something else is played for: ``maker(game, aim)``
     ``learners``    ways to learn it (mdplay.learning.learners); the first is the one that is taken by itself
     ``networks``    files of networks that were learned before (mdplay.learning.shipped), each for its parameters
+    ``formats``     texts of games as others write them (mdplay.playing.formats)
     ``proofs``      a proof of the game's result and its checker
     ``views``       the game in the form that is quickest to prove
     """

@@ -26,6 +26,7 @@ GROUPS = {
         "tournament": "Play every agent against every other: cross table and Elo.",
         "evaluate": "Let an agent play a game for one: mean and distribution.",
         "engine": "Be an engine: lines of JSON on stdin and stdout.",
+        "convert": "Convert files of games to and from what others use.",
         "accuracy": "Count how often an agent's moves keep the exact value.",
     },
     "Look at a game, or write one": {

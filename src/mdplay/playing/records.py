@@ -14,6 +14,10 @@ the game was called off because it went on for too long: then the result is what
 A game that an agent lost because it failed has one field more, ``"forfeit": {"player": 1, "reason": "..."}``.  The
 result is what was earned on the way, but a loss by 1 at least; of a game for one, what was earned.
 
+``headers``, if there are any, are texts in the manner of PGN, ``{"event": "cup", "date": "2026.11.17"}``, beside
+the players (``agents``) and the result, which every record has.  Nothing writes a date by itself, so that equal
+games are equal bytes.
+
 A record that is read is replayed: every move must be legal there and the result must come out.  A file holds a
 record a line.  The game of a user's file is never loaded on a record's word: whoever reads it names the game.
 
@@ -70,6 +74,7 @@ class Record:
     by_limit: bool = False  # called off: it went on for too long
     forfeit: int | None = None  # the player whose agent failed, and lost by that
     reason: str = ""  # what it did
+    headers: tuple[tuple[str, str], ...] = ()  # event, date, site, round ..., in the order of their names
 
     def __repr__(self) -> str:
         result = "unfinished" if self.result is None else f"result {self.result:g}"
@@ -87,7 +92,9 @@ class Record:
     def document(self) -> dict[str, Any]:
         """Return the record for JSON."""
         name, given = name_of(self.game)
-        forfeit = {"forfeit": {"player": self.forfeit, "reason": self.reason}} if self.forfeit is not None else {}
+        extras: dict[str, Any] = {"headers": dict(self.headers)} if self.headers else {}
+        if self.forfeit is not None:
+            extras["forfeit"] = {"player": self.forfeit, "reason": self.reason}
         return {
             "format": FORMAT,
             "game": name,
@@ -102,7 +109,7 @@ class Record:
             "result": self.result if self.result is None else plain_number(self.result),
             "by_limit": self.by_limit,
             "rules": rules_of(self.game),
-            **forfeit,
+            **extras,
         }
 
     def to_json(self) -> str:
@@ -221,8 +228,15 @@ def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
         found = "an unfinished game" if end.result is None else f"a result of {plain_number(end.result)}"
         raise FormatError(f"damaged record: its moves lead to {found}, it says {result}")
     agents, given = tuple(fields["agents"]), fields["opening"]
-    last = (by_limit, player, reason)
+    last = (by_limit, player, reason, _headers_of(fields))
     return Record(game, agents, end.events, result, fields["seed"], fields["number"], start, given, *last)
+
+
+def _headers_of(fields: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    found = fields.get("headers", {})
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise FormatError("damaged record: headers are texts by name")
+    return tuple(sorted(found.items()))
 
 
 def _forfeit_of(fields: dict[str, Any]) -> tuple[int | None, str]:

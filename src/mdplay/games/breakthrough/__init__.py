@@ -1,5 +1,8 @@
 """Breakthrough: its rules."""
 
 from mdplay.games.breakthrough.rules import Breakthrough
+from mdplay.registry import bring
+
+bring(Breakthrough, formats={"sgf": "mdplay.playing.formats.sgf:SGF"})
 
 __all__ = ["Breakthrough"]

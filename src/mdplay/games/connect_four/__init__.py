@@ -7,6 +7,7 @@ from mdplay.registry import bring
 
 bring(
     ConnectFour,
+    formats={"moves": "mdplay.games.connect_four.moves:MoveStrings", "sgf": "mdplay.playing.formats.sgf:SGF"},
     networks={"rows=6,cols=7": Path(__file__).with_name("6x7.network")},
     views={"proof": "mdplay.games.connect_four.knowledge:ThreatView"},
 )

@@ -7,6 +7,7 @@ bring(
     Twenty48,
     advisers={"network": "mdplay.games.twenty48.advice:adviser"},
     agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
+    formats={"runs": "mdplay.games.twenty48.runs:Runs"},
     learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:learn_network"),
     objectives={"tile": "mdplay.games.twenty48.tiles:reach_tile"},
 )

@@ -27,7 +27,7 @@ from mdplay.game import Game
 from mdplay.playing.agents import Agent, NamedAgent, choose, leave, named_agent
 from mdplay.playing.engine.agent import EngineAgent
 from mdplay.playing.engine.process import EngineFault
-from mdplay.registry import name_of
+from mdplay.registry import text_of
 from mdplay.rng import Random
 from mdplay.running import compiling
 
@@ -99,15 +99,13 @@ def _apart(game: Game[Any], one: NamedAgent, seconds: float) -> NamedAgent | Non
 
 def _text_of(game: Game[Any]) -> tuple[str | None, bool]:
     """Return a text by which another process makes the game, None if there is none; and whether it is a file."""
-    name, given = name_of(game)
-    options = ",".join(f"{key}={value}" for key, value in given.items())
-    if ".py:" not in name:
-        return (f"{name}:{options}" if options else name), False
+    text = text_of(game)
+    if ".py:" not in text:
+        return text, False
     cls = type(game)
     if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
         return None, True  # to import a program is to run it
-    file = Path(inspect.getfile(cls)).resolve()
-    return f"{file}:{cls.__qualname__}" + (f":{options}" if options else ""), True
+    return str(Path(inspect.getfile(cls)).resolve().with_name(text)), True
 
 
 # ---------------------------------------------------------------- in a thread
