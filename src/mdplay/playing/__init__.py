@@ -6,6 +6,7 @@ perfect.py     the exact solution              tournaments.py  every agent again
 analysis.py    what an agent makes of a state  openings.py     how the games of a match differ
 games.py       one game between agents         schedule.py     which games, and what is left of them
 records.py     a game as JSON                  threads.py      games in threads
+formats/       games as others write them      engine/         programs as agents, limits of time
 results.py     finished games in SQLite        statistics.py   intervals
 terminal.py    a person at the keyboard        ratings.py      Elo
 ansi.py        boards in colour                plots.py        the picture of a tournament

@@ -1,4 +1,4 @@
-"""Runs of 2048 as text: what chance put; then a line for each move and the tile after it; an empty line at the end.
+"""Runs of 2048 as text: what chance put; then a line for each move and the tile after it; an empty line ends it.
 
     2@5 4@10
     L 2@0

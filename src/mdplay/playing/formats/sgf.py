@@ -3,9 +3,9 @@
     (;FF[4]GN[othello:side=8,discs=False]EV[cup]PB[mcts]PW[random]RE[B+]SO[mdplay];B[d3];W[c3] ...)
 
 Moves are in the game's own notation, B those of player 0 and W those of player 1; a text whose first move is W, as
-in Little Golem's Hex, has them the other way round.  Only the main line is read.  ``RE``: ``B+``, ``B+3`` by so many
-points, ``0`` a draw, ``B+F`` the other's agent failed (``GC`` says how), ``B+R`` resigned, ``Void`` called off, ``?``
-unfinished.
+in Little Golem's Hex, has them the other way round.  Only the main line is read.  ``RE``: ``B+``, ``B+3`` by so
+many points, ``0`` a draw, ``B+F`` the other's agent failed (``GC`` says how), ``B+R`` resigned, ``Void`` called
+off, ``?`` unfinished.
 """
 
 from __future__ import annotations
