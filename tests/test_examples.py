@@ -229,3 +229,34 @@ def test_every_verb(spec):
     assert solved == pytest.approx(plain_value(game_of(spec), moves))
     assert value is None or solved == pytest.approx(value)
     assert found == {"check": 3, "search": True, "depth": True, "learn": True, "play": 2}
+
+
+# ---------------------------------------------------------------- scripts and notebooks
+SAID = {
+    "compare_bandits": "thompson",
+    "learn_a_game": "Against random moves",
+    "plan_an_mdp": "worn    worth  73.8532",  # repair: -5 + 0.9 * 87.614679
+    "play_a_match": "Elo",
+    "search_a_move": "Exact score of a later position: 1",
+    "solve_a_game": "Lost for whoever moves: 4 8 12 16 20",
+}
+
+
+def test_every_script_is_run():
+    assert {path.stem for path in (ROOT / "examples").glob("*.py")} == set(SAID)
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_scripts(name):
+    assert SAID[name] in python(ROOT / "examples" / f"{name}.py")
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "examples" / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_notebooks_run_from_top_to_bottom(path):
+    cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
+    known = {}
+    for cell in cells:
+        exec("".join(cell["source"]), known)
