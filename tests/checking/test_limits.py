@@ -4,7 +4,17 @@ from typing import NamedTuple
 import pytest
 
 from mdplay import Game, GameError, LimitError, Position, make
-from mdplay.checking.limits import CUT, LEAST, MAX_MOVES, Referee, lengths, move_limit, told_limit
+from mdplay.checking.limits import (
+    CUT,
+    LEAST,
+    MAX_MOVES,
+    Referee,
+    has_margins,
+    lengths,
+    may_repeat,
+    move_limit,
+    told_limit,
+)
 
 
 class Walk(NamedTuple):
@@ -44,6 +54,20 @@ def test_only_games_that_repeat_have_a_limit_unless_somebody_says_so():
     assert move_limit(Pacing()) == round(10 * lengths(Pacing()).mean)
     assert move_limit(Pacing(), 7) == move_limit(make("2048"), 7) == 7
     assert move_limit(Pacing(2)) == LEAST
+
+
+def test_whether_positions_come_back_and_how_large_results_are():
+    class Patient(Pacing):
+        endless = -1
+
+    assert [may_repeat(game) for game in (Pacing(), Patient(1), Pacing(1))] == [True, True, False]
+    assert not any(may_repeat(make(name)) for name in ("pig", "tic-tac-toe"))  # chance ends every circle of Pig
+
+    class Large(Pacing):
+        def result(self, s: Walk) -> int:
+            return 5 * (2 * s.player - 1)
+
+    assert [has_margins(game) for game in (Pacing(), Large())] == [False, True]
 
 
 def test_a_game_may_say_its_limit():

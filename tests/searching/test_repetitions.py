@@ -2,12 +2,13 @@
 
 import pytest
 
-from mdplay import make, match, search, solve
+from mdplay import learn, make, match, mcts, search, solve
 from mdplay.errors import LimitError
+from mdplay.searching.selecting import REPEATED
 from tests.helpers import COMPILED
-from tests.solving.loopy_graphs import naive, random_graph
+from tests.solving.loopy_graphs import GOES_ON, Graph, Losing, Winning, naive, random_graph
 
-SEEDS = range(3) if COMPILED else range(40)
+SEEDS = [7, 71, 135] if COMPILED else [*range(12), 71, 135, 194]  # the last ones: wins of several sizes
 
 
 def exact(game):
@@ -16,22 +17,53 @@ def exact(game):
     return -value if game.movers[game.root] else value
 
 
-@pytest.mark.parametrize("agent, options", [("heuristic", {"depth": 7}), ("mcts", {"simulations": 150})])
-def test_what_is_proven_is_true(agent, options):
+@pytest.mark.parametrize("kind", [Graph] if COMPILED else [Graph, Winning, Losing])
+@pytest.mark.parametrize("agent, options", [("heuristic", {"depth": 4}), ("mcts", {"simulations": 150})])
+def test_what_is_proven_is_true(agent, options, kind):
     proven = 0
     for seed in SEEDS:
-        game = random_graph(seed, 14)
+        game = random_graph(seed, 14, kind)
         found = search(game, agent=agent, **options)
         proven += found.proven
         assert not found.proven or found.value == exact(game), seed
     assert proven or COMPILED
 
 
+# Player 0 gives up at 2, a loss, or goes to 1, from where player 1 has to lead back.
+CIRCLE = (1, 2, 1, 0, 0, 0, 0, 0, 0), (0, 1, 0), (GOES_ON, GOES_ON, -1)
+
+
+@pytest.mark.parametrize("kind, value", [(Graph, 0), (Winning, 1)])
+def test_going_round_is_worth_endless_play(kind, value):
+    """Random games from anywhere end in a loss: only the circle itself tells."""
+    found = mcts(kind(*CIRCLE), simulations=200)
+    assert found.value == pytest.approx(value, abs=0.1) and not found.proven
+    assert found.action in (0, 2)
+    assert found.nodes == 10  # the root, two and three moves on: below what came back nothing is searched
+    assert mcts(kind(*CIRCLE), simulations=200, expansion="all").nodes == 10
+
+
+def test_a_kept_tree_forgets_what_came_back_to_an_earlier_root():
+    game = Graph(*CIRCLE)
+    first = mcts(game, simulations=50)
+    again = mcts(game, game.step(game.initial(), 0), simulations=50, reuse=first)
+    assert again.value == pytest.approx(0.0, abs=0.1)
+    assert again.nodes == 13  # what had come back to the first root has moves again: three more, and theirs
+
+
+def test_a_network_does_not_go_round():
+    game = make("dodgem")
+    network = learn(game, episodes=3).network
+    found = mcts(game, simulations=400, network=network)
+    assert any(node["proof"] == REPEATED for node in found.tree.places[0][0].nodes)
+
+
 @pytest.mark.skipif(COMPILED, reason="many games to compile; plain Python runs the same code")
-def test_proof_search_proves_or_refuses():
+@pytest.mark.parametrize("kind", [Graph, Winning, Losing])
+def test_proof_search_proves_or_refuses(kind):
     told = 0
-    for seed in range(12):
-        game = random_graph(seed, 10)
+    for seed in range(6):
+        game = random_graph(seed, 10, kind)
         try:
             assert solve(game, method="proof").value() == exact(game), seed
             told += 1

@@ -22,6 +22,7 @@ MAX_MOVES = 1_000_000  # a game that comes so far never ends
 TIMES = 10  # the mean length
 LEAST = 100  # no game is called off sooner unless somebody says so
 CUT = 500  # moves of a random game of the sample
+ENDS = 1000  # moves of all random games that show what ends are worth
 FEW, MANY = 4, 20  # games of a sample, before and after a position came again
 
 
@@ -41,24 +42,37 @@ def lengths(game: Game[Any]) -> Lengths:
         for number in range(MANY):
             if number == FEW and not repeats:
                 break
-            length, again = _random_length(game, Random(0, number))
-            seen.append(length)
-            repeats |= again
+            states = _random_game(game, Random(0, number))
+            seen.append(len(states) - 1)
+            repeats |= len(set(states)) < len(states)
     return Lengths(sum(seen) / len(seen), repeats)
 
 
-def _random_length(game: Game[Any], rng: Random) -> tuple[int, bool]:
-    """Return the length of a random game, and whether a state came again."""
-    s, met = game.initial(), set()
-    for number in range(CUT):
-        met.add(s)
+def _random_game(game: Game[Any], rng: Random) -> list[Any]:
+    """Return the states of a random game, at most 500 moves of it."""
+    states = [game.initial()]
+    while len(states) <= CUT:
+        s = states[-1]
         if nonempty(game.outcomes(s)):
-            s = game.outcome(s, game.draw(s, rng.word()))
+            states.append(game.outcome(s, game.draw(s, rng.word())))
         elif nonempty(game.legal(s)):
-            s = game.step(s, rng.pick(game.legal(s)))
+            states.append(game.step(s, rng.pick(game.legal(s))))
         else:
-            return number, len(met) <= number
-    return CUT, len(met) < CUT
+            break
+    return states
+
+
+@lru_cache(maxsize=64)
+def has_margins(game: Game[Any]) -> bool:
+    """Tell whether results are beyond -1 .. 1, as far as random games in plain Python show: some wins are better."""
+    number, moves = 0, 0
+    with blaming(game):
+        while moves < ENDS:
+            states = _random_game(game, Random(1, number))
+            number, moves = number + 1, moves + len(states)
+            if len(states) <= CUT and not abs(game.result(states[-1])) <= 1:
+                return True
+    return False
 
 
 def told_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
@@ -76,6 +90,13 @@ def told_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
 def repeating_limit(game: Game[Any]) -> int:
     """Return the moves after which a game that has come back to a position is called off."""
     return max(LEAST, round(TIMES * lengths(game).mean))
+
+
+def may_repeat(game: Game[Any]) -> bool:
+    """Tell whether positions come back without chance: the game says what endless play is worth, or is seen to."""
+    if game.has_outcomes or game.has_size:  # a number for each state rises with every move
+        return False
+    return game.endless != 0 or lengths(game).repeats
 
 
 def move_limit(game: Game[Any], max_moves: int | None = None) -> int:

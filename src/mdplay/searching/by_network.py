@@ -21,8 +21,8 @@ from mdplay.rng import stream
 from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.selecting import LOST, PROVEN
 from mdplay.searching.selectors import Arm, Selector
-from mdplay.searching.simulating import back_up, expand_by, is_extreme, proof_of
-from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, has_room, scale_for
+from mdplay.searching.simulating import back_up, expand_by, is_extreme, note_margin, proof_of
+from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, has_room, is_repeated, scale_for
 
 TEMPERATURE = 0.1  # of the priors, on the scale 0 .. 1 of values
 
@@ -67,10 +67,11 @@ def simulate_by_network(
         if (grows and not room) or tally[0].broken:
             return  # the same descent again when there is more room
         node = int(path[depth].node)
-        if nodes[node].proof:
+        if is_repeated(game, nodes, tally, path, root, s, depth) or nodes[node].proof:
             value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
         elif is_over(game, s):
             value, exact = float(game.result(s)), True
+            note_margin(game, nodes, tally, value)
         else:
             bounds = bounds_of(game, s, knowledge)
             if is_settled(bounds) and node > 0:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mdplay.bits import covers, elements
 from mdplay.bridge import native, width, words
 from mdplay.checking.broken import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept
+from mdplay.checking.limits import has_margins
 from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
@@ -232,8 +233,11 @@ def summary(job: Deepening, seconds: float) -> SearchResult:
 
 
 def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveStatistics:
-    """Return a move's figures; a value beyond all guesses is a result again, and certain if chance has no part."""
+    """Return a move's figures; a value beyond all guesses is a result again.
+
+    It is certain if chance has no part and no result is beyond -1 .. 1: among guesses may be a better win.
+    """
     decided = not job.game.has_reward and not job.plain and abs(value) > WIN / 2
     shown = round(value / WIN, 3) if decided else value
-    proven = job.exact or (decided and not job.game.has_outcomes)
+    proven = job.exact or (decided and not job.game.has_outcomes and abs(shown) <= 1 and not has_margins(job.game))
     return MoveStatistics(action, job.game.move_text(job.state, action), nodes, shown, proven)

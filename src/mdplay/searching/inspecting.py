@@ -16,6 +16,7 @@ from typing import Any
 from mdplay.bits import nonempty
 from mdplay.files import write
 from mdplay.game import Game
+from mdplay.searching.selecting import LOST, PROVEN
 from mdplay.searching.tree import Tree
 
 Place = tuple[Tree, int]
@@ -39,7 +40,7 @@ class Node:
             node = tree.nodes[k]
             visits += int(node["pulls"])
             total += float(node["value"]) * int(node["pulls"])
-            if node["proof"]:
+            if node["proof"] in (PROVEN, LOST):
                 proven.append(float(node["value"]))
         value = proven[0] if proven else total / visits if visits else 0.0
         return visits, value, bool(proven)

@@ -31,9 +31,10 @@ from mdplay.running import Show, Stopwatch, Watch, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.inspecting import Node
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+from mdplay.searching.selecting import OPEN, REPEATED
 from mdplay.searching.selectors import UCB1, Selector
 from mdplay.searching.simulating import EXPANSIONS
-from mdplay.searching.tree import Tree, copy_subtree, new_path, new_tree
+from mdplay.searching.tree import GameKind, Tree, copy_subtree, kind_of, new_path, new_tree
 
 SIMULATIONS = 10_000
 MAX_BYTES = 1 << 30
@@ -79,10 +80,10 @@ def mcts(
     selector = PUCT() if network is not None else selector or UCB1()
     count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
     watch = watch or Watch(count, show, interruptible=interruptible)
-    limit = move_limit(game, max_moves)
+    limit, kind = move_limit(game, max_moves), kind_of(game)
     trees = _kept_trees(reuse, s, selector, count, max_bytes // count, limit)
     for _ in range(count - len(trees)):
-        trees.append(new_tree(s, selector, first_span(game, expansion), max_bytes // count, limit))
+        trees.append(new_tree(s, selector, first_span(game, expansion), max_bytes // count, limit, kind))
     budget = simulations or (MOST_SIMULATIONS * count if seconds else SIMULATIONS)
     if budget > MOST_SIMULATIONS * count:
         raise LimitError(f"simulations={budget} are too many; at most {MOST_SIMULATIONS:,} a thread")
@@ -191,9 +192,11 @@ def _is_worth_keeping(tree: Tree, k: int, selector: Selector) -> bool:
 
 
 def _subtree(tree: Tree, k: int, s: Any, max_bytes: int, limit: int) -> Tree:
-    span = float(tree.tally[0].low), float(tree.tally[0].high)
-    kept = new_tree(s, tree.selector, span, max_bytes, limit, room=len(tree.nodes))
+    tally = tree.tally[0]
+    span, kind = (float(tally.low), float(tally.high)), GameKind(bool(tally.repeats), bool(tally.margins))
+    kept = new_tree(s, tree.selector, span, max_bytes, limit, kind, room=len(tree.nodes))
     kept.tally[0].nodes = copy_subtree(tree.nodes, k, kept.nodes)
+    kept.nodes["proof"][kept.nodes["proof"] == REPEATED] = OPEN  # what came back may lie above the new root
     return kept
 
 

@@ -15,13 +15,14 @@ from mdplay.bits import mix, unit
 from mdplay.bridge import part
 from mdplay.searching.selectors import Arm, Pull
 
-OPEN, PROVEN, LOST = range(3)
+OPEN, PROVEN, LOST, REPEATED = range(4)
 ARM_FIELDS = [
     ("value", np.float64),  # mean of the rewards (`mean` is a method of numpy's records)
     ("square", np.float64),  # mean of the squared rewards, if the selector asks for it
     ("weight", np.float64),  # the selector's own number
     ("pulls", np.int32),
-    ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that nobody should pull it
+    ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that nobody should pull it;
+    # REPEATED, in a tree: the position was met on the way here, so nothing below is searched
 ]
 ARM = np.dtype((np.record, np.dtype(ARM_FIELDS, align=True)))
 

@@ -5,15 +5,19 @@ one       one descent, one new node, one rollout, one visit to every node on the
           (``bounds``) if its knowledge is used; nodes whose value is certain are proven.
 all       the descent adds a visit to every node it enters; ALL children of the leaf are made and played out once;
           each result adds a visit and, for the player who moved into the node, 1 for a win.  A finished leaf
-          gives its visit and nothing else.
+          and a repeated one give their visit and nothing else.
 
 Both return when they are done, stopped (but not before one simulation, unless its random game is endless), when
 the game broke a promise (``broken`` in the tally), or when the array must grow: call them again and they go on.
 Simulation number i has a random stream of its own, so interruptions change nothing.
 
+A position that was met before on its path from the root is worth ``endless``, and nothing below it is searched;
+that is no proof, since another path may lead there.
+
 A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over or settled there, when a
 child is proven to be the best that can be, or when all its children are proven.  A move proven to be the worst is
-not tried again.  Games with chance are not proven.
+not tried again.  Games with chance are not proven.  Where results go beyond -1 .. 1 nobody knows the best that can
+be: then all children decide.
 """
 
 from __future__ import annotations
@@ -29,8 +33,8 @@ from mdplay.game import Bounds
 from mdplay.rng import stream
 from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.playouts import rollout
-from mdplay.searching.selecting import LOST, PROVEN, Scale, learn, reward_arm
-from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, expand, has_room, scale_for
+from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Scale, learn, reward_arm
+from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, expand, has_room, is_repeated, scale_for
 
 
 # ---------------------------------------------------------------- the standard form
@@ -60,7 +64,7 @@ def simulate(
         if (grows and not room) or tally[0].broken:
             return  # the same descent again when there is more room
         node = int(path[depth].node)
-        if nodes[node].proof:
+        if is_repeated(game, nodes, tally, path, root, s, depth) or nodes[node].proof:
             value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
         else:
             bounds = Bounds(0, 1, 0)
@@ -72,11 +76,14 @@ def simulate(
                     s = enter(game, nodes, tally, path, depth, s, int(nodes[node].first))
             if names_the_move(bounds):
                 value, exact = float(bounds.low) - path[depth].gain, True
+            elif is_repeated(game, nodes, tally, path, root, s, depth):
+                value, exact = float(game.endless), False
             else:
                 value, exact = evaluate(game, tally, s, x, knowledge, stop)
             exact = exact and solver and not game.has_outcomes
             if tally[0].broken:
                 return
+            note_margin(game, nodes, tally, value)
         back_up(game, selector, nodes, tally, path, depth, value, exact)
         tally[0].done += 1
         progress[thread] += 1
@@ -102,12 +109,31 @@ def evaluate(game: Any, tally: Any, s: Any, x: Any, knowledge: bool, stop: Any) 
     bounds = bounds_of(game, s, knowledge)
     if is_settled(bounds):
         return float(bounds.low), True
-    result, moves, _ = rollout(game, s, x, int(tally[0].max_moves), stop)
-    if moves < 0:
-        note_end(tally, moves)
-    elif not abs(result) <= LARGEST:
+    result, moves, _ = sampled(game, tally, s, x, stop)
+    if moves >= 0 and not abs(result) <= LARGEST:
         tally[0].broken = NUMBERS
     return result, moves == 0
+
+
+@part
+def sampled(game: Any, tally: Any, s: Any, x: Any, stop: Any) -> Any:
+    """Return the result of a random game, its moves, the random state; called off, it is worth endless play."""
+    result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
+    if moves < 0:
+        note_end(tally, moves)
+        result += game.endless
+    return result, moves, x
+
+
+@part
+def note_margin(game: Any, nodes: Any, tally: Any, result: float) -> None:
+    """Note the first result beyond a win; what was proven because nothing beats a win is open again."""
+    if game.has_reward or tally[0].margins or abs(result) <= 1.0:
+        return
+    tally[0].margins = 1
+    for k in range(int(tally[0].nodes)):
+        if nodes[k].proof == PROVEN or nodes[k].proof == LOST:
+            nodes[k].proof = OPEN
 
 
 @part
@@ -149,9 +175,9 @@ def back_up(
 def is_extreme(game: Any, tally: Any, sign: int, value: float) -> Any:
     """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
-    Points earned on the way hide what is extreme: a game with rewards has no such value.
+    Points earned on the way hide what is extreme, and so do results of any size: such a game has no such value.
     """
-    if game.has_reward:
+    if game.has_reward or tally[0].margins:
         return False
     return value >= tally[0].high if sign > 0 else value <= tally[0].low
 
@@ -167,7 +193,7 @@ def proof_of(game: Any, nodes: Any, tally: Any, node: int, sign: int, value: flo
     first = int(nodes[node].first)
     best = nodes[first].value
     for k in range(first, first + int(nodes[node].kids)):
-        if not nodes[k].proof:
+        if nodes[k].proof == OPEN or nodes[k].proof == REPEATED:
             return False, value
         best = max(best, nodes[k].value)
     return True, sign * best
@@ -209,11 +235,11 @@ def simulate_all(
         for d in range(1, depth + 1):
             reward_arm(selector, nodes, int(path[d].node), 0.0)
         count = 1
-        if room and depth < MAX_DEPTH:
-            count = play_children(game, selector, nodes, tally, path, depth, s, x, stop)
-        else:
-            result, moves, _ = rollout(game, s, x, int(tally[0].max_moves), stop)
-            note_end(tally, moves)
+        again = is_repeated(game, nodes, tally, path, root, s, depth)
+        if room and depth < MAX_DEPTH and not again:
+            count = play_children(game, selector, nodes, tally, path, depth, root, s, x, stop)
+        elif not again:
+            result, _, _ = sampled(game, tally, s, x, stop)
             add_result(selector, nodes, tally, path, depth, result)
         if tally[0].broken:
             return
@@ -225,7 +251,7 @@ def simulate_all(
 
 @part
 def play_children(
-    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, x: Any, stop: Any
+    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, root: Any, s: Any, x: Any, stop: Any
 ) -> int:
     """Make all children of the path's last node and play out each of them once; the number of simulations."""
     node = int(path[depth].node)
@@ -233,8 +259,9 @@ def play_children(
     first, kids = int(nodes[node].first), int(nodes[node].kids)
     for k in range(first, first + kids):
         child = enter(game, nodes, tally, path, depth + 1, s, k)
-        result, moves, x = rollout(game, child, x, int(tally[0].max_moves), stop)
-        note_end(tally, moves)
+        result = float(game.endless)
+        if not is_repeated(game, nodes, tally, path, root, child, depth + 1):
+            result, _, x = sampled(game, tally, child, x, stop)
         if tally[0].broken:
             return 0
         add_result(selector, nodes, tally, path, depth + 1, result)

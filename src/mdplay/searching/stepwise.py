@@ -28,7 +28,7 @@ from mdplay.searching.inspecting import Node
 from mdplay.searching.mcts import MOST_SIMULATIONS, check_search, first_span, grow, simulating, summary
 from mdplay.searching.result import SearchResult, stopping_after
 from mdplay.searching.selectors import UCB1, Selector
-from mdplay.searching.tree import MOST_NODES, NODE, Tree, new_tree
+from mdplay.searching.tree import MOST_NODES, NODE, kind_of, new_tree
 
 MAX_BYTES = 256 << 20
 
@@ -60,7 +60,10 @@ class Search:
         self.stopped = False
         span = first_span(game, expansion)
         selector = PUCT() if network is not None else selector or UCB1()
-        self._tree = _whole_tree(self.state, selector, span, max_bytes, move_limit(game))
+        most = min(max_bytes // NODE.itemsize, MOST_NODES)
+        given = (self.state, selector, span, max_bytes, move_limit(game), kind_of(game))
+        tree = new_tree(*given, room=most)
+        self._tree = replace(tree, max_nodes=most)  # all the room that it may ever take, given as it is used
         self._step = Watch()  # of the step that runs
         self._grow = partial(
             grow, simulating(game, expansion, network, ready=True), game, seed, solver, knowledge, self._tree
@@ -105,9 +108,3 @@ class Search:
     def root(self) -> Node:
         """The position as a node of the tree, whose children are to be looked into."""
         return Node(self.game, self.state, ((self._tree, 0),))
-
-
-def _whole_tree(state: Any, selector: Selector, span: tuple[float, float], max_bytes: int, max_moves: int) -> Tree:
-    """Return a tree of one node with all the room that it may ever take; pages are given when they are used."""
-    most = min(max_bytes // NODE.itemsize, MOST_NODES)
-    return replace(new_tree(state, selector, span, max_bytes, max_moves, room=most), max_nodes=most)

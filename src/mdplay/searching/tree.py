@@ -14,16 +14,18 @@ player moves twice.  The states are not kept: a descent makes the moves again, w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import kernel, part
+from mdplay.bridge import kernel, pack, part
 from mdplay.checking.broken import DRAW, LARGEST, NUMBERS, PLAYER
+from mdplay.checking.limits import has_margins, may_repeat
+from mdplay.game import Game
 from mdplay.rng import advance, scramble
-from mdplay.searching.selecting import ARM_FIELDS, Scale, select
+from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Scale, select
 from mdplay.searching.selectors import Selector
 
 MAX_DEPTH = 1024  # a descent that gets here goes on as a rollout
@@ -50,6 +52,8 @@ TALLY_FIELDS = [
     ("broken", np.int64),  # the promise that the game broke; 0: none
     ("max_moves", np.int64),  # after which a rollout is called off
     ("by_limit", np.int64),  # rollouts that were
+    ("repeats", np.int64),  # whether positions may come back
+    ("margins", np.int64),  # whether there are results beyond -1 .. 1: a win may not be the best that can be
 ]
 NODE, STEP, TALLY = (
     np.dtype((np.record, np.dtype(fields, align=True))) for fields in (NODE_FIELDS, STEP_FIELDS, TALLY_FIELDS)
@@ -139,7 +143,7 @@ def enter_by_chance(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s:
 
 @part
 def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any, x: Any) -> Any:
-    """Walk from the root to a node without children, or one that is proven: the state, depth, random state.
+    """Walk from the root to a node without children, proven or repeated: the state, depth, random state.
 
     Chance nodes get their children in passing, while there is room.
     """
@@ -158,6 +162,24 @@ def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any,
             s = enter(game, nodes, tally, path, depth, s, choose(selector, nodes, tally, node, game.player(s), x))
         node = int(path[depth].node)
     return s, depth, x
+
+
+@part
+def is_repeated(game: Any, nodes: Any, tally: Any, path: Any, root: Any, s: Any, depth: int) -> bool:
+    """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
+
+    There it is worth ``endless``: who went round once can do so again.  A node has one path, so the mark is for
+    good.  Chance can break a circle: games with chance have none.
+    """
+    if game.has_outcomes or not tally[0].repeats:
+        return False
+    k, wanted, earlier = int(path[depth].node), pack(game, s), root
+    for d in range(1, depth + 1):
+        if nodes[k].proof == OPEN and pack(game, earlier) == wanted:
+            nodes[k].proof = REPEATED
+            nodes[k].value = path[depth].sign * (game.endless + path[depth].gain)
+        earlier = game.step(earlier, int(nodes[int(path[d].node)].action))
+    return bool(nodes[k].proof == REPEATED)
 
 
 @kernel(plain_first=True)
@@ -208,8 +230,26 @@ class Tree:
         self.nodes.resize(min(2 * len(self.nodes), self.max_nodes), refcheck=False)
 
 
+class GameKind(NamedTuple):
+    """What random games show: whether positions may come back, and whether some wins are better than others."""
+
+    repeats: bool
+    margins: bool
+
+
+def kind_of(game: Game[Any]) -> GameKind:
+    """Return what a search has to know of a game."""
+    return GameKind(may_repeat(game), not game.has_reward and not game.has_outcomes and has_margins(game))
+
+
 def new_tree(
-    root: Any, selector: Selector, span: tuple[float, float], max_bytes: int, max_moves: int, room: int = 0
+    root: Any,
+    selector: Selector,
+    span: tuple[float, float],
+    max_bytes: int,
+    max_moves: int,
+    kind: GameKind,
+    room: int = 0,
 ) -> Tree:
     """Return a tree of one node that stays below ``max_bytes``; its rollouts are called off after ``max_moves``.
 
@@ -217,5 +257,5 @@ def new_tree(
     """
     max_nodes = min(max(max_bytes * 2 // 3 // NODE.itemsize, FIRST_ROOM), MOST_NODES)
     nodes = np.zeros(max(room, FIRST_ROOM), NODE)
-    tally = np.array([(1, 0, *span, 0, max_moves, 0)], TALLY)
+    tally = np.array([(1, 0, *span, 0, max_moves, 0, *kind)], TALLY)
     return Tree(root, selector, nodes, tally, max_nodes)
