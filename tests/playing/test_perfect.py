@@ -51,6 +51,37 @@ def test_it_never_gets_less_than_the_value_whatever_is_played_against_it(name):
             assert worst(s, player) == minimax(s) * (1 - 2 * player)
 
 
+@pytest.mark.parametrize(
+    "name, every",
+    [("dodgem", 3), ("mens-morris", 1), ("mu-torere", 1), ("chess-ending", 499)],
+)
+def test_no_won_position_is_spoiled_whoever_plays_against_it(name, every):
+    """Every move of the winner comes one ply nearer to the end, and no move of the loser leads away from it.
+
+    So a game from a won position is won within its distance: against perfect, random and mcts alike.
+    """
+    game = make(name)
+    agent = make_agent(game, "perfect")
+    solution, won, lost = agent.solution, 0, 0
+    for number in range(0, solution.states, every):
+        s = solution.table.state(number)
+        mover, plies = game.player(s), solution.distance(s)
+        if solution.value(s) == 1.0 and nonempty(game.legal(s)):
+            won += 1
+            after = game.step(s, agent.act(s, Random(0)))
+            assert (solution.value(after, player=mover), solution.distance(after)) == (1.0, plies - 1)
+        elif solution.value(s) == -1.0:
+            lost += 1
+            for after in (game.step(s, a) for a in elements(game.legal(s))):
+                assert solution.value(after, player=mover) == -1.0 and solution.distance(after) < plies
+    assert won > 5 and lost > 5
+
+
+def test_a_game_of_chance_comes_to_its_end():
+    found = match(make("pig:goal=20"), "perfect", "perfect", games=10)
+    assert all(record.result in (-1, 1) and not record.by_limit for record in found.records)
+
+
 def test_a_game_may_bring_its_own_perfect_player(tmp_path):
     player = """
 

@@ -96,10 +96,13 @@ def test_perfect_wins_what_is_won_and_every_match_ends():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["dodgem", "mens-morris", "mu-torere"])
+@pytest.mark.parametrize(
+    "name",
+    ["dodgem", "mens-morris", "mens-morris:diagonals=no", "mu-torere", "chess-ending", "chess-ending:queen=yes"],
+)
 @pytest.mark.parametrize("other, games", [("perfect", 1000), ("random", 1000), ("mcts:simulations=50", 1000)])
 def test_a_thousand_games_of_perfect_spoil_no_won_position(name, other, games):
     game = make(name)
     solution, result = solve(game), match(game, "perfect", other, games=games)
-    assert len(result.records) == games
+    assert len(result.records) == games and all(record.result is not None for record in result.records)
     assert not any(spoiled(game, solution, record) for record in result.records)
