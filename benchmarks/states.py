@@ -31,12 +31,12 @@ class Run:
 
     def line(self) -> str:
         """Return the figures."""
-        states, edges = self.work.done, self.work.edges
-        index, keys = self.work.numbering.index.nbytes, (8 * self.work.numbering.words + 2) * states
+        states, edges, numbering = self.work.done, self.work.edges, self.work.numbering
+        size = 8 * numbering.words + 2 + numbering.index.nbytes / numbering.known
         return (
             f"{states:>12,} states  {edges / states:5.1f} edges a state  {self.seconds:7.2f} s  "
             f"{states / self.seconds / 1e6:5.2f} M states/s  {edges / self.seconds / 1e6:5.1f} M edges/s  "
-            f"{(index + keys) / states:5.1f} bytes"
+            f"{size:5.1f} bytes"
         )
 
 

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from mdplay import GameError, LimitError, Position, make, solve
-from mdplay.bits import elements, popcount
+from mdplay import GameError, LimitError, Position, check_game, depth_limited, make, perft, solve
+from mdplay.bits import elements, nonempty, popcount
 from mdplay.rng import Random
 from tests.helpers import ROOT, python
 
@@ -155,6 +155,40 @@ def test_a_proof_is_never_wrong_where_positions_come_back():
             found[position.state] = proof.value(position.state)
     assert len(found) > 2
     assert found == {state: exact.value(state) for state in found}
+
+
+# ---------------------------------------------------------------- Dobutsu Shogi
+def test_dobutsu_shogi_counts_as_others_do(needs_compiler):
+    """Paths by depth as Fairy-Stockfish counts them (variant dobutsu).
+
+    From ply 7 on it goes on where a lion on the far row was attacked and left alone; here that has won.
+    """
+    game = game_of("dobutsu_shogi.py:forced=no")
+    assert [ply.paths for ply in perft(game, depth=6)] == [1, 4, 17, 123, 976, 8122, 71677]
+    assert check_game(game, games=2, compiled=False).games == 2
+
+
+def test_who_can_take_the_lion_needs_no_other_moves():
+    """The value within three plies is the same if nothing else is allowed then."""
+    forced, free = (game_of(f"dobutsu_shogi.py:forced={word}") for word in ("yes", "no"))
+    for number in range(6):
+        s, rng = forced.initial(), Random(number)
+        for _ in range(4 + number):
+            if nonempty(forced.legal(s)):
+                s = forced.step(s, rng.pick(forced.legal(s)))
+        if nonempty(forced.legal(s)):
+            one, other = (depth_limited(game, s, depth=3) for game in (forced, free))
+            assert (one.value, one.proven) == (other.value, other.proven)
+
+
+def test_the_lion_on_the_far_row():
+    game = game_of("dobutsu_shogi.py")
+    safe = game.initial()._replace(board=0x0_0_0_0_0_0_0_0_0_C_0_4, player=1)  # player 1's lion in the corner
+    assert [game.move_text(safe, a) for a in elements(game.legal(safe))] == []
+    taken = safe._replace(board=0x0_0_0_0_0_0_0_0_0_0_C_4)  # the other lion stands beside it
+    assert [game.move_text(taken, a) for a in elements(game.legal(taken))] == ["b4a4"]
+    over = game.step(taken, elements(game.legal(taken))[0])
+    assert (elements(game.legal(over)), game.result(over), game.result(safe)) == ([], -1, 1)
 
 
 # ---------------------------------------------------------------- every verb, without the compiler

@@ -5,12 +5,12 @@
     . C .     6  7  8
     E L G     9 10 11      player 1, capitals, moves up
 
-The lion goes one step in any direction, the giraffe straight, the elephant aslant, the chick one step ahead.  A chick
-that walks to the far row becomes a hen, which cannot go back aslant.  What is taken changes sides, a hen as a chick,
-and may be dropped on any free cell instead of a move.
+The lion goes one step in any direction, the giraffe straight, the elephant aslant, the chick one step ahead.  A
+chick that walks to the far row becomes a hen, which cannot go back aslant.  What is taken changes sides, a hen as
+a chick, and may be dropped on any free cell instead of a move.
 
-Actions 0 .. 57 are the steps from a cell to a neighbour (``STEPS``), action 58 + 12 * k + cell drops a chick (k = 0),
-an elephant (1) or a giraffe (2).
+Actions 0 .. 57 are the steps from a cell to a neighbour (``STEPS``), action 58 + 12 * k + cell drops a chick
+(k = 0), an elephant (1) or a giraffe (2).
 
 ``forced``: who can take the lion has no other moves.  That changes no value and no distance, and leaves only the
 positions that matter: 246,803,167, counted once with their mirror images and whoever moves (Tanaka 2009).

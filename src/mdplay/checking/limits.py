@@ -64,7 +64,7 @@ def _random_game(game: Game[Any], rng: Random) -> list[Any]:
 
 @lru_cache(maxsize=64)
 def has_margins(game: Game[Any]) -> bool:
-    """Tell whether results are beyond -1 .. 1, as far as random games in plain Python show: some wins are better."""
+    """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0
     with blaming(game):
         while moves < ENDS:
