@@ -19,7 +19,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,22 @@ TABLE_BITS = 22
 FAR = 100  # no value is as far from zero
 UNKNOWN = 2
 LINES, GOAL, TODO, LATER, MOVE, WIDTH = range(6)  # of a frame
+
+
+class Board(NamedTuple):
+    """The lines and boxes as kernels take them."""
+
+    full: int  # all lines
+    boxes: NDArray[np.int64]  # the lines of each
+    sides: NDArray[np.int64]  # of each line: its two boxes
+    alike: NDArray[np.int64]  # of each line: those of the same single box
+
+
+class BoundsTable(NamedTuple):
+    """What was proved of positions, by the slots of their hashes: low and high, each plus FAR."""
+
+    keys: NDArray[np.int64]
+    bounds: NDArray[np.int16]
 
 
 @part
@@ -95,37 +111,55 @@ def quiet(lines: int, full: int, scoring_sets: Any, num_boxes: int, alike: Any) 
     return missing & ~opening, missing & opening
 
 
+@part
+def open_boxes(lines: int, scoring_sets: Any, num_boxes: int) -> int:
+    """Return how many boxes are not complete."""
+    count = 0
+    for box in range(num_boxes):
+        count += get(scoring_sets, box) & ~lines != 0
+    return count
+
+
+@part
+def gain_of(line: int, lines: int, scoring_sets: Any, sides: Any) -> int:
+    """Return how many boxes a line, the last of these, has completed."""
+    gain = 0
+    for side in range(2):
+        box = get(sides, 2 * line + side)
+        gain += box != NOBODY and get(scoring_sets, box) & ~lines == 0
+    return gain
+
+
+@part
+def note(answer: int, lines: int, goal: int, scoring_sets: Any, keys: Any, bounds: Any) -> None:
+    """Keep an answer in the table; a position that is new to its slot gets the bounds that open boxes give."""
+    slot = int(mix(lines, 1) & len(keys) - 1)
+    if get(keys, slot) != lines + 1:
+        left = open_boxes(lines, scoring_sets, len(scoring_sets))
+        put(keys, slot, lines + 1)
+        put(bounds, 2 * slot, FAR - left)
+        put(bounds, 2 * slot + 1, FAR + left)
+    if answer:
+        put(bounds, 2 * slot, FAR + goal)
+    else:
+        put(bounds, 2 * slot + 1, FAR + goal - 1)
+
+
 @kernel
-def ask(
-    start: int,
-    goal: int,
-    full: int,
-    scoring_sets: Any,
-    sides: Any,
-    alike: Any,
-    stop: Any,
-    progress: Any,
-    keys: Any,
-    bounds: Any,
-    frames: Any,
-) -> int:
+def ask(start: int, goal: int, board: Board, stop: Any, progress: Any, table: BoundsTable, frames: Any) -> int:
     """Return whether the value of a set of lines to its mover is at least the goal; UNKNOWN when stopped.
 
-    ``keys`` and ``bounds`` are the table, in place: bounds hold low and high, each plus FAR.  A slot is within the
-    mask of the table; every frame draws a line more, so there are at most ``lines + 1``; lines and boxes are
-    those that ChainSearch has numbered.
+    A slot is within the mask of the table; every frame draws a line more, so there are at most ``lines + 1``;
+    lines and boxes are those that ChainSearch has numbered.
     """
-    scoring_sets, sides, alike = borrow(scoring_sets), borrow(sides), borrow(alike)
-    keys, bounds, num_boxes, last = borrow(keys), borrow(bounds), len(scoring_sets), len(keys) - 1
+    full, scoring_sets, sides, alike = board.full, borrow(board.boxes), borrow(board.sides), borrow(board.alike)
+    keys, bounds, num_boxes = borrow(table.keys), borrow(table.bounds), len(scoring_sets)
     depth, lines, answer = 0, start, UNKNOWN
     frames[0, GOAL] = goal
     while True:
         if answer == UNKNOWN:  # a new state at this depth
-            goal = frames[depth, GOAL]
-            slot = int(mix(lines, 1) & last)
-            low = high = 0
-            for box in range(num_boxes):
-                high += get(scoring_sets, box) & ~lines != 0
+            goal, slot = frames[depth, GOAL], int(mix(lines, 1) & len(keys) - 1)
+            high = open_boxes(lines, scoring_sets, num_boxes)
             low = -high
             if get(keys, slot) == lines + 1:
                 low, high = get(bounds, 2 * slot) - FAR, get(bounds, 2 * slot + 1) - FAR
@@ -143,20 +177,8 @@ def ask(
             lines, goal = frames[depth, LINES], frames[depth, GOAL]
             if frames[depth, MOVE] == 0:
                 answer = 1 - answer
-            done = answer == 1 or (frames[depth, TODO] | frames[depth, LATER]) == 0
-            if done:
-                slot = int(mix(lines, 1) & last)
-                if get(keys, slot) != lines + 1:
-                    high = 0
-                    for box in range(num_boxes):
-                        high += get(scoring_sets, box) & ~lines != 0
-                    put(keys, slot, lines + 1)
-                    put(bounds, 2 * slot, FAR - high)
-                    put(bounds, 2 * slot + 1, FAR + high)
-                if answer:
-                    put(bounds, 2 * slot, FAR + goal)
-                else:
-                    put(bounds, 2 * slot + 1, FAR + goal - 1)
+            if answer == 1 or (frames[depth, TODO] | frames[depth, LATER]) == 0:
+                note(answer, lines, goal, scoring_sets, keys, bounds)
             else:
                 answer = UNKNOWN
         if answer != UNKNOWN:
@@ -169,10 +191,7 @@ def ask(
         line = lowest(frames[depth, TODO])
         frames[depth, TODO] = without_lowest(frames[depth, TODO])
         lines = frames[depth, LINES] | 1 << line
-        gain = 0
-        for side in range(2):
-            box = get(sides, 2 * line + side)
-            gain += box != NOBODY and get(scoring_sets, box) & ~lines == 0
+        gain = gain_of(line, lines, scoring_sets, sides)
         frames[depth, MOVE] = gain
         frames[depth + 1, GOAL] = goal - gain if gain else 1 - goal
         depth += 1
@@ -208,12 +227,12 @@ class ChainSearch:
             raise GameError(
                 f"chains are known where boxes have four lines and lines two boxes; {game!r} is not so"
             )
-        self.game, self._full = game, game.size() - 1
-        self._boxes = np.array(game.scoring_sets, np.int64)
-        self._sides = np.array([[*pair, NOBODY, NOBODY][:2] for pair in touching], np.int64).ravel()
-        self._alike = np.array([self._same(line, touching) for line in range(lines)], np.int64)
-        self._keys: NDArray[np.int64] = np.zeros(1 << table_bits, np.int64)
-        self._bounds: NDArray[np.int16] = np.zeros(2 << table_bits, np.int16)
+        self.game = game
+        boxes = np.array(game.scoring_sets, np.int64)
+        sides = np.array([[*pair, NOBODY, NOBODY][:2] for pair in touching], np.int64).ravel()
+        alike = np.array([self._same(line, touching) for line in range(lines)], np.int64)
+        self._board = Board(game.size() - 1, boxes, sides, alike)
+        self._table = BoundsTable(np.zeros(1 << table_bits, np.int64), np.zeros(2 << table_bits, np.int16))
         self._frames: NDArray[np.int64] = np.zeros((lines + 2, WIDTH), np.int64)
 
     @staticmethod
@@ -243,8 +262,7 @@ class ChainSearch:
 
     def _ask(self, lines: int, goal: int, seconds: float | None, show: Show | None) -> tuple[int, int]:
         watch = Watch(1, show)
-        known = (self._full, self._boxes, self._sides, self._alike, watch.stop, watch.progress)
-        task = partial(ask, lines, goal, *known, self._keys, self._bounds, self._frames)
+        task = partial(ask, lines, goal, self._board, watch.stop, watch.progress, self._table, self._frames)
         with stopped_after(watch, seconds):
             answer = int(watch.run([task])[0])
         return answer, int(watch.progress[0])
