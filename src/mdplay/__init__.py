@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.learned import Learned
     from mdplay.learning.utilities import PointUtilities
-    from mdplay.mdp.planning import Plan, plan
+    from mdplay.mdp.planning import plan
     from mdplay.mdp.process import MDP
+    from mdplay.mdp.result import Plan
     from mdplay.notation import find_action
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.evaluating import Evaluation, evaluate
@@ -132,7 +133,7 @@ _PLACES = {
     "MatchResult": "mdplay.playing.matches",
     "MdplayError": "mdplay.errors",
     "NotCompiled": "mdplay.errors",
-    "Plan": "mdplay.mdp.planning",
+    "Plan": "mdplay.mdp.result",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.states.perft",
     "PointUtilities": "mdplay.learning.utilities",

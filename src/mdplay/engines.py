@@ -63,8 +63,34 @@ class Engine(Protocol):
     def share(self, value: Any) -> Any:
         """Return what stands for a large value among the arguments: each worker sees it once, and read-only."""
 
+    def actors(self, make: Callable[..., Any], count: int, *arguments: Any) -> Actors:
+        """Let workers make ``make(number, *arguments)`` for each number below ``count``, and keep them."""
+
     def close(self) -> None:
         """End the workers."""
+
+
+class Actors(Protocol):
+    """Objects that live in workers.  One whose worker dies is made again, and does again what it was at.
+
+    So it must be able to: what it is comes from its number and arguments; what calls have left in it may be gone.
+    """
+
+    def call(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of each with the same arguments, side by side, and return the answers in order."""
+
+    def exchange(self, method: str, *arguments: Any) -> tuple[Any, list[Any]]:
+        """Call a method that answers a pair; return what stands for the first parts, and the second ones.
+
+        The first parts may be large: they stay where they are, and go from worker to worker when what stands for
+        them is an argument of a later call, where it is the list of them all.
+        """
+
+    def fetch(self, held: Any) -> list[Any]:
+        """Return the first parts of an exchange."""
+
+    def close(self) -> None:
+        """End them."""
 
 
 @contextmanager

@@ -54,3 +54,21 @@ def hungry(number):
 def sleep(number, seconds):
     time.sleep(seconds)
     return number
+
+
+class Counter:
+    """An actor that counts, and dies at a call as long as there is no mark."""
+
+    def __init__(self, number, folder):
+        self.number, self.folder, self.count = number, folder, 0
+
+    def add(self, parts):
+        mark = self.folder / str(self.number)
+        if parts is not None and self.number and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.count += 1
+        return np.full(3, self.number), (self.count, None if parts is None else [part.sum() for part in parts])
+
+    def fail(self):
+        raise AgentError(f"actor {self.number}", "the agent")

@@ -28,6 +28,18 @@ def test_the_error_of_the_smallest_number_is_raised(on_ray):
         on_ray.map(tasks.fail, range(20))
 
 
+def test_actors_exchange_large_answers_and_are_made_again_when_they_die(on_ray, tmp_path):
+    actors = on_ray.actors(tasks.Counter, 2, tmp_path)
+    held, counts = actors.exchange("add", None)
+    assert counts == [(1, None), (1, None)]
+    _, counts = actors.exchange("add", held)
+    assert counts == [(2, [0, 3]), (1, [0, 3])]  # the second one died and has forgotten what it was told
+    assert [part.tolist() for part in actors.fetch(held)] == [[0, 0, 0], [1, 1, 1]]
+    with pytest.raises(AgentError, match="actor 0"):
+        actors.call("fail")
+    actors.close()
+
+
 @pytest.mark.parametrize("use", USES)
 def test_every_use_gives_the_bytes_of_the_serial_engine(on_ray, use):
     assert use(on_ray) == use("serial")

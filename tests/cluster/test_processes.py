@@ -77,6 +77,18 @@ def test_ctrl_c_ends_the_workers_at_once():
         assert {child.pid for child in active_children()} == before  # nobody waits for ten minutes
 
 
+def test_actors_exchange_large_answers_and_are_made_again_when_they_die(engine, tmp_path):
+    actors = engine.actors(tasks.Counter, 2, tmp_path)
+    held, counts = actors.exchange("add", None)
+    assert counts == [(1, None), (1, None)]
+    _, counts = actors.exchange("add", held)
+    assert counts == [(2, [0, 3]), (1, [0, 3])]  # the second one died and has forgotten what it was told
+    assert [part.tolist() for part in actors.fetch(held)] == [[0, 0, 0], [1, 1, 1]]
+    with pytest.raises(AgentError, match="actor 0"):
+        actors.call("fail")
+    actors.close()
+
+
 @pytest.mark.parametrize("use", USES)
 def test_every_use_gives_the_bytes_of_the_serial_engine(engine, use):
     assert use(engine) == use("serial") == use(None)

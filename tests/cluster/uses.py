@@ -3,9 +3,10 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mdplay import evaluate, make, match, tournament
+from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.solving.book import make_book
+from tests.mdp.test_sharded import garnet
 from tests.playing.players import named
 
 
@@ -38,4 +39,9 @@ def of_book(engine):
         return path.read_bytes()
 
 
-USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book]
+def of_plan(engine):
+    found = plan(garnet(500, 4, 5, 0.9, seed=1), threads=2, engine=engine or "serial")
+    return b"".join(array.tobytes() for array in (found.value, found.lower, found.upper, found.action))
+
+
+USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import THREADS, AnyNumber, progress
+from mdplay.cli.common import THREADS, AnyNumber, engine_option, progress
 
 if TYPE_CHECKING:
     from mdplay.mdp import Plan
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 )
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
 @click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
+@engine_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 def command(
     file: str | None,
@@ -34,6 +35,7 @@ def command(
     tolerance: float,
     bounds: bool,
     threads: int | None,
+    engine: str | None,
     as_json: bool,
 ) -> None:
     """Plan in an MDP of the CS747 text form; print the best value and action of every state.
@@ -56,7 +58,7 @@ def command(
     with progress("sweeps") as show:
         options: Any = {"tolerance": tolerance, "threads": threads, "show": lambda sweeps, _: show(sweeps)}
         if policy is None:
-            found = plan(model, method, **options)
+            found = plan(model, method, engine=engine, **options)
         else:
             found = evaluate_policy(model, read_policy(policy, model), **options)
     if as_json:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from typing import Any, Self, TypeVar
 
+from mdplay.cluster.actors import SerialActors
 from mdplay.cluster.chunks import Feed, Job, Outcome, do_chunk
 from mdplay.cluster.keeping import Kept
-from mdplay.engines import Keep, Show
+from mdplay.engines import Actors, Keep, Show
 
 T = TypeVar("T")
 Ended = Generator[tuple[list[int], Outcome], None, None]
@@ -62,6 +63,10 @@ class Executor(ABC):
 
         self.run(task, [number for number in wanted if number not in found], *arguments, done=done)
         return [found[number] for number in wanted]
+
+    def actors(self, make: Callable[..., Any], count: int, *arguments: Any) -> Actors:
+        """Let workers make objects and keep them; here they are made in this process."""
+        return SerialActors(make, count, arguments)
 
     def share(self, value: Any) -> Any:
         """Return what stands for a large value among the arguments."""

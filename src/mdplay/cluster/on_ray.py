@@ -11,11 +11,13 @@ import os
 import signal
 import sys
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from mdplay.cluster.chunks import Feed, Job, Outcome, do_chunk, sendable
 from mdplay.cluster.executor import Ended, Executor
 from mdplay.cluster.worker import limit_memory
+from mdplay.engines import Actors
 from mdplay.errors import LimitError, UnknownName
 from mdplay.running import num_threads
 
@@ -73,6 +75,12 @@ class OnRay(Executor):
         if theirs != ours:
             raise LimitError(f"the cluster has mdplay {theirs}, this machine {ours}; they must be the same")
 
+    def actors(self, make: Callable[..., Any], count: int, *arguments: Any) -> Actors:
+        """Make actors of Ray; several share a processor if there are more of them than workers."""
+        share = min(1.0, self.workers / count)
+        place = self.ray.remote(num_cpus=share, max_restarts=-1, max_task_retries=-1)(Place)
+        return RayActors(self.ray, [place.remote(make, number, arguments) for number in range(count)])
+
     def share(self, value: Any) -> Any:
         """Put a value into Ray's object store."""
         return self.ray.put(value)
@@ -81,6 +89,59 @@ class OnRay(Executor):
         """End Ray, if it was started here."""
         if self._ours:
             self.ray.shutdown()
+
+
+class Held(NamedTuple):
+    """Large answers that stay in Ray's object store."""
+
+    references: list[Any]
+
+
+class Place:
+    """What is an actor of Ray: it makes an object and hands calls on to it."""
+
+    def __init__(self, make: Callable[..., Any], number: int, arguments: tuple[Any, ...]) -> None:
+        self._object = make(number, *arguments)
+
+    def call(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Call a method of the object; large answers of others are looked up in the store."""
+        import ray
+
+        given = [ray.get(one.references) if isinstance(one, Held) else one for one in arguments]
+        return getattr(self._object, method)(*given)
+
+
+class RayActors:
+    """Actors (``mdplay.engines.Actors``) of Ray, which makes them again when their workers die."""
+
+    def __init__(self, ray: Any, places: list[Any]) -> None:
+        self._ray, self._places = ray, places
+
+    def call(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of each."""
+        return self.fetch(Held([one.call.remote(method, arguments) for one in self._places]))
+
+    def exchange(self, method: str, *arguments: Any) -> tuple[Any, list[Any]]:
+        """Call a method of each that answers a pair; the first parts stay in the object store."""
+        pairs = [one.call.options(num_returns=2).remote(method, arguments) for one in self._places]
+        smalls = self.fetch(Held([small for _, small in pairs]))
+        return Held([large for large, _ in pairs]), smalls
+
+    def fetch(self, held: Any) -> list[Any]:
+        """Return the first parts of an exchange, or other answers."""
+        try:
+            found: list[Any] = self._ray.get(held.references)
+        except self._ray.exceptions.RayTaskError as error:
+            raise error.cause from None
+        except self._ray.exceptions.RayError as error:
+            raise LimitError(f"Ray lost an actor: {_first_line(error)}") from None
+        return found
+
+    def close(self) -> None:
+        """End the actors."""
+        for one in self._places:
+            self._ray.kill(one)
+        self._places = []
 
 
 def import_ray(address: str | None) -> Any:

@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
+from mdplay.cluster.actors import SerialActors
 from mdplay.cluster.chunks import Feed, Job, Outcome
 from mdplay.cluster.executor import Ended, Executor
 from mdplay.cluster.sharing import put
-from mdplay.cluster.worker import work
+from mdplay.cluster.worker import call_object, work
+from mdplay.engines import Actors
 from mdplay.errors import GameError, LimitError
 
 TRIES = 10  # of a chunk, before it is held to kill its workers
@@ -58,6 +61,10 @@ class Processes(Executor):
         worker = self._idle.pop() if self._idle else _Worker(self._memory)
         worker.begin(told, chunk, tries)
         return worker
+
+    def actors(self, make: Callable[..., Any], count: int, *arguments: Any) -> Actors:
+        """Make objects in processes of their own."""
+        return ProcessActors(make, count, arguments, self._memory)
 
     def share(self, value: Any) -> Any:
         """Write a value into shared memory; it lies there until the engine is closed."""
@@ -125,6 +132,47 @@ class _Worker:
         self.process.join()
         self.process.close()
         self._pipe.close()
+
+
+class ProcessActors(SerialActors):
+    """Actors (``mdplay.engines.Actors``) in processes of their own; large answers go through this one."""
+
+    def __init__(
+        self, make: Callable[..., Any], count: int, arguments: tuple[Any, ...], memory: int | None
+    ) -> None:
+        self._made_of, self._memory = (make, arguments), memory
+        self._workers = [_Worker(memory) for _ in range(count)]
+
+    def call(self, method: str, *arguments: Any) -> list[Any]:
+        """Call a method of each, side by side."""
+        told = _pickled(Job(call_object, (*self._made_of, method, arguments)))
+        for number, worker in enumerate(self._workers):
+            worker.begin(told, [number], 0)
+        answers = []
+        for number in range(len(self._workers)):
+            outcome = self._awaited(number, told)
+            if outcome.error is not None:
+                raise outcome.error
+            answers += outcome.answers
+        return answers
+
+    def _awaited(self, number: int, told: bytes) -> Outcome:
+        """Return the outcome of an actor, made again by another worker as often as its own dies."""
+        while True:
+            worker = self._workers[number]
+            while not worker.has_ended:
+                wait(worker.ends, timeout=POLL_SECONDS)
+            if (outcome := worker.outcome()) is not None:
+                return outcome
+            _check_tries(worker)
+            self._workers[number] = _Worker(self._memory)
+            self._workers[number].begin(told, [number], worker.tries + 1)
+
+    def close(self) -> None:
+        """End their processes."""
+        for worker in self._workers:
+            worker.kill()
+        self._workers = []
 
 
 def _next(feed: Feed) -> tuple[list[int], int] | None:

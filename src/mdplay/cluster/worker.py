@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+from collections.abc import Callable
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
@@ -36,6 +37,18 @@ def work(pipe: Connection[Any, Any], memory: int | None) -> None:
 def _told(pickled: bytes) -> Job:
     task, arguments = pickle.loads(pickled)
     return Job(task, tuple(seen(one) if isinstance(one, Shared) else one for one in arguments))
+
+
+OBJECTS: dict[int, Any] = {}  # the actors of this process, by their numbers
+
+
+def call_object(
+    number: int, make: Callable[..., Any], arguments: tuple[Any, ...], method: str, given: tuple[Any, ...]
+) -> Any:
+    """Call a method of an actor, which is made if it is not there: the task of a worker that has actors."""
+    if number not in OBJECTS:
+        OBJECTS[number] = make(number, *arguments)
+    return getattr(OBJECTS[number], method)(*given)
 
 
 def _follow_parent() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mdplay.mdp.planning import Plan, evaluate_policy, plan, verify
+from mdplay.mdp.planning import evaluate_policy, plan, verify
 from mdplay.mdp.process import MDP
+from mdplay.mdp.result import Plan
 
 __all__ = ["MDP", "Plan", "evaluate_policy", "plan", "verify"]

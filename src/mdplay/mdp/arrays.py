@@ -134,13 +134,8 @@ class ModelArrays:
 
     @cached_property
     def rounding(self) -> float:
-        """The error of one computed backup, for rewards of size 1 and values of size 1/2.
-
-        In last digits (UNIT) of the values, for rows of n transitions: n of products and sums; 3 n + 5 of
-        probabilities that sum to 1 only to that, and for a chain made of a policy 4 n + 5 more because they were
-        divided once again; 3 of the discount, the reward and the best.  A reward is off by 4 of its own.
-        """
-        return (4 * self.longest + 8) * UNIT
+        """The error of one computed backup, for rewards of size 1 and values of size 1/2."""
+        return rounding(self.longest)
 
     @cached_property
     def largest_reward(self) -> float:
@@ -153,12 +148,27 @@ class ModelArrays:
         return self.first_choice[:-1].astype(np.uint32)
 
     def backup_error(self, value: Floats) -> float:
-        """Return a bound for the error of one backup of these values, of rounding and of the rewards.
+        """Return a bound for the error of one backup of these values, of rounding and of the rewards."""
+        return backup_error(self.longest, self.largest_reward, largest(value), self.reward_error)
 
-        The smallest numbers have no digits to lose: each product may be off by half of the tiniest one.
-        """
-        tiny = (self.longest + 8) * TINIEST
-        return self.rounding * (self.largest_reward + 2.0 * largest(value)) + self.reward_error + tiny
+
+def rounding(longest: int) -> float:
+    """Return the error of one computed backup, for rewards of size 1 and values of size 1/2.
+
+    In last digits (UNIT) of the values, for rows of n transitions: n of products and sums; 3 n + 5 of
+    probabilities that sum to 1 only to that, and for a chain made of a policy 4 n + 5 more because they were
+    divided once again; 3 of the discount, the reward and the best.  A reward is off by 4 of its own.
+    """
+    return (4 * longest + 8) * UNIT
+
+
+def backup_error(longest: int, largest_reward: float, largest_value: float, reward_error: float) -> float:
+    """Return a bound for the error of one backup, of rounding and of the rewards.
+
+    The smallest numbers have no digits to lose: each product may be off by half of the tiniest one.
+    """
+    tiny = (longest + 8) * TINIEST
+    return rounding(longest) * (largest_reward + 2.0 * largest_value) + reward_error + tiny
 
 
 def largest(numbers: Floats) -> float:

@@ -12,10 +12,11 @@ sides, and so is its echo through g/(1-g).  For a discount of 1 see `mdplay.mdp.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mdplay.mdp.arrays import TIE, TINIEST, Change, ModelArrays, largest
+from mdplay.mdp.arrays import TIE, TINIEST, Change, largest
 from mdplay.mdp.backends import Backend
 from mdplay.states.walks import Floats
 
@@ -41,20 +42,51 @@ def discounted_bounds(backend: Backend, value: Floats, q_value: Floats) -> Value
     arrays = backend.arrays
     new = np.zeros_like(value)
     change = backend.best(q_value, value, new)
-    error = arrays.backup_error(value) + 2.0**-53 * largest(new)
-    low, high = enclosure(arrays, change, error)
-    slack = 2.0**-49 * (largest(new) + abs(low) + abs(high)) + 8.0 * TINIEST  # of low, high and the sums below
-    answer, lower, upper = new + 0.5 * (low + high), new + (low - slack), new + (high + slack)
+    found = margins(arrays, change, arrays.backup_error(value), largest(new))
+    answer, lower, upper = found.around(new)
     if not arrays.endless:
         for array in (answer, lower, upper):
             array[~arrays.live] = 0.0
+    return ValueBounds(answer, lower, upper, found.width, found.shift)
+
+
+class Discounted(Protocol):
+    """What bounds ask of a model: its discount, and whether no state is terminal."""
+
+    @property
+    def discount(self) -> float:
+        """The discount, below 1."""
+
+    @property
+    def endless(self) -> bool:
+        """Whether no state is terminal."""
+
+
+class Margins(NamedTuple):
+    """How far the optimal values can be from swept ones, rounding included."""
+
+    low: float
+    high: float
+    width: float  # of the error of a difference of two actions' values
+    shift: float  # from the swept values to the middle of the bounds
+
+    def around(self, swept: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the middle of the bounds, the lower and the upper ones."""
+        return swept + self.shift, swept + self.low, swept + self.high
+
+
+def margins(model: Discounted, change: Change, error: float, most: float) -> Margins:
+    """Return the margins of a sweep: ``error`` bounds that of a backup, ``most`` the swept values' size."""
+    error += 2.0**-53 * most
+    low, high = enclosure(model, change, error)
+    slack = 2.0**-49 * (most + abs(low) + abs(high)) + 8.0 * TINIEST  # of low, high and the sums with them
     # V* - V = (V* - TV) + (TV - V) is between low / g and high / g; a q value takes g times that.
     # The rule for ties compares at the middle, which is off by less than high - low.
     width = (1.0 + 2.0 * TIE) * (high - low) + 2.0 * (error + slack)
-    return ValueBounds(answer, lower, upper, width, 0.5 * (low + high))
+    return Margins(low - slack, high + slack, width, 0.5 * (low + high))
 
 
-def enclosure(arrays: ModelArrays, change: Change, error: float = 0.0) -> tuple[float, float]:
+def enclosure(arrays: Discounted, change: Change, error: float = 0.0) -> tuple[float, float]:
     """Return how far below and above the swept values the optimal ones can be."""
     low, high = extremes(arrays, change)
     low, high = low - error, high + error
@@ -62,18 +94,18 @@ def enclosure(arrays: ModelArrays, change: Change, error: float = 0.0) -> tuple[
     return factor * low - error, factor * high + error
 
 
-def extremes(arrays: ModelArrays, change: Change) -> tuple[float, float]:
+def extremes(arrays: Discounted, change: Change) -> tuple[float, float]:
     """Return the smallest and the largest change of all states, terminal ones too."""
     return (change.low, change.high) if arrays.endless else (min(change.low, 0.0), max(change.high, 0.0))
 
 
-def span(arrays: ModelArrays, change: Change) -> float:
+def span(arrays: Discounted, change: Change) -> float:
     """Return the span of a change: how far apart those of two states are at most."""
     low, high = extremes(arrays, change)
     return high - low
 
 
-def half_width(arrays: ModelArrays, change: Change) -> float:
+def half_width(arrays: Discounted, change: Change) -> float:
     """Return the proven error of the middle of the bounds, before rounding is counted."""
     low, high = enclosure(arrays, change)
     return 0.5 * (high - low)

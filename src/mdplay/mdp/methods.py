@@ -27,7 +27,7 @@ from mdplay.errors import LimitError
 from mdplay.mdp.arrays import LARGEST, Change, ModelArrays, largest
 from mdplay.mdp.aside import aside
 from mdplay.mdp.backends import Backend, Choices
-from mdplay.mdp.bounds import enclosure, half_width, span
+from mdplay.mdp.bounds import Discounted, enclosure, half_width, span
 from mdplay.states.walks import Floats, Integers
 
 LP_TRANSITIONS = 1_000_000
@@ -238,8 +238,8 @@ def _eliminate(choices: Choices, value: Floats, goal: Goal, patience: int | None
         value, other = _fine(arrays, change, other, value)
         if goal.reached(change, value):
             return value
-        rate = _rate(arrays, before, change)
-        candidates = choices.candidates(value, _slack(arrays, change, rate))
+        rate = rate_of(arrays, before, change)
+        candidates = choices.candidates(value, slack_of(arrays, change, rate))
         if candidates is not None:
             return _eliminate(candidates, value, goal, patience, change)
         if (arrays.width - 1.0) * math.log(SHARPER) / math.log(rate) < COPY:  # a policy would save too little
@@ -284,7 +284,7 @@ def _fine(arrays: ModelArrays, change: Change, value: Floats, other: Floats) -> 
     return value.astype(np.float64), other.astype(np.float64)
 
 
-def _rate(arrays: ModelArrays, before: Change | None, change: Change) -> float:
+def rate_of(arrays: Discounted, before: Change | None, change: Change) -> float:
     """Return by what factor the changes of the sweeps fall, as far as two of them tell."""
     if before is None:
         return SLOWEST
@@ -292,7 +292,7 @@ def _rate(arrays: ModelArrays, before: Change | None, change: Change) -> float:
     return min(max(now / earlier, FASTEST), SLOWEST) if earlier > 0.0 else FASTEST
 
 
-def _slack(arrays: ModelArrays, change: Change, rate: float) -> float:
+def slack_of(arrays: Discounted, change: Change, rate: float) -> float:
     """Return what a choice may lack of the best in a sweep, and still become the best.
 
     If the changes fall at this rate and what they do to a choice is a matter of chance, the squares of those to

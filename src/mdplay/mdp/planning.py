@@ -11,12 +11,13 @@ Whatever method found the values, the bounds are proven afterwards: by MacQueen'
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mdplay.engines import Engine
 from mdplay.errors import FormatError, LimitError, unknown
 from mdplay.mdp.arrays import LARGEST, TINIEST, UNIT, Decision, ModelArrays, largest
 from mdplay.mdp.assembly import Transitions, assemble
@@ -26,71 +27,11 @@ from mdplay.mdp.expectation import expected_rewards
 from mdplay.mdp.methods import METHODS, Goal, Show, SingularPolicy, overflow
 from mdplay.mdp.model import Model
 from mdplay.mdp.plain_backend import DENSE_STATES
+from mdplay.mdp.result import Plan
 from mdplay.mdp.undiscounted import Reduction, certify, finite_part
 from mdplay.states.walks import Floats, Integers, lengths
 
 ROUNDS = 12  # of a method, before its bounds are given as they are
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Values and actions of all states, and what is proven about them.
-
-    ``lower <= optimum <= upper`` holds for every state.  ``action`` is -1 in terminal states; ``undecided``
-    lists the states where the bounds do not tell which actions are tied with the best one.
-    """
-
-    value: Floats
-    action: Integers
-    lower: Floats
-    upper: Floats
-    undecided: Integers
-    method: str
-    reason: str
-    iterations: int
-    history: tuple[tuple[int, float], ...]
-    seconds: float
-    tolerance: float
-
-    def __repr__(self) -> str:
-        return f"<Plan of {len(self.value):,} states by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
-
-    @property
-    def gap(self) -> float:
-        """The largest distance between the bounds of a state of finite value."""
-        finite = np.isfinite(self.value)
-        return float((self.upper[finite] - self.lower[finite]).max()) if finite.any() else 0.0
-
-    @property
-    def closed(self) -> bool:
-        """Whether every value is proven to be within the tolerance."""
-        return self.gap <= 2.0 * self.tolerance
-
-    @property
-    def infinite(self) -> Integers:
-        """The states of infinite value."""
-        return np.flatnonzero(np.isinf(self.value))
-
-    def document(self) -> dict[str, Any]:
-        """Return the plan for JSON; infinite numbers as texts, which JSON has no number for."""
-        return {
-            "states": len(self.value),
-            "method": self.method,
-            "reason": self.reason,
-            "iterations": self.iterations,
-            "seconds": self.seconds,
-            "gap": _plain(self.gap),
-            "closed": self.closed,
-            "undecided": self.undecided.tolist(),
-            "value": [_plain(value) for value in self.value.tolist()],
-            "action": self.action.tolist(),
-            "lower": [_plain(value) for value in self.lower.tolist()],
-            "upper": [_plain(value) for value in self.upper.tolist()],
-        }
-
-
-def _plain(value: float) -> float | str:
-    return value if abs(value) < float("inf") else str(value)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -100,16 +41,21 @@ def plan(
     *,
     tolerance: float = 1e-6,
     threads: int | None = None,
+    engine: Engine | str | None = None,
     show: Show | None = None,
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
+    With an ``engine`` (mdplay.engines) shards of the states are swept by its workers (`mdplay.mdp.sharded`), as
+    many as ``threads`` says.
     The methods are those of `mdplay.mdp.methods`; ``auto`` chooses one and says why.  Among actions whose
     q values agree to 1e-9, relative beyond 1, the smallest wins.  ``show`` is told, now and then, how many
     sweeps there were and how far the last one is from the goal.
     """
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
+    if engine is not None:
+        return _by_engine(mdp, method, tolerance, threads, engine, show)
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
@@ -124,6 +70,17 @@ def plan(
         decision = decision._replace(choice=choice)
         bounds, decision = _whole(reduction, bounds, decision)
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+
+
+def _by_engine(
+    mdp: Model, method: str, tolerance: float, workers: int | None, engine: Engine | str, show: Show | None
+) -> Plan:
+    from mdplay.mdp.sharded import plan_sharded  # for start-up: it needs numba
+
+    if method not in ("auto", "jacobi"):
+        raise FormatError(f"an engine plans by the method jacobi, not {method}; leave out one of them")
+    _arrays(mdp)
+    return plan_sharded(mdp, engine, shards=workers, tolerance=tolerance, show=show)
 
 
 def _arrays(mdp: Model) -> ModelArrays:

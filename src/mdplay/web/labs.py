@@ -17,7 +17,8 @@ from mdplay.game import Game
 from mdplay.learning.learned import Learned
 from mdplay.learning.learners import learn, learners
 from mdplay.mdp.cs747 import parse_mdp
-from mdplay.mdp.planning import Plan, plan
+from mdplay.mdp.planning import plan
+from mdplay.mdp.result import Plan
 from mdplay.playing.advising import AdviserAgent
 from mdplay.playing.matches import MatchResult, match
 from mdplay.playing.tournaments import TournamentResult

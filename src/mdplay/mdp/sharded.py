@@ -1,0 +1,162 @@
+"""Planning in a model of many shards, each in a worker of an engine: Jacobi sweeps with MacQueen's bounds.
+
+    every round   each shard sweeps its own states from the values of all; slices of values go from worker to
+                  worker, and the extremes of the change to the driver
+    in between    action elimination, as in `mdplay.mdp.methods`: choices that cannot become the best any more are
+                  left out
+    at the end    one sweep over all choices in doubles proves the bounds, with the rounding of `mdplay.mdp.bounds`
+
+The first rounds of a large model are in single precision; the proof never is.  A model that mixes slowly needs
+many sweeps this way: one that fits into memory is planned sooner without an engine.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mdplay.engines import Actors, Engine, using
+from mdplay.errors import FormatError, LimitError
+from mdplay.mdp.arrays import Change, backup_error
+from mdplay.mdp.bounds import Margins, half_width, margins, span
+from mdplay.mdp.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
+from mdplay.mdp.model import Model
+from mdplay.mdp.result import Plan
+from mdplay.mdp.shard import Answer, Facts, Shard, Swept
+from mdplay.mdp.shards import Shards, write_shards
+from mdplay.states.walks import Floats
+
+PATIENCE = 3  # proving sweeps without progress: doubles hide it
+
+
+class Whole(NamedTuple):
+    """What all shards are together, as bounds ask for it."""
+
+    discount: float
+    endless: bool
+    longest: int
+    largest_reward: float
+    reward_error: float
+
+    def backup_error(self, largest_value: float) -> float:
+        """Return a bound for the error of one backup of values up to this size."""
+        return backup_error(self.longest, self.largest_reward, largest_value, self.reward_error)
+
+
+def plan_sharded(
+    model: Model | Shards,
+    engine: Engine | str,
+    *,
+    shards: int | None = None,
+    tolerance: float = 1e-6,
+    folder: str | Path | None = None,
+    show: Show | None = None,
+) -> Plan:
+    """Return the plan of a model by the workers of an engine, a shard each; the discount must be below 1.
+
+    A model in memory is written to ``folder`` first (default: a temporary one), as so many shards as there are
+    workers unless told otherwise; all workers must see that folder.
+    """
+    if not 0.0 < tolerance < np.inf:
+        raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
+    if not 0.0 <= model.discount < 1.0:
+        raise FormatError(f"an engine plans with a discount below 1, not {model.discount:g}; leave out the engine")
+    with using(engine, shards) as chosen, TemporaryDirectory(prefix="mdplay-shards-") as temporary:
+        began = time.perf_counter()
+        if not isinstance(model, Shards):
+            model = write_shards(model, folder or temporary, shards or chosen.workers)
+        actors = chosen.actors(Shard, len(model.cuts) - 1, model)
+        try:
+            return _Planning(actors, model, tolerance, show).plan(began)
+        finally:
+            actors.close()
+
+
+class _Planning:
+    """A plan in the making."""
+
+    def __init__(self, actors: Actors, shards: Shards, tolerance: float, show: Show | None) -> None:
+        self._actors, self._shards, self._tolerance, self._show = actors, shards, tolerance, show
+        facts: list[Facts] = actors.call("facts")
+        self._whole = Whole(
+            shards.discount,
+            all(one.endless for one in facts),
+            max(one.longest for one in facts),
+            max(one.largest_reward for one in facts),
+            shards.reward_error,
+        )
+        limit = COARSE_LIMIT * (1.0 - shards.discount)
+        self._coarse = shards.num_states >= COARSE_STATES and self._whole.largest_reward < limit
+        self._history: list[tuple[int, float]] = []
+        self._largest = 0.0  # of the values before the last sweep
+
+    def plan(self, began: float) -> Plan:
+        """Sweep until the bounds are closed, or as close as doubles allow."""
+        slices: Any = None
+        before: Change | None = None
+        tries, least = 0, np.inf
+        while True:
+            everything = self._near_enough(before)
+            previous, (slices, swept) = slices, self._sweep(slices, everything)
+            change = Change(min(one.low for one in swept), max(one.high for one in swept), 0)
+            miss = half_width(self._whole, change)
+            self._tell(miss)
+            most = max(one.largest for one in swept)
+            if everything and not self._coarse:
+                found = margins(self._whole, change, self._whole.backup_error(self._largest), most)
+                tries, least = (0, miss) if miss < 0.9 * least else (tries + 1, least)
+                if found.high - found.low <= 2.0 * self._tolerance or tries >= PATIENCE:
+                    return self._answer(previous, slices, found, time.perf_counter() - began)
+            self._largest = most
+            if self._coarse and span(self._whole, change) <= COARSE * most:
+                self._coarse = False
+            rate = rate_of(self._whole, before, change)
+            self._actors.call("eliminate", slack_of(self._whole, change, rate))
+            before = change
+
+    def _near_enough(self, before: Change | None) -> bool:
+        """Say whether the next sweep may prove the bounds: the last one was within the tolerance."""
+        return before is not None and not self._coarse and half_width(self._whole, before) <= 0.9 * self._tolerance
+
+    def _sweep(self, slices: Any, everything: bool) -> tuple[Any, list[Swept]]:
+        return self._actors.exchange("sweep", slices, self._coarse, everything)
+
+    def _tell(self, miss: float) -> None:
+        if not np.isfinite(miss):
+            raise LimitError("the values become larger than doubles can tell: divide all rewards by a number")
+        self._history.append((len(self._history) + 1, miss))
+        if len(self._history) >= MAX_SWEEPS:
+            raise LimitError(f"the bounds are not closed after {MAX_SWEEPS} sweeps: leave out the engine")
+        if self._show is not None:
+            self._show(*self._history[-1])
+
+    def _answer(self, previous: Any, slices: Any, found: Margins, seconds: float) -> Plan:
+        answers: list[Answer] = self._actors.call("decide", previous, found.width, found.shift)
+        new = np.concatenate(self._actors.fetch(slices))
+        value, lower, upper = found.around(new)
+        action = np.concatenate([one.action for one in answers])
+        for array in (value, lower, upper):
+            array[action < 0] = 0.0
+        if self._shards.minimise:
+            value, lower, upper = _turned(value), _turned(upper), _turned(lower)
+        return Plan(
+            value=value,
+            action=action,
+            lower=lower,
+            upper=upper,
+            undecided=np.concatenate([one.undecided for one in answers]),
+            method="jacobi",
+            reason=f"{len(answers)} shards, swept by the workers of an engine",
+            iterations=len(self._history),
+            history=tuple(self._history),
+            seconds=seconds,
+            tolerance=self._tolerance,
+        )
+
+
+def _turned(values: Floats) -> Floats:
+    return np.asarray(0.0 - values)

@@ -1,0 +1,11 @@
+from mdplay.cluster.actors import SerialActors
+from tests.cluster import tasks
+
+
+def test_objects_are_made_by_their_numbers(tmp_path):
+    actors = SerialActors(tasks.Counter, 3, (tmp_path,))
+    held, counts = actors.exchange("add", None)
+    assert counts == [(1, None)] * 3
+    assert [part.tolist() for part in actors.fetch(held)] == [[number] * 3 for number in range(3)]
+    actors.close()
+    assert actors.call("add", None) == []

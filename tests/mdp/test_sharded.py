@@ -1,0 +1,80 @@
+"""Tests of ``mdplay.mdp.sharded``, and of what it is made of: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``."""
+
+import numpy as np
+import pytest
+
+from mdplay.errors import FormatError
+from mdplay.mdp.model import Model
+from mdplay.mdp.planning import plan, verify
+from mdplay.mdp.sharded import plan_sharded
+from mdplay.mdp.shards import write_shards
+
+
+def garnet(states, choices, branches, discount, seed=0, terminal=0, minimise=False):
+    """Return a random model; the last ``terminal`` states end it."""
+    rng = np.random.default_rng(seed)
+    live = states - terminal
+    first = np.minimum(np.arange(states + 1), live) * choices
+    weights = rng.random((live * choices, branches)) + 0.01
+    return Model(
+        first_choice=first,
+        action=np.tile(np.arange(choices), live),
+        first_transition=np.arange(live * choices + 1) * branches,
+        target=rng.integers(0, states, live * choices * branches),
+        probability=(weights / weights.sum(axis=1, keepdims=True)).ravel(),
+        reward=rng.random(live * choices),
+        discount=discount,
+        minimise=minimise,
+    )
+
+
+@pytest.mark.parametrize(("terminal", "minimise"), [(0, False), (7, False), (7, True)])
+@pytest.mark.parametrize("shards", [1, 3])
+def test_shards_plan_as_the_whole_does(terminal, minimise, shards, needs_compiler):
+    mdp = garnet(500, 4, 5, 0.9, seed=1, terminal=terminal, minimise=minimise)
+    whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=shards)
+    assert found.closed
+    assert (found.lower <= whole.upper).all() and (whole.lower <= found.upper).all()
+    assert np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
+    assert (found.action == whole.action).all()
+    assert found.undecided.tolist() == whole.undecided.tolist() == []
+    proven = verify(mdp, found.value)
+    assert (proven.lower <= found.upper).all() and (found.lower <= proven.upper).all()
+
+
+def test_the_number_of_shards_changes_no_bit(needs_compiler):
+    mdp = garnet(500, 4, 5, 0.9, seed=1)
+    one, four = (plan_sharded(mdp, "serial", shards=shards) for shards in (1, 4))
+    assert one.value.tobytes() == four.value.tobytes() and one.lower.tobytes() == four.lower.tobytes()
+    assert one.iterations == four.iterations
+
+
+def test_single_precision_first_ends_in_the_same_proof(needs_compiler, monkeypatch):
+    monkeypatch.setattr("mdplay.mdp.sharded.COARSE_STATES", 100)
+    mdp = garnet(500, 4, 5, 0.9, seed=1)
+    whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=2)
+    assert found.closed and np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
+
+
+def test_choices_left_out_by_mistake_are_found_by_the_proof(needs_compiler, monkeypatch):
+    monkeypatch.setattr("mdplay.mdp.sharded.slack_of", lambda *_: 0.0)  # all but one choice of each state
+    mdp = garnet(300, 4, 5, 0.9, seed=2)
+    whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=2)
+    assert found.closed and (found.action == whole.action).all()
+
+
+def test_a_discount_of_one_is_refused():
+    with pytest.raises(FormatError, match="a discount below 1, not 1"):
+        plan_sharded(garnet(5, 1, 1, 1.0, terminal=1), "serial")
+
+
+def test_a_damaged_or_foreign_shard_is_refused(tmp_path):
+    mdp = garnet(50, 2, 3, 0.9)
+    shards = write_shards(mdp, tmp_path, 2)
+    assert shards.cuts == (0, 25, 50)
+    with pytest.raises(FormatError, match="a shard of another model"):
+        shards._replace(discount=0.5).load(0)
+    path = tmp_path / "1.mdp"
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(FormatError, match="truncated"):
+        shards.load(1)
