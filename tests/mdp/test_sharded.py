@@ -1,4 +1,4 @@
-"""Tests of ``mdplay.mdp.sharded``, and of what it is made of: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``."""
+"""Tests of ``mdplay.mdp.sharded``, and of its parts: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``, ``mdplay.mdp.result``."""
 
 import numpy as np
 import pytest
