@@ -1,4 +1,7 @@
-"""Tests of ``mdplay.mdp.sharded``, and of its parts: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``, ``mdplay.mdp.result``."""
+"""Tests of ``mdplay.mdp.sharded``.
+
+Here are tested besides: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``, ``mdplay.mdp.result``.
+"""
 
 import numpy as np
 import pytest
