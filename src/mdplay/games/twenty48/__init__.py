@@ -1,5 +1,7 @@
 """2048: its rules, quick moves, the n-tuple network that learns it, exact values of reaching a tile."""
 
+from pathlib import Path
+
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.registry import bring
 
@@ -9,6 +11,7 @@ bring(
     agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
     formats={"runs": "mdplay.games.twenty48.runs:Runs"},
     learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:learn_network"),
+    networks={"rows=4,cols=4": Path(__file__).with_name("4x4.network")},
     objectives={"tile": "mdplay.games.twenty48.tiles:reach_tile"},
 )
 
