@@ -12,7 +12,6 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -20,6 +19,7 @@ from typing import Any, cast
 from mdplay.contract import check_shape
 from mdplay.errors import GameError, MdplayError, unknown
 from mdplay.game import Game
+from mdplay.plugins import load_plugin, plugin_points, plugins
 from mdplay.specs import load_module, parameters, read_parameters, read_spec
 
 Maker = Callable[..., Game[Any]]
@@ -104,7 +104,7 @@ def name_of(game: Game[Any]) -> tuple[str, dict[str, Any]]:
     ('anti-tic-tac-toe', {'rows': 3, 'cols': 3, 'length': 3})
     """
     fields = {field.name: getattr(game, field.name) for field in dataclasses.fields(cast(Any, game))}
-    makers = {name: maker(name) for name in names()}
+    makers = {**plugins("game"), **{name: maker(name) for name in BUILT_IN}}
     found = [(name, given) for name in makers if (given := _given_by(makers[name], game, fields)) is not None]
     if found:
         return min(found, key=lambda pair: len(pair[1]))
@@ -123,13 +123,16 @@ def text_of(game: Game[Any]) -> str:
 
 def _given_by(maker: Maker, game: Game[Any], fields: dict[str, Any]) -> dict[str, Any] | None:
     """Return the parameters with which the maker makes the game, if it does."""
-    wanted = [parameter.name for parameter in parameters(maker)]
+    try:
+        wanted = [parameter.name for parameter in parameters(maker)]
+    except (TypeError, ValueError, NameError):  # another package's, and no maker
+        return None
     if not set(wanted) <= set(fields):
         return None
     given = {name: fields[name] for name in wanted}
     try:
         return given if maker(**given) == game else None
-    except MdplayError:
+    except Exception:  # another package's maker may raise anything
         return None
 
 
@@ -143,9 +146,8 @@ def load_named(kind: str, name: str, table: Mapping[str, str]) -> Any:
     """Return what a name stands for: by a table of ``module:attribute``, or as an entry point of a package."""
     if name in table:
         return load_attribute(table[name])
-    for point in entry_points(group=f"mdplay.{kind}s"):
-        if point.name == name:
-            return point.load()
+    if point := plugin_points(kind).get(name):
+        return load_plugin(kind, point)
     raise unknown(kind, name, all_names(kind, table))
 
 
@@ -157,7 +159,7 @@ def load_attribute(place: str) -> Any:
 
 def all_names(kind: str, table: Mapping[str, str]) -> list[str]:
     """Return the names of a table and those that installed packages add."""
-    return sorted({*table, *(point.name for point in entry_points(group=f"mdplay.{kind}s"))})
+    return sorted({*table, *plugin_points(kind)})
 
 
 # ---------------------------------------------------------------- what games bring

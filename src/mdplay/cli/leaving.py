@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -24,6 +25,7 @@ def program() -> NoReturn:
     _fill_streams()
     _keep_terminal()
     sys.unraisablehook = _unraisable
+    warnings.showwarning = _warned
     watchman = Watchman(_leave_now, _say)
     code = run_watched(watchman)
     watchman.close(restore=False)
@@ -213,6 +215,11 @@ def _restore_terminal() -> None:
 
         with suppress(termios.error, OSError):
             termios.tcsetattr(0, termios.TCSANOW, _terminal)
+
+
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Say a warning as one sentence."""
+    say(str(message))
 
 
 def _unraisable(problem: Any) -> None:

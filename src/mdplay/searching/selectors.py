@@ -28,6 +28,7 @@ from typing import Any, ClassVar, NamedTuple
 from mdplay.bits import U64, mix, unit
 from mdplay.errors import GameError, MdplayError, unknown
 from mdplay.game import Compiled
+from mdplay.plugins import load_plugin, plugin_points, source_of
 from mdplay.specs import COMMA, load_module, parameters, read_parameters, read_spec
 
 TINY = 1e-300  # keeps logarithms finite
@@ -323,9 +324,7 @@ def make_selector(text: str) -> Selector:
     EpsilonGreedy(epsilon=0.2)
     """
     spec = read_spec(text)
-    cls = SELECTORS.get(spec.name) if spec.file is None else _selector_of_file(spec.file, spec.name)
-    if cls is None:
-        raise unknown("selector", spec.name, SELECTORS)
+    cls = _selector_of_name(spec.name) if spec.file is None else _selector_of_file(spec.file, spec.name)
     try:
         return cls(**read_parameters(parameters(cls), spec.options))
     except MdplayError as error:
@@ -337,6 +336,18 @@ def split_selectors(text: str) -> list[str]:
     if text.strip() == "all":
         return list(SELECTORS)
     return [part.strip() for part in COMMA.split(text) if part.strip()]
+
+
+def _selector_of_name(name: str) -> type[Selector]:
+    if name in SELECTORS:
+        return SELECTORS[name]
+    points = plugin_points("selector")
+    if name not in points:
+        raise unknown("selector", name, [*SELECTORS, *points])
+    found = load_plugin("selector", points[name])
+    if not (isinstance(found, type) and issubclass(found, Selector)):
+        raise GameError(f"the selector {name} of {source_of(points[name])} is not a class derived from Selector")
+    return found
 
 
 def _selector_of_file(path: Path, class_name: str) -> type[Selector]:

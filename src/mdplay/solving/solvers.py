@@ -31,6 +31,7 @@ from mdplay.errors import (
     unknown,
 )
 from mdplay.game import Game, num_players
+from mdplay.plugins import plugins
 from mdplay.position import as_state
 from mdplay.registry import brought
 from mdplay.running import Show, num_threads
@@ -244,7 +245,8 @@ SOLVERS: tuple[Solver, ...] = (
 
 def solvers_of(game: Game[Any]) -> list[Solver]:
     """Return the solvers that may be asked about a game, its own included."""
-    return [*SOLVERS, *(solver() for solver in brought(game, "solvers").values())]
+    added = {**plugins("solver"), **brought(game, "solvers")}
+    return [*SOLVERS, *(solver() for solver in added.values())]
 
 
 def solve(
