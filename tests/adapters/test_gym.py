@@ -11,8 +11,8 @@ from mdplay.adapters.gym import ILLEGAL, GameEnv, env_id
 from mdplay.playing.agents import make_agent
 from mdplay.registry import names
 from mdplay.rng import Random
-from tests.adapters.games import Nim
 from tests.helpers import python
+from tests.nim import Nim
 
 
 @pytest.mark.parametrize("name", names())

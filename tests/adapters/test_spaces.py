@@ -3,7 +3,7 @@ import pytest
 
 from mdplay import GameError, make
 from mdplay.adapters.spaces import library, mask_of, num_actions, num_bits, observe_bits
-from tests.adapters.games import Nim, State
+from tests.nim import Nim, State
 
 
 def test_actions_are_counted_in_random_games():

@@ -6,7 +6,7 @@ from mdplay.adapters.spiel import AgentBot, BotAgent, mdp_of, spiel_game
 from mdplay.checking.limits import lengths
 from mdplay.playing.agents import make_agent
 from mdplay.registry import names
-from tests.adapters.games import Nim
+from tests.nim import Nim
 
 SMALL = {"2048": "2048:rows=2,cols=2"}  # whose random games are short
 GAMES = [game for name in names() if not lengths(game := make(SMALL.get(name, name))).repeats]  # they must end

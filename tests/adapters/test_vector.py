@@ -7,7 +7,7 @@ from mdplay.adapters.gym import register_games
 from mdplay.adapters.spaces import observe_bits
 from mdplay.adapters.vector import ILLEGAL, VectorGames
 from mdplay.bridge import unpack
-from tests.adapters.games import Nim
+from tests.nim import Nim
 
 
 def random_actions(rng, mask):

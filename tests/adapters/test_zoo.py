@@ -6,7 +6,7 @@ import pytest
 from mdplay import IllegalMove, Position
 from mdplay.adapters.zoo import GameAEC, env
 from mdplay.registry import names
-from tests.adapters.games import Nim
+from tests.nim import Nim
 
 with warnings.catch_warnings():  # its tests import its games in a way that it warns of itself
     warnings.simplefilter("ignore")

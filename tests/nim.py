@@ -1,4 +1,4 @@
-"""A game as a user would write it."""
+"""Take one, two or three; whoever takes the last one wins."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,8 +13,6 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Nim(Game[State]):
-    """Take one, two or three; whoever takes the last one wins."""
-
     pile: int = 21
 
     def initial(self) -> State:
