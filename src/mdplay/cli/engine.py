@@ -21,7 +21,7 @@ def command(game: Game[Any], agent: str) -> None:
     \b
     Examples:
       mdplay engine connect-four
-      mdplay match connect-four "engine:mdplay engine connect-four --agent heuristic" random
+      mdplay match othello "engine:mdplay engine othello" random
     """
     from mdplay.playing.engine.server import serve_engine
 
