@@ -1,5 +1,7 @@
 """Searches in games whose positions come back: what is said to be proven is true, whatever path led there."""
 
+from dataclasses import replace
+
 import pytest
 
 from mdplay import learn, make, match, mcts, search, solve
@@ -8,7 +10,7 @@ from mdplay.searching.selecting import REPEATED
 from tests.helpers import COMPILED
 from tests.solving.loopy_graphs import GOES_ON, Graph, Losing, Winning, naive, random_graph
 
-SEEDS = [7, 71, 135] if COMPILED else [*range(12), 71, 135, 194]  # the last ones: wins of several sizes
+SEEDS = [7, 71, 135] if COMPILED else [*range(8), 71, 135]  # the last ones: wins of several sizes
 
 
 def exact(game):
@@ -23,6 +25,8 @@ def test_what_is_proven_is_true(agent, options, kind):
     proven = 0
     for seed in SEEDS:
         game = random_graph(seed, 14, kind)
+        if seed % 2 == 0:  # wins and losses of one size: more is proven
+            game = replace(game, results=tuple(r if r == GOES_ON else (r > 0) - (r < 0) for r in game.results))
         found = search(game, agent=agent, **options)
         proven += found.proven
         assert not found.proven or found.value == exact(game), seed
@@ -51,6 +55,7 @@ def test_a_kept_tree_forgets_what_came_back_to_an_earlier_root():
     assert again.nodes == 13  # what had come back to the first root has moves again: three more, and theirs
 
 
+@pytest.mark.usefixtures("needs_compiler")
 def test_a_network_does_not_go_round():
     game = make("dodgem")
     network = learn(game, episodes=3).network
@@ -62,7 +67,7 @@ def test_a_network_does_not_go_round():
 @pytest.mark.parametrize("kind", [Graph, Winning, Losing])
 def test_proof_search_proves_or_refuses(kind):
     told = 0
-    for seed in range(6):
+    for seed in range(4):
         game = random_graph(seed, 10, kind)
         try:
             assert solve(game, method="proof").value() == exact(game), seed
