@@ -190,14 +190,16 @@ def random_moves(rng: random.Random) -> str:
 def steady(seconds: float, rate: float) -> None:
     """Ask ours for values and the empty app for its status, in turns, so often a second each."""
     with both() as servers:
-        rng, lags = random.Random(1), {name: [0.0] for name in servers}
+        rng, lags, own = random.Random(1), {name: [0.0] for name in servers}, [0.0]
         times: dict[str, list[float]] = {name: [] for name in servers}
         before, ended = servers["ours"].cpu_seconds(), threading.Event()
 
         def feel() -> None:
             while not ended.wait(5):
                 for name, server in servers.items():
-                    lags[name].append(server.status()["max_lag_ms"])
+                    felt = server.status()
+                    lags[name].append(felt["max_lag_ms"])
+                    own.append(felt.get("max_own_lag_ms", 0.0))
 
         def one(name: str, path: str) -> None:
             times[name].append(timed(lambda: servers[name].get(path)))
@@ -216,7 +218,9 @@ def steady(seconds: float, rate: float) -> None:
                 f"steady, {name}: {len(times[name])} requests at {rate:g}/s, {told(times[name])}; "
                 f"event loop at most {max(lags[name])} ms late"
             )
-        print(f"steady, ours: {each:.1f} ms of CPU a request")
+        print(
+            f"steady, ours: {each:.1f} ms of CPU a request; at most {max(own)} ms of a late pulse were computed by it"
+        )
 
 
 # ---------------------------------------------------------------- attack

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -28,6 +29,7 @@ SETTLED = """!window.mdplay || (mdplay.line.node?.verdict?.done
 CUBE, RUN = "js:mdplay.view.choose('cube')", "js:document.querySelector('.run').click()"
 DONE = "!/Stop/.test(document.querySelector('.run').innerText) && document.querySelector('.facts, .outcome a')"
 PATIENCE = 600.0
+COLOURS = 256  # of a picture: small files are kept
 
 
 class Shot(NamedTuple):
@@ -60,6 +62,13 @@ SHOTS = {
     "qubic-phone": Shot("/qubic?moves=000,333", PHONE),
     "2048": Shot(TILES),
     "2048-phone-dark": Shot(TILES, PHONE, "dark"),
+    "othello": Shot("/othello?moves=d3,c3,c4,e3"),
+    "breakthrough": Shot("/breakthrough?moves=d2d3,e7e6"),
+    "chess-ending": Shot("/chess-ending?from=Kd3,Rh2,ke6,w"),
+    "mens-morris-dark": Shot("/mens-morris?moves=4,0,2,6,3,5", scheme="dark"),
+    "pig-phone": Shot("/pig?params=goal=50&from=14-32%2B11x", PHONE),
+    "pocket-cube": Shot("/pocket-cube"),
+    "sliding-puzzle-phone": Shot("/sliding-puzzle", PHONE),
     "your-own": Shot("/own-1?moves=c2"),
     "keys-dark": Shot("/connect-four?moves=4,4,5", scheme="dark", act="?"),
     "new-game-phone": Shot("/connect-four?moves=4,4,5", PHONE, act="n"),
@@ -111,8 +120,11 @@ def take(browser: Browser, address: str, name: str, shot: Shot) -> None:
         page.keyboard.press("s")
         page.locator(".twig").first.click()
     page.wait_for_timeout(900)
-    page.screenshot(path=FOLDER / f"{name}.png")
+    path = FOLDER / f"{name}.png"
+    page.screenshot(path=path)
     context.close()
+    with Image.open(path) as picture:
+        picture.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
 
 
 def main(names: list[str]) -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from mdplay import GameError, MdplayError, make, registry
+from mdplay import GameError, MdplayError, Position, make, registry
 from mdplay.web.catalogue import LOOKS, Catalogue, made
 from tests.helpers import NIM, write
 
@@ -12,6 +12,8 @@ def test_every_registered_game_is_offered_and_every_picture_can_be_drawn():
         assert entry.position().svg.startswith("<svg")
         for params in entry.look.presets.values():
             entry.make(params)
+        for params, start in entry.look.starts.items():
+            assert Position.parse(entry.make(params), start).actions
 
 
 def test_what_the_command_line_names_comes_first(tmp_path):
@@ -22,6 +24,17 @@ def test_what_the_command_line_names_comes_first(tmp_path):
     assert games["own-1"].make("pile=7").initial().pile == 7
     assert games["own-2"].make() == make("connect-four:rows=4,cols=4")
     assert games["own-2"].make("rows=5") == make("connect-four:rows=5,cols=4")
+
+
+def test_a_users_game_is_told_by_its_class_or_its_file(tmp_path):
+    plain = write(tmp_path, "nim.py", NIM)
+    assert Catalogue([str(plain)])["own-1"].look.fact == "Take one, two or three; whoever takes the last one wins."
+    told = write(
+        tmp_path, "told.py", NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
+    )
+    assert Catalogue([str(told)])["own-1"].look.fact == "Nim, told."
+    silent = write(tmp_path, "silent.py", NIM.partition("\n\n")[2])
+    assert Catalogue([str(silent)])["own-1"].look.fact == "Your own game."
 
 
 def test_a_game_goes_to_another_process_as_data(tmp_path):

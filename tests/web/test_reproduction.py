@@ -9,7 +9,9 @@ from mdplay.reproducing.run import SYSTEMS
 from mdplay.web import reproduction
 from tests.web.reading import events
 
-FIGURE = {"title": "A", "text": "words", "command": "mdplay solve", "facts": {}, "drawings": []}
+DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><style>text { fill: red }</style><text>1</text></svg>'
+FIGURE = {"title": "A", "text": "words", "command": "mdplay solve", "facts": {}}
+FIGURE |= {"drawings": [{"svg": DRAWING, "caption": "c"}]}
 FIGURE |= {"table": {"header": ["a"], "rows": [["1"]]}, "picture": ["bGlnaHQ=", "ZGFyaw=="]}
 
 
@@ -40,6 +42,10 @@ def test_what_is_finished_is_shown(client, folder):
     assert chapter["headline"] == "H"
     assert chapter["figures"][0]["table"]["rows"] == [["4096 states", "equal"]]
     assert chapter["figures"][1]["picture"] == {"light": "bGlnaHQ=", "dark": "ZGFyaw=="}
+    [drawing] = chapter["figures"][1]["drawings"]
+    assert "text>1<" in drawing["svg"] and "style" not in drawing["svg"], (
+        "the page forbids style sheets in pictures"
+    )
     assert client.get("/api/v1/reproduction/1").status_code == 404
     assert client.get("/api/v1/reproduction/6").status_code == 422
 

@@ -6,11 +6,16 @@ Here are tested besides: ``mdplay.web.asking``, ``mdplay.web.knowing``, ``mdplay
 """
 
 import random
+import threading
+from concurrent.futures import Future
 
 import pytest
 
 from mdplay import Position, Prover, make, solve
 from mdplay.playing.advising import adviser_method, best_of
+from mdplay.web import telling
+from mdplay.web.asking import ask
+from mdplay.web.catalogue import Catalogue
 from tests.web.reading import events, moves, told
 
 API = "/api/v1"
@@ -244,3 +249,35 @@ def test_best_of_prefers_the_sooner_win_and_the_later_loss():
     assert best_of(wins) == (1, 3)
     assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
     assert best_of({}) == ()
+
+
+# ---------------------------------------------------------------- while a game is prepared
+class Gathered:
+    """A job that only remembers what it was told."""
+
+    def __init__(self):
+        self.told, self.stopped = [], threading.Event()
+
+    def emit(self, event, data):
+        self.told.append((event, data))
+
+    def check(self):
+        pass
+
+    def show(self, _):
+        pass
+
+
+def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeypatch):
+    asked, job, future = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered(), Future()
+    monkeypatch.setattr(telling, "PATIENCE", 0)
+    threading.Timer(2.5, future.set_result, ["the adviser"]).start()
+    assert telling._awaited(job, asked, future, guessing=True) == "the adviser"
+    assert [data["text"] for event, data in job.told if event == "notice"][-1] == ""
+    verdicts = [data for event, data in job.told if event == "verdict"]
+    assert verdicts and not any(verdict["done"] for verdict in verdicts)
+    assert {data["move"] for event, data in job.told if event == "move"} == set("01235678")
+
+
+def test_a_list_without_pictures_draws_none(client):
+    assert not any("svg" in game for game in client.get(f"{API}/games?pictures=false").json())

@@ -45,6 +45,7 @@ class Desk:
         self._apart = apart  # kernels are compiled in a process of their own
         self.listed: dict[bool, list[dict[str, Any]]] = {}  # the games with pictures, and without
         self.lags: deque[float] = deque(maxlen=500)  # of the event loop, the last ten seconds
+        self.own_lags: deque[float] = deque(maxlen=500)  # what this process computed meanwhile, at most as long
         self.began = time.monotonic()
         self._lock = threading.RLock()
 
@@ -115,11 +116,13 @@ class Desk:
 
     # ---------------------------------------------------------------- how it feels
     async def feel(self) -> None:
-        """Measure without end how long the event loop keeps anybody waiting."""
+        """Measure without end how long the event loop keeps anybody waiting, and how much of that is our doing."""
         while True:
-            before = time.perf_counter()
+            before, computed = time.perf_counter(), time.process_time()
             await asyncio.sleep(PULSE_SECONDS)
-            self.lags.append(time.perf_counter() - before - PULSE_SECONDS)
+            late = time.perf_counter() - before - PULSE_SECONDS
+            self.lags.append(late)
+            self.own_lags.append(min(late, time.process_time() - computed))
 
     def status(self) -> dict[str, Any]:
         """Return what is being prepared, and how the server feels."""
@@ -132,6 +135,7 @@ class Desk:
             "places": self.pool.size,
             "lag_ms": round(1000 * self.lags[-1], 1) if self.lags else 0.0,
             "max_lag_ms": round(1000 * max(self.lags), 1) if self.lags else 0.0,
+            "max_own_lag_ms": round(1000 * max(self.own_lags), 1) if self.own_lags else 0.0,
             "up": round(time.monotonic() - self.began, 1),
         }
 

@@ -18,6 +18,7 @@ from mdplay.errors import LimitError
 from mdplay.folders import cache_folder
 from mdplay.web.desk import AtDesk
 from mdplay.web.jobs import Job
+from mdplay.web.pictures import safe_picture
 from mdplay.web.routes import PLAIN, STREAM
 
 TITLES = {
@@ -112,5 +113,6 @@ def _claims(table: dict[str, Any]) -> dict[str, Any]:
 
 def _figure(figure: dict[str, Any]) -> dict[str, Any]:
     light, dark = figure["picture"] or (None, None)
-    shown = {name: figure[name] for name in ("title", "text", "command", "table", "drawings")}
-    return shown | {"picture": {"light": light, "dark": dark} if light else None}
+    shown = {name: figure[name] for name in ("title", "text", "command", "table")}
+    drawings = [{**drawing, "svg": safe_picture(drawing["svg"], "")} for drawing in figure["drawings"]]
+    return shown | {"drawings": drawings, "picture": {"light": light, "dark": dark} if light else None}

@@ -11,6 +11,9 @@ GAMES = [
     "/dots-and-boxes?moves=0,1",
     "/qubic?moves=000,333,030,003",
     "/2048?from=0121034a12580236&points=100",
+    "/chess-ending",
+    "/pig?params=goal=20",
+    "/sliding-puzzle?params=rows=2,cols=3",
     "/own-1",
     "/own-2",
 ]

@@ -283,10 +283,9 @@ class GamePage {
           this.side();
         },
         closed: () => {
-          if (this.streams.brief === own) {
-            delete this.streams.brief;
-            this.fill();
-          } else node.asked = Boolean(node.verdict);
+          if (this.streams.brief === own) delete this.streams.brief;
+          else node.asked = Boolean(node.verdict); // it was cut short: it is asked again
+          if (line.node.verdict?.done) this.fill();
         },
       },
     ));

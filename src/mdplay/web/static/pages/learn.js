@@ -6,7 +6,7 @@ import { Runner, blank, choice, desk, field, numeric } from "../lib/desk.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
-  new Learn(main, await get("/games", { pictures: false }));
+  await new Learn(main, await get("/games", { pictures: false })).ready;
 }
 
 class Learn {
