@@ -59,20 +59,20 @@ class Reproduction {
         section,
         heading(chapter),
         h("p", { class: "chapter-headline" }, chapter.headline),
-        chapter.figures.map(figureBox),
+        chapter.figures.map((figure) => figureBox(figure, chapter.number)),
       );
   }
 }
 
 const heading = ({ number, title }) => h("h2", { id: `system-${number}` }, `${number}. ${title}`);
 
-const figureBox = (figure) =>
+const figureBox = (figure, number) =>
   h(
     "article",
     { class: "figure-box" },
     h("h3", {}, figure.title),
     figure.text ? h("p", {}, figure.text) : null,
-    figure.table ? table(figure.table, figure.title) : null,
+    figure.table ? table(figure.table, `${figure.title}, system ${number}`) : null,
     figure.picture ? plot(figure) : null,
     figure.drawings.map(drawn),
     h("code", { class: "command" }, figure.command),
@@ -108,7 +108,7 @@ const table = ({ header, rows, prose }, title) =>
         h(
           "tr",
           {},
-          header.map((text) => h("th", { scope: "col" }, text)),
+          header.map((text) => (text ? h("th", { scope: "col" }, text) : h("td", {}))),
         ),
       ),
       h(
