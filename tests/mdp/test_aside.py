@@ -1,3 +1,4 @@
+import os
 import signal
 import threading
 
@@ -17,7 +18,9 @@ def test_ctrl_c_leaves_the_work_behind():
     release, ended = threading.Event(), threading.Event()
 
     def work():
-        signal.raise_signal(signal.SIGINT)
+        os.kill(
+            os.getpid(), signal.SIGINT
+        )  # to the process: a signal of this thread would not wake the one that waits
         release.wait()
         ended.set()
 

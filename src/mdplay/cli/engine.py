@@ -21,7 +21,7 @@ def command(game: Game[Any], agent: str) -> None:
     \b
     Examples:
       mdplay engine connect-four
-      mdplay match othello "engine:mdplay engine othello" random
+      mdplay match connect-four "engine:python my_bot.py" random
     """
     from mdplay.playing.engine.server import serve_engine
 

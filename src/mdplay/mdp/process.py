@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from mdplay.mdp import cs747, formats
+from mdplay.mdp import cs747, explicit, formats
 from mdplay.mdp.assembly import Transitions, assemble
 from mdplay.mdp.model import Model
 from mdplay.states.walks import Floats
@@ -135,3 +135,24 @@ class MDP(Model):
         What is terminated earns nothing afterwards: such transitions lead to one more state, the last.
         """
         return cls._of(formats.from_gymnasium(table, discount=discount))
+
+    @classmethod
+    def from_drn(
+        cls, path: str | Path, *, reward: str | None = None, discount: float = 1.0, minimise: bool = False
+    ) -> Self:
+        """Return the MDP of a file of the model checker Storm, with the rewards of one of its models."""
+        return cls._of(explicit.read_drn(path, reward=reward, discount=discount, minimise=minimise))
+
+    @classmethod
+    def from_explicit(
+        cls,
+        transitions: str | Path,
+        *,
+        state_rewards: str | Path | None = None,
+        transition_rewards: str | Path | None = None,
+        discount: float = 1.0,
+        minimise: bool = False,
+    ) -> Self:
+        """Return the MDP of explicit files of PRISM or Storm: `.tra`, and rewards where they are given."""
+        files = {"state_rewards": state_rewards, "transition_rewards": transition_rewards}
+        return cls._of(explicit.read_explicit(transitions, **files, discount=discount, minimise=minimise))
