@@ -16,6 +16,7 @@ def tiny(quick):
 @pytest.fixture
 def one_group(monkeypatch):
     monkeypatch.setattr(run, "GROUPS", {"tiny": tiny})
+    monkeypatch.setattr(run, "WARM", 0.0)
 
 
 def test_the_groups():

@@ -9,7 +9,7 @@ from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.learning.network import Network, read_network, shipped_network
 from mdplay.learning.shipped import need_shipped, shipped_file
-from mdplay.playing.agents import DEFAULT_AGENT, default_agent
+from mdplay.playing.agents import DEFAULT_AGENT, default_agent, named_agent
 from mdplay.registry import bring, bringers, brought
 
 GAMES = [f"{name}:{given}" for name in bringers("networks") for given in brought(make(name), "networks")]
@@ -45,6 +45,17 @@ def test_an_edited_game_never_gets_a_foreign_network():
             need_shipped(game)
         with pytest.raises(AgentError, match="agent network: no network comes with"):
             make_agent(game, "network")
+
+
+@pytest.mark.parametrize("agent", ["network", "mcts:network=shipped,simulations=9", "heuristic:network=shipped"])
+def test_an_agent_is_another_one_when_the_network_is(agent, tmp_path, monkeypatch):
+    """What is kept of matches goes by the identity of the agents."""
+    before = named_agent(ConnectFour(), agent).identity
+    assert before == named_agent(ConnectFour(), agent).identity
+    other = tmp_path / "other.network"
+    other.write_bytes(b"learned again")
+    monkeypatch.setattr("mdplay.playing.agents.shipped_file", lambda game: other)
+    assert named_agent(ConnectFour(), agent).identity != before
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def bench(
     groups = [GROUPS[name](quick) for name in names or GROUPS]
     measured: list[Measured] = []
     for group in groups:
-        found = [one for size in group.sizes for one in measure(group, size, rounds, 0.0 if quick else WARM)]
+        found = [one for size in group.sizes for one in measure(group, size, rounds, WARM)]
         measured += found
         if report is not None:
             report("\n".join(group_lines(group, found)))

@@ -23,7 +23,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from inspect import Signature
 from operator import index
 from pathlib import Path
@@ -33,7 +33,7 @@ from mdplay.bits import MOST_WORDS, elements, has
 from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.identity import agent_identity
-from mdplay.learning.shipped import shipped_file
+from mdplay.learning.shipped import SHIPPED, shipped_file
 from mdplay.registry import (
     all_names,
     bringers,
@@ -158,12 +158,21 @@ def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
         return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
-    told = partial(agent_identity, agent, maker, options)
+
+    def told() -> str:
+        return agent_identity(agent, maker, _with_shipped(game, maker, options))
+
     if hasattr(maker, "another"):
         first = _make(maker, game, agent, options)
         assert isinstance(first, Reused)
         return NamedAgent(agent, first.another, told, close=first.close)
     return NamedAgent(agent, lambda: _make(maker, game, agent, options), told)
+
+
+def _with_shipped(game: Game[Any], maker: Maker, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options; where the network that comes with the game is meant, its file."""
+    given = {option.name: option.default for option in options_of(maker)} | dict(options)
+    return {name: str(shipped_file(game)) if value == SHIPPED else value for name, value in given.items()}
 
 
 def _maker_and_options(game: Game[Any], text: str) -> tuple[Maker, dict[str, Any]]:
