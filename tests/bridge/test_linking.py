@@ -137,6 +137,39 @@ def test_a_kernel_is_loaded_without_what_only_a_compiler_needs(tmp_path):
     assert (compiled[2], loaded[2]) == ("True True", "True False")
 
 
+NAMESAKES = """
+import sys
+
+from mdplay.bridge import kernel
+from mdplay.bridge.linking import part_of_kernels
+
+
+def leaves_of(worth):
+    def leaves(n):
+        if n < 1:
+            return worth
+        left = leaves(n - 1)
+        return left + leaves(n - 2)
+
+    leaves = part_of_kernels(leaves)
+
+    @kernel
+    def grown(n):
+        return leaves(n)
+
+    return grown
+
+
+print([leaves_of(int(worth))(10) for worth in sys.argv[1:]])
+"""
+
+
+def test_a_part_is_not_taken_for_its_namesake_in_a_loaded_kernel(tmp_path):
+    file = write(tmp_path, "namesakes.py", NAMESAKES)
+    runs = [python(file, *worths, cache=tmp_path / "cache").strip() for worths in ("2", "23", "32")]
+    assert runs == ["[288]", "[288, 432]", "[432, 288]"], "144 leaves: compiled, beside a loaded one, both loaded"
+
+
 def test_what_is_given_to_numba_works_outside_of_kernels_too():
     from numba import njit
 

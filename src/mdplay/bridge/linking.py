@@ -8,11 +8,14 @@ each once, and optimises them together.
 
 from __future__ import annotations
 
+import secrets
+from functools import partial
 from typing import Any
 
 from llvmlite.binding import address_of_symbol, parse_assembly
 from numba import njit
 from numba.core import types
+from numba.core.bytecode import FunctionIdentity
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
@@ -20,6 +23,12 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin
+NUMBER_BITS = 62
+
+# numba counts the functions of a process to tell those of one name apart, and the number is in the machine code's
+# names.  A kernel is loaded beside kernels of other processes, which had counted the same: a function that is not
+# inlined would be taken for the other one of its name.
+FunctionIdentity._unique_ids = iter(partial(secrets.randbits, NUMBER_BITS), None)
 
 
 class _NoEnvironments:
