@@ -102,7 +102,7 @@ def mask_size(game: Any) -> int:
 
 
 def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
-    """Yield the methods that kernels may call: all of the user's own except those never compiled."""
+    """Yield the methods that are held to be rules: all of the user's own but words for people and ``_names``."""
     for name in dir(cls):
         function = getattr(cls, name)
         own = isinstance(function, FunctionType) and function.__module__ != Game.__module__
@@ -217,7 +217,8 @@ def _check_method(cls: type, name: str, function: FunctionType) -> None:
             )
     for n in (*names, "return"):
         if hints[n] not in SCALARS and not is_named_tuple(hints[n]):
-            known = f"int, float, bool, U64 or a NamedTuple{_instead(hints[n])}"
+            aside = "" if hasattr(Game, name) else f"; if no rule calls it, name it _{name}"
+            known = f"int, float, bool, U64 or a NamedTuple{_instead(hints[n])}{aside}"
             raise GameError(f"{where(function)}: {n} is annotated {_name(hints[n])}; rules use {known}")
     if name in MASKS and hints["return"] not in (int, U64, Mask) and not is_mask_class(hints["return"]):
         known = f"an int, a U64, a Wide or a NamedTuple of up to {MOST_WORDS} U64 words"

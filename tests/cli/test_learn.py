@@ -20,6 +20,12 @@ def test_runs_are_printed_layer_by_layer_and_point_by_point(capsys):
     assert out.count("of the 16 points on 7 lines are among the 16 highest") == 2
 
 
+def test_what_is_not_kept_is_told(capsys, tmp_path):
+    for files, told in (((), True), (("--out", tmp_path / "points.json"), False), (("--json",), False)):
+        learn("--method", "points", "--episodes", "5", *files)
+        assert ("not kept: --out FILE keeps it" in capsys.readouterr().err) is told
+
+
 def test_json_and_files(capsys, tmp_path):
     picture, file = tmp_path / "heat.png", tmp_path / "points.json"
     learn(

@@ -108,6 +108,8 @@ def _learn(
     if curve is not None:
         learned.write_curve(curve)
     print_json(learned.document()) if as_json else click.echo(learned.text())
+    if out is None and not given.get("compact") and not as_json:
+        click.echo("what was learned is not kept: --out FILE keeps it", err=True)
 
 
 @click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")

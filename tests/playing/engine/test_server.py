@@ -77,6 +77,13 @@ def test_a_users_game_is_the_one_that_the_engine_was_started_with(tmp_path):
     assert (hello["game"], ready["rules"], move["type"]) == ("nim.py:Nim", hello["rules"], "bestmove")
 
 
+def test_who_asks_for_another_game_hears_how_a_users_game_is_asked_for(tmp_path):
+    path = write(tmp_path, "nim.py", NIM)
+    (message,) = said(f"{path}:Nim:pile=2", "random", {"type": "new", "game": "nim", "parameters": {}})
+    assert message["type"] == "error"
+    assert message["message"].endswith('or as it was started: nim.py:Nim with {"pile": 2}')
+
+
 def test_over_and_chance_are_refused():
     over = {"type": "position", "moves": list("03142")}
     assert "the game is over" in said("tic-tac-toe", "random", over, {"type": "go"})[-1]["message"]

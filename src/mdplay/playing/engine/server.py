@@ -6,6 +6,7 @@ file: other games than the one that it was started with are known by their regis
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import Any, BinaryIO
 
 from mdplay import __version__
 from mdplay.checking.promises import hold_promises
-from mdplay.errors import FormatError, MdplayError, PositionError, sentence, short
+from mdplay.errors import FormatError, MdplayError, PositionError, UnknownName, sentence, short
 from mdplay.fields import read_fields
 from mdplay.game import Game
 from mdplay.notation import parse_position
@@ -110,7 +111,10 @@ class Engine:
         name, given = name_of(self._first)
         if command.get("game", name) == name and command.get("parameters", given) == given:
             return self._first
-        return from_data(command.get("game", name), command.get("parameters", {}))
+        try:
+            return from_data(command.get("game", name), command.get("parameters", {}))
+        except UnknownName as error:
+            raise FormatError(f"new: {error}; or as it was started: {name} with {json.dumps(given)}") from None
 
     # ---------------------------------------------------------------- thinking
     def _think(self, thought: Thought, game: Game[Any], state: Any) -> None:
