@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from mdplay import GameError
 from mdplay.bridge import kernel, part
 from tests.helpers import python, write
 
@@ -52,6 +53,28 @@ def test_what_a_part_raises_reaches_the_caller_of_each_kernel(run):
     with pytest.raises(ValueError, match="less than nothing") as caught:
         run(-3)
     assert caught.value.args == ("less than nothing", -3)
+
+
+@part
+def even(n):
+    return n == 0 if n < 1 else odd(n - 1)
+
+
+@part
+def odd(n):
+    if n < 1:
+        return False
+    return even(n - 1)
+
+
+@kernel
+def is_even(n):
+    return even(n)
+
+
+def test_parts_that_call_each_other_in_a_circle_are_refused():
+    with pytest.raises(GameError, match="is_even does not compile: parts of it call each other in a circle"):
+        is_even(4)
 
 
 def test_a_part_is_compiled_for_an_int_and_not_for_each_number():
@@ -175,3 +198,13 @@ def test_what_is_given_to_numba_works_outside_of_kernels_too():
 
     both(1)
     assert njit(lambda n: math.isqrt(n) + math.comb(n, 2))(10) == 48
+
+
+def test_code_of_others_may_call_a_kernel_that_is_not_compiled_yet():
+    from numba import njit
+
+    @kernel
+    def next_one(n):
+        return n + 1
+
+    assert njit(lambda n: next_one(n))(4) == 5

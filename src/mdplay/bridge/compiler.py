@@ -23,6 +23,7 @@ from numba import config, njit, typeof
 from numba.core import types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from mdplay.bridge import memory, states  # noqa: F401  what they tell numba
@@ -62,8 +63,10 @@ def dispatcher_of(function: FunctionType) -> Any:
     compile_here = compiled.compile
 
     def compile_there(signature: Any) -> Any:
-        """Compile where Ctrl-C does not disturb it."""
+        """Compile where Ctrl-C does not disturb it; here, if this thread is at compiling code of others."""
         adopt_parts()
+        if global_compiler_lock.is_locked():
+            return compile_here(signature)
         return compiling.run(partial(compile_here, signature))
 
     compiled.compile = compile_there

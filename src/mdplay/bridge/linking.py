@@ -16,11 +16,13 @@ from llvmlite.binding import address_of_symbol, parse_assembly
 from numba import njit
 from numba.core import types
 from numba.core.bytecode import FunctionIdentity
-from numba.core.codegen import JITCodeLibrary
+from numba.core.codegen import JITCodeLibrary, RuntimeLinker
 from numba.core.compiler import Compiler
 from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
+
+from mdplay.errors import GameError
 
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin
 NUMBER_BITS = 62
@@ -74,9 +76,18 @@ class KernelLibrary(JITCodeLibrary):
         reached = _reached(self)[1:]
         self._reload_init.update(*(one._reload_init for one in reached))
         _link(self._final_module, reached)
+        self._refuse_circles()
         self._linking_libraries: list[Any] = []  # all of them are in it now
         super().finalize()
         self._set_environments()
+
+    def _refuse_circles(self) -> None:
+        """Raise GameError if a part calls itself by way of another: its address would be sought when it runs.
+
+        By then it is inlined and gone, and numba does not look for it in machine code that is loaded.
+        """
+        if any(one.name.startswith(RuntimeLinker.PREFIX) for one in self._final_module.global_variables):
+            raise GameError(f"{self.name} does not compile: parts of it call each other in a circle; write a loop")
 
     def _optimize_final_module(self) -> None:
         """Optimise twice: what is inlined the first time leaves more to do, two to three per cent of the speed."""
