@@ -5,9 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numba import njit
 
+from mdplay import GameError
 from mdplay.bits import U64
 from mdplay.bridge import numbers as numbers  # its methods of whole numbers
 from mdplay.bridge.rewriting import rewritten
+from mdplay.specs import load_module
+from tests.helpers import write
 
 LIMIT = 5
 NUMBERS = (3, -1, 4, 1, -5, 9, 2, 6)
@@ -47,6 +50,18 @@ def test_outer_variables_and_defaults_are_kept():
     assert new is not rule
     assert new(7) == rule(7) and new(7, 3) == rule(7, 3)
     assert new.__name__ == "rule"
+
+
+def test_a_file_that_was_edited_after_its_import_is_not_taken_for_the_rule(tmp_path):
+    text = "def edited(n):\n    return sum(i + n for i in range(3))\n"
+    file = write(tmp_path, "edited_later.py", text)
+    rule = load_module(file).edited
+    assert rewritten(rule)(1) == rule(1) == 6
+    file.write_text(text.replace("range(3)", "range(4)"))
+    with pytest.raises(GameError, match="the file has changed since it was imported; start Python anew"):
+        rewritten(rule)
+    file.write_text(f"{text}\nMORE = 1\n")
+    assert rewritten(rule)(1) == 6, "it says the same"
 
 
 def test_what_has_no_such_call_stays_as_it_is():

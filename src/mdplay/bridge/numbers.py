@@ -10,6 +10,7 @@ from numba.core import types
 from numba.extending import overload, overload_method
 
 from mdplay.bits import bit_length, popcount
+from mdplay.bridge import masks  # noqa: F401  what popcount and bit_length are in compiled code
 from mdplay.bridge.linking import PART
 from mdplay.bridge.word_type import WordType
 

@@ -9,18 +9,23 @@ function, which gets the local variables that the expression uses:
                                                                                      return True
                                                                              return False
 
-It stops where Python would stop.  A rule without such a call, or without source, stays as it is.
+It stops where Python would stop.  A rule without such a call, or without source, stays as it is.  The source must
+say what the function does: of a file that was edited after it was imported nothing is compiled.
 """
 
 from __future__ import annotations
 
 import ast
 from copy import deepcopy
+from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
+from mdplay import sources
 from mdplay.bridge.linking import part_of_kernels
 from mdplay.constructs import tree_of
+from mdplay.contract import where
+from mdplay.errors import GameError
 
 BEST = """value_ = {value}
 if first_:
@@ -42,7 +47,7 @@ def rewritten(function: FunctionType) -> FunctionType:
     """Return the function with its generator expressions as loops, or the function itself if it has none."""
     if not any(isinstance(c, CodeType) and c.co_name == "<genexpr>" for c in function.__code__.co_consts):
         return function
-    tree = tree_of(function)
+    tree = _own_tree(function)
     if tree is None:
         return function
     lift = _Lift(function)
@@ -50,6 +55,20 @@ def rewritten(function: FunctionType) -> FunctionType:
     if not lift.lifted:
         return function
     return _made(function, tree, body, lift.lifted)
+
+
+def _own_tree(function: FunctionType) -> ast.FunctionDef | None:
+    """Return the syntax tree of a function; raise GameError if its file says something else by now.
+
+    A cell of a notebook has source and no file: nobody can edit it.
+    """
+    found = tree_of(function)
+    if found is None or not Path(function.__code__.co_filename).is_file():
+        return found
+    own = sources.tree_of(function.__code__)
+    if not isinstance(own, ast.FunctionDef):
+        raise GameError(f"{where(function)}: the file has changed since it was imported; start Python anew")
+    return own
 
 
 def _place(nodes: Any, line: int) -> None:
