@@ -89,6 +89,15 @@ def test_every_fault_of_a_file_is_one_sentence(tmp_path, text, name, sentence):
     assert "\n" not in str(caught.value)
 
 
+def test_who_leaves_out_the_ending_of_a_file_is_told(tmp_path, monkeypatch):
+    write(tmp_path, "my_nim.py", NIM)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownName, match=r"no game 'my_nim'; for your file write my_nim\.py"):
+        make("my_nim")
+    with pytest.raises(UnknownName, match=r"no game 'nobodys'; choose from"):
+        make("nobodys")
+
+
 @pytest.mark.parametrize("name", ["numpy", "json", "mdplay", "queue", "click"])
 def test_a_game_file_may_be_called_like_a_module(tmp_path, name):
     write(tmp_path, f"{name}.py", NIM)

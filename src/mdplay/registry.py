@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from mdplay.contract import check_shape
-from mdplay.errors import GameError, MdplayError, unknown
+from mdplay.errors import GameError, MdplayError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.plugins import load_plugin, plugin_points, plugins
 from mdplay.specs import load_module, parameters, read_parameters, read_spec
@@ -55,8 +55,18 @@ def make(text: str) -> Game[Any]:
     ConnectFour(rows=5, cols=5)
     """
     spec = read_spec(text)
-    found = maker(spec.name) if spec.file is None else _maker_of_file(spec.file, spec.name)
+    found = _maker_named(spec.name) if spec.file is None else _maker_of_file(spec.file, spec.name)
     return _made(found, read_parameters(parameters(found), spec.options), text)
+
+
+def _maker_named(name: str) -> Maker:
+    """Return the maker behind a registered name; who leaves out the ending of a file's name is told."""
+    try:
+        return maker(name)
+    except UnknownName:
+        if name in {path.stem for path in Path().glob("*.py")}:
+            raise UnknownName(f"no game {name!r}; for your file write {name}.py") from None
+        raise
 
 
 def from_data(name: str, given: Mapping[str, Any]) -> Game[Any]:

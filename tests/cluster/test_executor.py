@@ -18,7 +18,9 @@ def test_serial_does_all_in_order():
 
 @pytest.mark.parametrize("text", ["threads", "ray:", "serial:2", "processes:", ""])
 def test_an_unknown_engine_is_refused(text):
-    with pytest.raises(UnknownName, match="choose serial, processes, ray or ray:ADDRESS"):
+    with pytest.raises(
+        UnknownName, match="choose serial, processes, ray or ray:ADDRESS; .* the agent engine:COMMAND"
+    ):
         open_engine(text)
 
 

@@ -27,4 +27,5 @@ def open_engine(text: str, workers: int | None = None, *, memory: int | None = N
         from mdplay.cluster.on_ray import OnRay
 
         return OnRay(address or None, workers, memory)
-    raise UnknownName(f"no engine {short(text)!r}; choose {WORDS}")
+    player = "a program that plays is the agent engine:COMMAND"
+    raise UnknownName(f"no engine {short(text)!r}; choose {WORDS}; {player}")
