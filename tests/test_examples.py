@@ -1,9 +1,11 @@
 """The games in examples/games, written from the docs alone: their known values, and every verb on each of them."""
 
+import ast
 import contextlib
 import csv
 import json
 from functools import cache
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -293,4 +295,23 @@ def test_notebooks_run_from_top_to_bottom(path):
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells)
     known = {}
     for cell in cells:
-        exec("".join(cell["source"]), known)
+        shown = run_cell("".join(cell["source"]), known)
+        ET.fromstring(f"<div>{shown}</div>")
+
+
+def run_cell(source, known):
+    """Run a cell and return what a notebook would draw of its last value."""
+    body = ast.parse(source).body
+    last = body.pop() if isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body, []), "cell", "exec"), known)
+    value = last and eval(compile(ast.Expression(last.value), "cell", "eval"), known)
+    draw = getattr(value, "_repr_html_", None) or getattr(value, "_repr_svg_", None)
+    return draw() if draw else ""
+
+
+def test_a_notebook_draws_every_kind_of_result():
+    known, drawn = {}, []
+    for cell in json.loads((ROOT / "examples/notebooks/showing_results.ipynb").read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            drawn.append(run_cell("".join(cell["source"]), known))
+    assert sum("<svg" in one or "<table" in one for one in drawn) >= len(drawn) - 1  # one is for IPython to draw

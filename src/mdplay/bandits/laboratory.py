@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,13 @@ from mdplay.errors import FormatError, LimitError
 from mdplay.running import Show, Watch, num_threads
 from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector
 
+if TYPE_CHECKING:
+    from mdplay.showing import Series
+
 Floats = NDArray[np.float64]
 GROUPS = 16  # of runs, each summed by one thread
 MAX_POINTS = 2000  # of a curve
+BAND = 1.96  # standard errors: 95 %
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,33 @@ class Curve:
             "mean_reward": self.mean_reward,
             "steps_per_second": self.steps_per_second,
         }
+
+    def _repr_html_(self) -> str:
+        return Comparison([self])._repr_html_()
+
+
+class Comparison(list[Curve]):
+    """The curves of several selectors on one bandit, which a notebook shows in one picture."""
+
+    def _repr_html_(self) -> str:
+        """Show regret and share of best pulls over the steps with 95 % bands, and the figures at the end."""
+        from mdplay.showing import chart, shown, table
+
+        rows = [
+            (one.name, f"{one.regret[-1]:.2f} ± {one.regret_error[-1]:.2f}", f"{one.end_optimal:.1%}")
+            for one in self
+        ]
+        figures = table(("rule", "regret", "best pulls at the end"), rows, things="rules")
+        regret = [_series(one, one.regret, one.regret_error) for one in self]
+        optimal = [_series(one, one.optimal, one.optimal_error) for one in self]
+        return shown(chart(regret, "step", "regret"), chart(optimal, "step", "share of best pulls"), figures)
+
+
+def _series(curve: Curve, mean: Floats, error: Floats) -> Series:
+    from mdplay.showing import Series
+
+    band = BAND * error
+    return Series(curve.name, curve.steps.tolist(), mean.tolist(), (mean - band).tolist(), (mean + band).tolist())
 
 
 def run_bandit(
@@ -267,11 +298,11 @@ def compare(
     threads: int | None = None,
     engine: Engine | str | None = None,
     show: Show | None = None,
-) -> list[Curve]:
+) -> Comparison:
     """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`."""
     with nullcontext() if engine is None else using(engine, threads) as chosen:
         run = partial(run_bandit, steps=steps, runs=runs, seed=seed, threads=threads, engine=chosen, show=show)
-        return [run(bandit, policy) for policy in policies]
+        return Comparison(run(bandit, policy) for policy in policies)
 
 
 def parameter_study(

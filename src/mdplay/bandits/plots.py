@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.bandits.laboratory import Bandit, Curve
+from mdplay.bandits.laboratory import BAND, Bandit, Curve
 from mdplay.plots import save_plot
-
-BAND = 1.96  # standard errors: 95 %
 
 
 def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdplay.files import write
 from mdplay.plots import save_plot
+
+if TYPE_CHECKING:
+    from mdplay.showing import Series
 
 
 @dataclass(frozen=True)
@@ -77,11 +80,27 @@ def _field(value: Any) -> str:
     return f'"{value}"' if "," in str(value) else str(value)
 
 
+def label(points: Sequence[Point]) -> str:
+    """Return what a curve tells."""
+    opponent = next((point.examined.opponent for point in points if point.examined), None)
+    return "result of the first player in self-play" if opponent is None else f"score against {opponent}"
+
+
+def series(points: Sequence[Point]) -> Series:
+    """Return a curve for a notebook: the score against the opponent with its interval, else that of self-play."""
+    from mdplay.showing import Series
+
+    examined = [(point.episodes, point.examined) for point in points if point.examined]
+    if not examined:
+        return Series("self-play", [point.episodes for point in points], [point.mean for point in points])
+    scores = [(one.score, one.low, one.high) for _, one in examined]
+    return Series(label(points), [episodes for episodes, _ in examined], *zip(*scores, strict=True))
+
+
 def paint(figure: Any, points: Sequence[Point], title: str = "") -> None:
     """Paint the score against the opponent with its interval; without one, what the first player gets."""
     examined = [(point.episodes, point.examined) for point in points if point.examined]
-    label = f"score against {examined[0][1].opponent}" if examined else "result of the first player in self-play"
-    axes = figure.add_subplot(xlabel="episodes", ylabel=label, title=title)
+    axes = figure.add_subplot(xlabel="episodes", ylabel=label(points), title=title)
     if examined:
         episodes = [n for n, _ in examined]
         axes.plot(episodes, [one.score for _, one in examined], marker="o")

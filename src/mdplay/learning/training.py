@@ -22,7 +22,7 @@ from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
-from mdplay.learning.curves import Examined, Point, draw, point_from, write_csv
+from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import LARGEST, NO_NUMBER, Rule, new_trail, rate_table, train_network
 from mdplay.learning.learned import Actor, Report
 from mdplay.learning.look_ups import new_places
@@ -198,6 +198,12 @@ class Training:
     def write_curve(self, path: str | Path) -> None:
         """Write the curve as CSV."""
         write_csv(path, self.curve)
+
+    def _repr_html_(self) -> str:
+        """Show the curve: the score against the opponent, or what the first player got in self-play."""
+        from mdplay.showing import chart, sentence
+
+        return sentence(self.text()) + chart([series(self.curve)], "episodes", label(self.curve))
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:

@@ -101,6 +101,16 @@ class PointUtilities:
         ]
         write(path, "\n".join(["episodes,point,wins,games", *rows, ""]))
 
+    def _repr_html_(self) -> str:
+        """Show the utility of every point, laid out as on the board."""
+        from mdplay.showing import heat_map, sentence
+
+        shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
+        about = (
+            f"{self.num_games:,} games, {self.explore}, seed {self.seed}: how often whoever took a point has won."
+        )
+        return sentence(about) + heat_map(self.utilities.reshape(shape).tolist())
+
     # ---------------------------------------------------------------- one run
     def layout(self) -> dict[str, Any]:
         """Return the utilities as the game lays its points out, and how many of the richest points are on top."""

@@ -66,6 +66,22 @@ class Plan:
             "upper": [_plain(value) for value in self.upper.tolist()],
         }
 
+    def _repr_html_(self) -> str:
+        """Show the first states: value, action and bounds."""
+        from mdplay.showing import MAX_ROWS, number, sentence, table
+
+        columns = (self.value, self.lower, self.upper, self.action)
+        rows = [
+            (str(state), *(number(figure, 6) for figure in figures), "" if action < 0 else str(action))
+            for state, (*figures, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
+        ]
+        gap = f"gap {self.gap:.3g}{'' if self.closed else ', not closed'}"
+        about = f"{len(self.value):,} states by {self.method}, {self.iterations:,} iterations: {gap} in "
+        head = ("state", "value", "lower", "upper", "action")
+        return sentence(f"{about}{self.seconds:.2f} s.") + table(
+            head, rows, total=len(self.value), things="states"
+        )
+
 
 def _plain(value: float) -> float | str:
     return value if abs(value) < float("inf") else str(value)

@@ -134,6 +134,29 @@ class MatchResult:
             "results": [plain_number(result) for result in self.results],
         }
 
+    def _repr_html_(self) -> str:
+        """Show the score with its interval, and the games won, drawn and lost on either side."""
+        from mdplay.showing import sentence, table
+
+        first, second = self.agents
+        low, high = self.interval
+        score = f"{first} against {second}: {self.tally.score:.1%} ({low:.1%} .. {high:.1%})"
+        elo, reach = self.elo
+        difference = (
+            f"Elo difference {elo:+.0f} ({reach[0]:+.0f} .. {reach[1]:+.0f}); {self.distinct:,} different games."
+        )
+        names = (f"{first}, all games", "moving first", "moving second")
+        tallies = (self.tally, *self.sides)
+        rows = [
+            (name, f"{t.wins:,}", f"{t.draws:,}", f"{t.losses:,}", f"{t.score:.1%}")
+            for name, t in zip(names, tallies, strict=True)
+        ]
+        words = sentence(score) + sentence(difference)
+        failed = sentence(f"Lost because the agent failed: {self.forfeits[0]:,} and {self.forfeits[1]:,}.")
+        called_off = sentence(f"{self.by_limit:,} games were called off.") if self.by_limit else ""
+        head = ("", "won", "drawn", "lost", "score")
+        return words + table(head, rows, strong=[0]) + (failed if any(self.forfeits) else "") + called_off
+
 
 def finite(x: float) -> float | None:
     """Return a number for JSON, which knows no infinity."""

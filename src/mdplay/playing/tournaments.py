@@ -115,6 +115,24 @@ class TournamentResult:
             "failures": [{"agent": agent, "error": sentence} for agent, sentence in self.failures],
         }
 
+    def _repr_html_(self) -> str:
+        """Show the ratings with the cross table: what the row scored against the column, in percent."""
+        from mdplay.showing import MAX_ROWS, sentence, table
+
+        ratings = self.ratings
+        columns = [rating.agent for rating in ratings[:MAX_ROWS]]
+        numbers = [str(i + 1) for i in range(len(columns))]
+        rows = [
+            (f"{i}  {r.agent}", f"{r.elo:+.0f}", f"± {r.reach:.0f}", *(self._percent(r.agent, b) for b in columns))
+            for i, r in enumerate(ratings, start=1)
+        ]
+        about = sentence(f"{len(self.records):,} games; scores of the row against the column in %.")
+        withdrawn = "".join(sentence(f"{agent} was withdrawn: {told}") for agent, told in self.failures)
+        return about + table(("agent", "Elo", "95 %", *numbers), rows, things="agents") + withdrawn
+
+    def _percent(self, a: str, b: str) -> str:
+        return f"{100 * self.tallies[a, b].score:.0f}" if (a, b) in self.tallies else ""
+
 
 def tournament(
     game: Game[Any],

@@ -6,13 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdplay.bits import lowest, nonempty
 from mdplay.errors import PositionError
 from mdplay.game import Game
 from mdplay.notation import event_text
+from mdplay.position import Position
 from mdplay.running import Watch
+
+if TYPE_CHECKING:
+    from mdplay.showing import Branch
+
+LEVELS, BRANCHES = 2, 4  # of a tree as it is drawn
+LINE = 20  # moves of the expected play that are shown
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,11 @@ class MoveStatistics:
     visits: int
     value: float
     proven: bool = False
+
+    @property
+    def known(self) -> float | None:
+        """The value; None where the search has never been."""
+        return self.value if self.visits or self.proven else None
 
     def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
@@ -82,6 +94,34 @@ class SearchResult:
             "seconds": self.seconds,
             "simulations_per_second": self.simulations_per_second,
         }
+
+    def _repr_html_(self) -> str:
+        """Show the moves with visits and values; where a tree was kept, the board and the tree's first levels."""
+        from mdplay.showing import Move, moves, number, sentence, tree
+
+        about = f"Move {self.move}, value {number(self.value)}{', proven' if self.proven else ''}"
+        effort = f"simulations: {self.simulations:,}" if self.simulations else f"depth {self.depth}"
+        told = sentence(f"{about}; {effort}, nodes: {self.nodes:,}, {self.seconds:.2f} s.")
+        told += sentence(f"Expected: {' '.join(self.line[:LINE])}") if self.line else ""
+        order = sorted(self.moves, key=lambda move: (-move.visits, -move.value, move.action))
+        listed = [Move(m.action, m.move, m.known, (f"{m.visits:,}", "proven" if m.proven else "")) for m in order]
+        position = None if self.tree is None else Position.start(self.tree.game, self.tree.state)
+        drawn = "" if self.tree is None else tree(branch(self.tree, "here", LEVELS), LEVELS)
+        return told + moves(position, listed, self.best, ("visits", "")) + drawn
+
+
+def branch(node: Any, text: str, levels: int, share: float = 1.0) -> Branch:
+    """Return the first levels of a search tree as they are drawn: the likeliest moves of every node."""
+    from mdplay.showing import Branch, brief
+
+    visited = [child for child in node.ranked if child.visits] if levels else []
+    kept = visited[:BRANCHES]
+    names = [f"{child.text}  {brief(child.value)}  ({child.visits:,})" for child in kept]
+    below = [
+        branch(child, name, levels - 1, child.visits / max(1, node.visits))
+        for child, name in zip(kept, names, strict=True)
+    ]
+    return Branch(text, share, tuple(below), len(visited) - len(kept))
 
 
 def check_open(game: Game[Any], s: Any) -> None:

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.bits import elements, nonempty
-from mdplay.errors import FormatError, GameError, LimitError
+from mdplay.errors import FormatError, GameError, LimitError, MdplayError
 from mdplay.files import replacing
 from mdplay.game import Game
-from mdplay.position import as_state
+from mdplay.position import Position, as_state
 from mdplay.solving.files import load_table, save_table
 from mdplay.solving.values import TIE, Choice, Table, best_actions, finite
 
@@ -201,6 +201,38 @@ class Solution:
             state = self.game.step(state, action)
         return moves
 
+    # ---------------------------------------------------------------- in a notebook
+    def html(self, state: Any = None) -> str:
+        """Return a position (default: the start) with the value of every move as HTML; values for who moves."""
+        from mdplay.showing import Move, moves, number, sentence
+
+        position = self._position(state)
+        s, choices = position.state, self.choices(position.state)
+        choices.sort(key=lambda choice: (-choice.high, choice.action))
+        listed = [
+            Move(c.action, self.game.move_text(s, c.action), c.value, (_bounds_text(c), number(c.distance)))
+            for c in choices
+        ]
+        worth = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
+        about = f"Value {worth}; {self.states:,} states by {self.method} in {self.seconds:.2f} s."
+        return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
+
+    def _repr_html_(self) -> str:
+        """Show the start; what is proved one position at a time is not proved for a glance."""
+        from mdplay.showing import moves, refused, sentence
+
+        if hasattr(self.table, "choices"):
+            about = f"{self!r}. html(position) proves the values of a position's moves and shows them."
+            return sentence(about) + moves(self._position(None), [], (), ())
+        try:
+            return self.html()
+        except MdplayError as error:
+            return refused(error)
+
+    def _position(self, state: Any) -> Position[Any]:
+        known = isinstance(state, Position) and state.game == self.game
+        return state if known else Position.start(self.game, self._state(state))
+
     # ---------------------------------------------------------------- files
     def save(self, path: str | Path) -> None:
         """Write the solution to a file, whole or not at all; ``Solution.load`` reads it."""
@@ -251,6 +283,10 @@ class Solution:
         found = self.table.lookup(self.game.step(state, action), self.game.player(state))
         value = float(self.game.reward(state, action) + found.value)
         return Choice(action, value, value, None if found.distance is None else found.distance + 1)
+
+
+def _bounds_text(choice: Choice) -> str:
+    return "" if choice.exact else f"{choice.low:.4g} .. {choice.high:.4g}"
 
 
 def _plies(choice: Choice) -> float:

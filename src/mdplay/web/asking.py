@@ -14,10 +14,10 @@ from typing import Any
 from mdplay.errors import PositionError
 from mdplay.game import Game, num_players
 from mdplay.notation import split_moves
+from mdplay.pictures import safe_picture
 from mdplay.position import Position
 from mdplay.rng import Random
 from mdplay.web.catalogue import Entry
-from mdplay.web.pictures import safe_picture
 
 MAX_MOVES = 2_000
 MAX_CHANCE = 1_000  # outcomes drawn in a row

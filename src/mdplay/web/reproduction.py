@@ -16,9 +16,9 @@ from fastapi import Path as InPath
 
 from mdplay.errors import LimitError
 from mdplay.folders import cache_folder
+from mdplay.pictures import safe_picture
 from mdplay.web.desk import AtDesk
 from mdplay.web.jobs import Job
-from mdplay.web.pictures import safe_picture
 from mdplay.web.routes import PLAIN, STREAM
 
 TITLES = {

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, HTTPException, Query, Response
 
 from mdplay.game import num_players
+from mdplay.pictures import safe_picture
 from mdplay.web.asking import Ask, ask, document, drawn
 from mdplay.web.catalogue import Entry
 from mdplay.web.desk import AtDesk
 from mdplay.web.jobs import Job
-from mdplay.web.pictures import safe_picture
 from mdplay.web.players import MOST, agents_of
 from mdplay.web.words import status as status_of
 

@@ -152,6 +152,15 @@ class Training:
         """Draw the curve."""
         draw(path, {f"{self.settings.method}, seed {self.settings.seed}": self.curve}, "2048")
 
+    def _repr_html_(self) -> str:
+        """Show the mean score of every block of episodes."""
+        from mdplay.showing import Series, chart, sentence
+
+        points = self.curve
+        mean = Series("mean", [point.episodes for point in points], [point.mean for point in points])
+        best = Series("best", mean.x, [float(point.max) for point in points])
+        return sentence(self.text()) + chart([mean, best], "episodes", "score")
+
     def write_curve(self, path: str | Path) -> None:
         """Write the curve as CSV."""
         write_csv(path, self.curve)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay import Position, make, registry
-from mdplay.web.pictures import ATTRIBUTES, SPACE, TAGS, safe_picture
+from mdplay.pictures import ATTRIBUTES, SPACE, TAGS, safe_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

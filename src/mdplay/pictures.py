@@ -1,4 +1,4 @@
-"""Pictures of games for the page: shapes and words, and nothing that acts.
+"""Pictures of games for pages and notebooks: shapes and words, and nothing that acts.
 
 A picture comes from a game, which may be anybody's file.  Only the tags and attributes of this list pass; no
 script, no link, no style.  What is no picture at all becomes one of its characters.
@@ -36,10 +36,10 @@ def safe_picture(svg: str, board: str) -> str:
     try:
         return _cleaned(svg)
     except (ET.ParseError, ValueError, RecursionError):
-        return _cleaned(typed(_printable(board[:20_000])))
+        return _cleaned(typed(printable(board[:20_000])))
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Return a text with only such characters as XML has a place for."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
 
