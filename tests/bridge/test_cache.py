@@ -197,3 +197,29 @@ def test_a_process_may_compile_here_after_all(tmp_path):
     program = write(tmp_path, "elsewhere.py", ELSEWHERE)
     out = python(program, "nim.py:Nim:pile=21", "here", cache=tmp_path / "cache", cwd=tmp_path)
     assert out.splitlines()[1] == "[1, 3, 9, 27, 81]"
+
+
+def test_the_name_of_an_entry_tells_the_versions_and_the_processor(monkeypatch):
+    import llvmlite
+    import numba
+    import numpy as np
+    from numba.core.registry import cpu_target
+
+    from mdplay.bridge.compiler import KernelCache
+
+    def named(n):
+        return n
+
+    def path():
+        return KernelCache(named)._path((numba.int64,), target)
+
+    target = cpu_target.target_context
+    before = path()
+    assert before is not None and before == path()
+    for library in (numba, llvmlite, np):
+        with monkeypatch.context() as other:
+            other.setattr(library, "__version__", "0.0.1")
+            assert path() != before, library.__name__
+    with monkeypatch.context() as other:
+        other.setattr(type(target.codegen()), "magic_tuple", lambda _: ("another", "processor", ""))
+        assert path() != before

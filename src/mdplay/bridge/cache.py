@@ -1,7 +1,7 @@
 """Compiled kernels on disk, in a folder of the user's own.
 
 One file an entry, named by all that its machine code depends on: the kernel's fingerprint, the argument types
-(a game's type carries the game's fingerprint), the processor, and the versions of Python, numba and llvmlite.
+(a game's type carries its fingerprint), the processor, and the versions of Python, numba, llvmlite and numpy.
 So there is no index to race for, no entry is ever stale, and two processes may write at once.  numba's own
 cache stamps a function's file only, not the helpers it calls (numba #8396), and shares one index.
 

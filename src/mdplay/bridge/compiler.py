@@ -19,6 +19,7 @@ from typing import Any
 
 import llvmlite
 import numba
+import numpy as np
 from numba import config, njit, typeof
 from numba.core import types
 from numba.core.caching import NullCache
@@ -151,7 +152,7 @@ class KernelCache(NullCache):
             more = [beyond(kind.instance, _covered(kind), names) for kind in kinds]
         except Unhashable:
             return None
-        versions = (platform.python_version(), numba.__version__, llvmlite.__version__)
+        versions = (platform.python_version(), *(one.__version__ for one in (numba, llvmlite, np)))
         key = repr((stamp, str(sig), more, target_context.codegen().magic_tuple(), versions))
         digest = hashlib.sha256(key.encode()).hexdigest()[:40]
         return folder / f"{stem(self._function, [kind.identity for kind in kinds])}{digest}{SUFFIX}"
