@@ -82,7 +82,9 @@ def test_the_games_of_the_package_keep_their_identity_in_other_processes():
 
 
 def test_a_file_of_other_rules_is_refused(nim):
-    with pytest.raises(FormatError, match="the rules of Nim have changed since x was made; solve again"):
+    with pytest.raises(
+        FormatError, match="the rules of Nim have changed since x was made, or it is of another game; solve again"
+    ):
         check_rules("x", game_identity(nim(pile=3)), nim(), "solve again")
     with pytest.raises(FormatError, match="x does not say with which rules of Nim it was made; solve again"):
         check_rules("x", None, nim(), "solve again")

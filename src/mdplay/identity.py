@@ -66,7 +66,8 @@ def check_rules(path: str | Path, kept: Any, game: Game[Any], instead: str) -> N
     if kept is None:
         raise FormatError(f"{path} does not say with which rules of {type(game).__name__} it was made; {instead}")
     if kept != game_identity(game):
-        raise FormatError(f"the rules of {type(game).__name__} have changed since {path} was made; {instead}")
+        since = f"have changed since {path} was made, or it is of another game"
+        raise FormatError(f"the rules of {type(game).__name__} {since}; {instead}")
 
 
 def agent_identity(agent: Any, maker: Any = None, options: Mapping[str, Any] | None = None) -> str:
