@@ -11,6 +11,7 @@ import pytest
 from mdplay import MDP, Game, Position, depth_limited, make, match, plan, search, solve, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit, run_bandit
 from mdplay.bits import elements
+from mdplay.charts import Branch, Series, chart, heat_map, ticks, tree
 from mdplay.games.twenty48.training import Training as Training2048
 from mdplay.games.twenty48.training import TrainingSettings
 from mdplay.learning.curves import Examined, Point
@@ -18,7 +19,7 @@ from mdplay.learning.training import Settings, Training
 from mdplay.learning.utilities import PointUtilities
 from mdplay.pictures import TAGS
 from mdplay.registry import names
-from mdplay.showing import Branch, Series, board, brief, chart, heat_map, number, sentence, table, ticks, tree
+from mdplay.showing import board, brief, number, sentence, table
 from mdplay.solving.solution import Solution
 
 TIC_TAC_TOE = make("tic-tac-toe")

@@ -33,7 +33,7 @@ from mdplay.running import Show, Watch, num_threads
 from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector
 
 if TYPE_CHECKING:
-    from mdplay.showing import Series
+    from mdplay.charts import Series
 
 Floats = NDArray[np.float64]
 GROUPS = 16  # of runs, each summed by one thread
@@ -153,7 +153,8 @@ class Comparison(list[Curve]):
 
     def _repr_html_(self) -> str:
         """Show regret and share of best pulls over the steps with 95 % bands, and the figures at the end."""
-        from mdplay.showing import chart, shown, table
+        from mdplay.charts import chart
+        from mdplay.showing import shown, table
 
         rows = [
             (one.name, f"{one.regret[-1]:.2f} ± {one.regret_error[-1]:.2f}", f"{one.end_optimal:.1%}")
@@ -166,7 +167,7 @@ class Comparison(list[Curve]):
 
 
 def _series(curve: Curve, mean: Floats, error: Floats) -> Series:
-    from mdplay.showing import Series
+    from mdplay.charts import Series
 
     band = BAND * error
     return Series(curve.name, curve.steps.tolist(), mean.tolist(), (mean - band).tolist(), (mean + band).tolist())

@@ -11,7 +11,7 @@ from mdplay.files import write
 from mdplay.plots import save_plot
 
 if TYPE_CHECKING:
-    from mdplay.showing import Series
+    from mdplay.charts import Series
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def label(points: Sequence[Point]) -> str:
 
 def series(points: Sequence[Point]) -> Series:
     """Return a curve for a notebook: the score against the opponent with its interval, else that of self-play."""
-    from mdplay.showing import Series
+    from mdplay.charts import Series
 
     examined = [(point.episodes, point.examined) for point in points if point.examined]
     if not examined:

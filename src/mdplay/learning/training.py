@@ -201,7 +201,8 @@ class Training:
 
     def _repr_html_(self) -> str:
         """Show the curve: the score against the opponent, or what the first player got in self-play."""
-        from mdplay.showing import chart, sentence
+        from mdplay.charts import chart
+        from mdplay.showing import sentence
 
         return sentence(self.text()) + chart([series(self.curve)], "episodes", label(self.curve))
 

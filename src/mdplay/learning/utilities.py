@@ -103,7 +103,8 @@ class PointUtilities:
 
     def _repr_html_(self) -> str:
         """Show the utility of every point, laid out as on the board."""
-        from mdplay.showing import heat_map, sentence
+        from mdplay.charts import heat_map
+        from mdplay.showing import sentence
 
         shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
         about = (

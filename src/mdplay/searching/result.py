@@ -16,7 +16,7 @@ from mdplay.position import Position
 from mdplay.running import Watch
 
 if TYPE_CHECKING:
-    from mdplay.showing import Branch
+    from mdplay.charts import Branch
 
 LEVELS, BRANCHES = 2, 4  # of a tree as it is drawn
 LINE = 20  # moves of the expected play that are shown
@@ -97,7 +97,8 @@ class SearchResult:
 
     def _repr_html_(self) -> str:
         """Show the moves with visits and values; where a tree was kept, the board and the tree's first levels."""
-        from mdplay.showing import Move, moves, number, sentence, tree
+        from mdplay.charts import tree
+        from mdplay.showing import Move, moves, number, sentence
 
         about = f"Move {self.move}, value {number(self.value)}{', proven' if self.proven else ''}"
         effort = f"simulations: {self.simulations:,}" if self.simulations else f"depth {self.depth}"
@@ -112,7 +113,8 @@ class SearchResult:
 
 def branch(node: Any, text: str, levels: int, share: float = 1.0) -> Branch:
     """Return the first levels of a search tree as they are drawn: the likeliest moves of every node."""
-    from mdplay.showing import Branch, brief
+    from mdplay.charts import Branch
+    from mdplay.showing import brief
 
     visited = [child for child in node.ranked if child.visits] if levels else []
     kept = visited[:BRANCHES]

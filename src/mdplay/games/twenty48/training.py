@@ -154,7 +154,8 @@ class Training:
 
     def _repr_html_(self) -> str:
         """Show the mean score of every block of episodes."""
-        from mdplay.showing import Series, chart, sentence
+        from mdplay.charts import Series, chart
+        from mdplay.showing import sentence
 
         points = self.curve
         mean = Series("mean", [point.episodes for point in points], [point.mean for point in points])
