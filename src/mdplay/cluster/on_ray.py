@@ -128,9 +128,9 @@ class RayActors:
         return Held([large for large, _ in pairs]), smalls
 
     def fetch(self, held: Any) -> list[Any]:
-        """Return the first parts of an exchange, or other answers."""
+        """Return the first parts of an exchange, or other answers; of several errors raise the first actor's."""
         try:
-            found: list[Any] = self._ray.get(held.references)
+            found = [self._ray.get(one) for one in held.references]  # all at once would raise whichever came first
         except self._ray.exceptions.RayTaskError as error:
             raise error.cause from None
         except self._ray.exceptions.RayError as error:
