@@ -181,9 +181,10 @@ PART = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wr
 
 
 def part_of_kernels(function: Any, **options: Any) -> Any:
-    """Return the dispatcher of a function that only kernels call."""
+    """Return the dispatcher of a function that only kernels call; without a compiler the function itself."""
     dispatcher = njit(nogil=True, **PART, **options)(function)
-    dispatcher.__class__ = _Part
+    if dispatcher is not function:
+        dispatcher.__class__ = _Part
     return dispatcher
 
 
