@@ -231,8 +231,10 @@ def _unraisable(problem: Any) -> None:
 def _leave_now(number: int) -> None:
     """End the process from whatever thread, whatever the main thread is at."""
     _restore_terminal()
-    threading.Thread(target=_say, args=("stopped",), daemon=True).start()
-    _end(128 + number, wait=SAY_SECONDS)
+    words = threading.Thread(target=_say, args=("stopped",), daemon=True)
+    words.start()
+    words.join(SAY_SECONDS)
+    _end(128 + number)
 
 
 def _say(message: str) -> None:
@@ -246,9 +248,9 @@ def _clear() -> str:
     return "\r\x1b[K" if os.isatty(2) else ""
 
 
-def _end(code: int, wait: float = SAY_SECONDS) -> NoReturn:
+def _end(code: int) -> NoReturn:
     """End the process without waiting for its threads; what was printed is written if it can be soon."""
     last = threading.Thread(target=_flush, daemon=True)
     last.start()
-    last.join(wait)
+    last.join(SAY_SECONDS)
     os._exit(code)
