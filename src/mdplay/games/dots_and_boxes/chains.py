@@ -37,7 +37,7 @@ NOBODY = -1
 TABLE_BITS = 22
 FAR = 100  # no value is as far from zero
 UNKNOWN = 2
-LINES, GOAL, TODO, LATER, MOVE, WIDTH = range(6)  # of a frame
+LINES, GOAL, UNTRIED, DEFERRED, MOVE, WIDTH = range(6)  # of a frame
 
 
 class Board(NamedTuple):
@@ -169,7 +169,7 @@ def ask(start: int, goal: int, board: Board, stop: Any, progress: Any, table: Bo
                 todo, later = forced(lines, scoring_sets, num_boxes, sides), 0
                 if todo == 0:
                     todo, later = quiet(lines, full, scoring_sets, num_boxes, alike)
-                frames[depth, LINES], frames[depth, TODO], frames[depth, LATER] = lines, todo, later
+                frames[depth, LINES], frames[depth, UNTRIED], frames[depth, DEFERRED] = lines, todo, later
                 progress[0] += 1
                 if stop[0]:
                     return UNKNOWN
@@ -177,7 +177,7 @@ def ask(start: int, goal: int, board: Board, stop: Any, progress: Any, table: Bo
             lines, goal = frames[depth, LINES], frames[depth, GOAL]
             if frames[depth, MOVE] == 0:
                 answer = 1 - answer
-            if answer == 1 or (frames[depth, TODO] | frames[depth, LATER]) == 0:
+            if answer == 1 or (frames[depth, UNTRIED] | frames[depth, DEFERRED]) == 0:
                 note(answer, lines, goal, scoring_sets, keys, bounds)
             else:
                 answer = UNKNOWN
@@ -186,10 +186,10 @@ def ask(start: int, goal: int, board: Board, stop: Any, progress: Any, table: Bo
                 return answer
             depth -= 1
             continue
-        if frames[depth, TODO] == 0:
-            frames[depth, TODO], frames[depth, LATER] = frames[depth, LATER], 0
-        line = lowest(frames[depth, TODO])
-        frames[depth, TODO] = without_lowest(frames[depth, TODO])
+        if frames[depth, UNTRIED] == 0:
+            frames[depth, UNTRIED], frames[depth, DEFERRED] = frames[depth, DEFERRED], 0
+        line = lowest(frames[depth, UNTRIED])
+        frames[depth, UNTRIED] = without_lowest(frames[depth, UNTRIED])
         lines = frames[depth, LINES] | 1 << line
         gain = gain_of(line, lines, scoring_sets, sides)
         frames[depth, MOVE] = gain
