@@ -27,7 +27,7 @@ from mdplay.learning.network import Network
 from mdplay.learning.training import Settings, Training, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.playing.agents import make_agent
-from mdplay.playing.statistics import score_interval
+from mdplay.playing.matches.statistics import score_interval
 from mdplay.rng import Random
 
 BLOCK = 2000

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from mdplay.mdp.result import Plan
     from mdplay.notation import find_action
     from mdplay.playing.agents import Agent, make_agent
-    from mdplay.playing.evaluating import Evaluation, evaluate
-    from mdplay.playing.games import play
     from mdplay.playing.learning import learn
-    from mdplay.playing.matches import MatchResult, match
+    from mdplay.playing.matches.evaluating import Evaluation, evaluate
+    from mdplay.playing.matches.games import play
+    from mdplay.playing.matches.match import MatchResult, match
+    from mdplay.playing.matches.tournament import TournamentResult, tournament
     from mdplay.playing.records import Record, load_records, save_records
     from mdplay.playing.searches import search
-    from mdplay.playing.tournaments import TournamentResult, tournament
     from mdplay.position import Position
     from mdplay.registry import make
     from mdplay.searching.depth_limited import depth_limited
@@ -122,7 +122,7 @@ _PLACES = {
     "Between": "mdplay.game",
     "Choice": "mdplay.solving.values",
     "Compiled": "mdplay.game",
-    "Evaluation": "mdplay.playing.evaluating",
+    "Evaluation": "mdplay.playing.matches.evaluating",
     "FormatError": "mdplay.errors",
     "Game": "mdplay.game",
     "GameError": "mdplay.errors",
@@ -130,7 +130,7 @@ _PLACES = {
     "Learned": "mdplay.learning.learned",
     "LimitError": "mdplay.errors",
     "Bounds": "mdplay.game",
-    "MatchResult": "mdplay.playing.matches",
+    "MatchResult": "mdplay.playing.matches.match",
     "MdplayError": "mdplay.errors",
     "NotCompiled": "mdplay.errors",
     "Plan": "mdplay.mdp.result",
@@ -148,30 +148,30 @@ _PLACES = {
     "Selector": "mdplay.searching.selectors",
     "Solution": "mdplay.solving.solution",
     "ProofView": "mdplay.game",
-    "TournamentResult": "mdplay.playing.tournaments",
+    "TournamentResult": "mdplay.playing.matches.tournament",
     "UnknownName": "mdplay.errors",
     "Wide": "mdplay.bits",
     "check_game": "mdplay.checking.check",
     "depth_limited": "mdplay.searching.depth_limited",
-    "evaluate": "mdplay.playing.evaluating",
+    "evaluate": "mdplay.playing.matches.evaluating",
     "find_action": "mdplay.notation",
     "learn": "mdplay.playing.learning",
     "load_records": "mdplay.playing.records",
     "make": "mdplay.registry",
     "make_agent": "mdplay.playing.agents",
     "make_selector": "mdplay.searching.selectors",
-    "match": "mdplay.playing.matches",
+    "match": "mdplay.playing.matches.match",
     "mcts": "mdplay.searching.mcts",
     "perft": "mdplay.states.perft",
     "plan": "mdplay.mdp.planning",
-    "play": "mdplay.playing.games",
+    "play": "mdplay.playing.matches.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof",
     "respond": "mdplay.solving.responding",
     "save_records": "mdplay.playing.records",
     "search": "mdplay.playing.searches",
     "solve": "mdplay.solving.solvers",
-    "tournament": "mdplay.playing.tournaments",
+    "tournament": "mdplay.playing.matches.tournament",
 }
 
 

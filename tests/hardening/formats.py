@@ -148,7 +148,7 @@ def _records(count: int = 4) -> Any:
 
 
 def _make_results(path: Path) -> None:
-    from mdplay.playing.results import Results
+    from mdplay.playing.matches.results import Results
 
     with Results(path) as results:
         for record in _records():
@@ -156,7 +156,7 @@ def _make_results(path: Path) -> None:
 
 
 def _read_results(path: Path) -> Any:
-    from mdplay.playing.results import Results
+    from mdplay.playing.matches.results import Results
 
     with Results(path) as results:
         return [record.to_json() for record in results.records("key", TTT, 100).values()]
@@ -167,7 +167,7 @@ def _read_records(path: Path) -> Any:
 
 
 def _read_openings(path: Path) -> Any:
-    from mdplay.playing.openings import make_openings
+    from mdplay.playing.matches.openings import make_openings
 
     return make_openings(TTT, str(path), 7, 0)
 

@@ -17,7 +17,7 @@ from mdplay.cli.playing import (
     results_option,
 )
 from mdplay.game import Game
-from mdplay.playing.evaluating import Evaluation, evaluate
+from mdplay.playing.matches.evaluating import Evaluation, evaluate
 
 BAR = 40
 

@@ -22,7 +22,7 @@ from mdplay.cli.playing import (
     workers_option,
 )
 from mdplay.game import Game
-from mdplay.playing.matches import MatchResult, Tally, match
+from mdplay.playing.matches.match import MatchResult, Tally, match
 
 
 @click.command()

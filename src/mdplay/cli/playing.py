@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import SECONDS, THREADS, Count, print_json, progress
-from mdplay.playing.evaluating import Evaluation
-from mdplay.playing.matches import MatchResult
+from mdplay.playing.matches.evaluating import Evaluation
+from mdplay.playing.matches.match import MatchResult
 from mdplay.playing.records import Record, save_records
 
 if TYPE_CHECKING:  # it needs numpy
-    from mdplay.playing.tournaments import TournamentResult
+    from mdplay.playing.matches.tournament import TournamentResult
 
 games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="How many games.")
 openings_option = click.option(

@@ -23,7 +23,7 @@ from mdplay.cli.playing import (
 from mdplay.game import Game
 
 if TYPE_CHECKING:
-    from mdplay.playing.tournaments import TournamentResult
+    from mdplay.playing.matches.tournament import TournamentResult
 
 
 @click.command()
@@ -67,7 +67,7 @@ def command(
     Example:
       mdplay tournament tic-tac-toe random perfect --games 100 --results cup.db --plot cup.png
     """
-    from mdplay.playing.tournaments import tournament
+    from mdplay.playing.matches.tournament import tournament
 
     total = games * len(agents) * (len(agents) - 1) // 2
     with playing(total, results) as show:
@@ -85,7 +85,7 @@ def command(
             show=show,
         )
     if plot:
-        from mdplay.playing.plots import plot_tournament
+        from mdplay.playing.matches.plots import plot_tournament
 
         plot_tournament(found, plot)
     report(found, _lines, record, as_json)

@@ -13,7 +13,7 @@ from mdplay.learning import learners
 from mdplay.learning.curves import Examined
 from mdplay.learning.learned import Actor, Learned, Report
 from mdplay.playing.agents import named_agent
-from mdplay.playing.matches import OPENINGS, match
+from mdplay.playing.matches.match import OPENINGS, match
 from mdplay.running import Show
 
 GAMES = 100

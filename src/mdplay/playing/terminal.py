@@ -27,7 +27,7 @@ from mdplay.notation import find_action
 from mdplay.playing.agents import Agent, NamedAgent, choose, default_agent, named_agent
 from mdplay.playing.analysis import Analysis, analyse
 from mdplay.playing.ansi import paint
-from mdplay.playing.games import CHANCE
+from mdplay.playing.matches.games import CHANCE
 from mdplay.playing.records import Record
 from mdplay.position import Position
 from mdplay.rng import Random

@@ -303,7 +303,7 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
 
 
 def _selectors(players: Sequence[str], games: int, simulations: int, seed: int, show: Show) -> Figure:
-    from mdplay.playing.tournaments import tournament
+    from mdplay.playing.matches.tournament import tournament
 
     agents = [f"mcts:simulations={simulations},selector={name}" for name in players]
     found = tournament(ConnectFour(), agents, games=games, seed=seed, show=show)
@@ -341,7 +341,7 @@ def _paint_ratings(figure: Any, ratings: Sequence[tuple[str, float, float]]) -> 
 
 
 def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
-    from mdplay.playing.matches import match
+    from mdplay.playing.matches.match import match
 
     opponent = f"mcts:simulations={simulations}"
     found = match(ConnectFour(), "heuristic:depth=4", opponent, games=games, seed=seed, show=show)

@@ -85,7 +85,7 @@ def bandits(policies: list[str]) -> None:
 
 def tournament(game: Game[Any], agents: list[str]) -> None:
     """Let each agent make a move, and play two games at random."""
-    from mdplay.playing.matches import match
+    from mdplay.playing.matches.match import match
 
     for agent in agents:
         act(game, agent)

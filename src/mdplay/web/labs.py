@@ -20,8 +20,8 @@ from mdplay.mdp.cs747 import parse_mdp
 from mdplay.mdp.planning import plan
 from mdplay.mdp.result import Plan
 from mdplay.playing.advising import AdviserAgent
-from mdplay.playing.matches import MatchResult, match
-from mdplay.playing.tournaments import TournamentResult
+from mdplay.playing.matches.match import MatchResult, match
+from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.rng import Random
 from mdplay.specs import parameters
 from mdplay.web.catalogue import Entry

@@ -21,7 +21,7 @@ from mdplay.games.twenty48.moves import Evaluator, no_games, row_table
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.shipped import SHIPPED, need_shipped
-from mdplay.playing.evaluating import PlayedGames
+from mdplay.playing.matches.evaluating import PlayedGames
 from mdplay.rng import Random
 from mdplay.running import Show, Watch, num_threads
 

@@ -2,7 +2,7 @@ import pytest
 
 from mdplay import GameError, make, play
 from mdplay.playing.agents import named_agent
-from mdplay.playing.games import Stopped, play_game
+from mdplay.playing.matches.games import Stopped, play_game
 from mdplay.rng import Random
 from tests.playing.players import Leftmost, named
 

@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay import AgentError, make
-from mdplay.playing.tournaments import tournament
+from mdplay.playing.matches.tournament import tournament
 from tests.playing.players import named
 
 SOUND = ["random", named("Leftmost"), named("Leftmost:skip=3")]

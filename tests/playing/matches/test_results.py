@@ -3,7 +3,7 @@ import sqlite3
 import pytest
 
 from mdplay import FormatError, make, play
-from mdplay.playing.results import Results
+from mdplay.playing.matches.results import Results
 
 GAME = make("tic-tac-toe")
 

@@ -24,11 +24,11 @@ from mdplay.errors import AgentError
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, NamedAgent, leave
 from mdplay.playing.engine.limits import entering
-from mdplay.playing.matches import OPENINGS, MatchResult, Tally, match
-from mdplay.playing.ratings import elo_ratings
+from mdplay.playing.matches.match import OPENINGS, MatchResult, Tally, match
+from mdplay.playing.matches.ratings import elo_ratings
+from mdplay.playing.matches.results import Results
+from mdplay.playing.matches.schedule import Show
 from mdplay.playing.records import Record
-from mdplay.playing.results import Results
-from mdplay.playing.schedule import Show
 
 
 @dataclass(frozen=True)

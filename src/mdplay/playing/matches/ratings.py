@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.playing.statistics import Z
+from mdplay.playing.matches.statistics import Z
 
 ELO = 400 / math.log(10)
 STEPS, LARGEST_STEP, SMALLEST_STEP = 200, 2.0, 1e-12

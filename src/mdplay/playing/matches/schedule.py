@@ -21,11 +21,11 @@ from mdplay.game import Game
 from mdplay.identity import game_identity
 from mdplay.playing.agents import NamedAgent, leave
 from mdplay.playing.engine.limits import entered
-from mdplay.playing.games import play_game
-from mdplay.playing.openings import Opening, make_openings, openings_label
+from mdplay.playing.matches.games import play_game
+from mdplay.playing.matches.openings import Opening, make_openings, openings_label
+from mdplay.playing.matches.results import Results
+from mdplay.playing.matches.threads import run_numbered
 from mdplay.playing.records import Record
-from mdplay.playing.results import Results
-from mdplay.playing.threads import run_numbered
 from mdplay.registry import name_of
 from mdplay.shipping import Recipe, made_again, recipe_of
 

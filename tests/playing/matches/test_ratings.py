@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from mdplay.playing.ratings import elo_ratings
-from mdplay.playing.statistics import elo_of_score
+from mdplay.playing.matches.ratings import elo_ratings
+from mdplay.playing.matches.statistics import elo_of_score
 
 
 def by_minorization(points, steps=20_000):

@@ -17,10 +17,10 @@ from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, NamedAgent
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.results import Results
+from mdplay.playing.matches.schedule import Schedule, Show
+from mdplay.playing.matches.statistics import Interval, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.records import Record, plain_number
-from mdplay.playing.results import Results
-from mdplay.playing.schedule import Schedule, Show
-from mdplay.playing.statistics import Interval, elo_of_score, mean_and_error, score_interval
 
 OPENINGS = "random:2"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from mdplay.playing.tournaments import TournamentResult
+from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.plots import save_plot
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from mdplay import make, match
 from mdplay.playing.agents import named_agent
-from mdplay.playing.schedule import Schedule
-from mdplay.playing.tournaments import tournament
+from mdplay.playing.matches.schedule import Schedule
+from mdplay.playing.matches.tournament import tournament
 from tests.helpers import NIM, ROOT, python, write
 from tests.playing.players import named
 

@@ -17,9 +17,9 @@ from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, make_agent
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.schedule import Schedule, Show
+from mdplay.playing.matches.statistics import mean_and_error
 from mdplay.playing.records import Record, plain_number
-from mdplay.playing.schedule import Schedule, Show
-from mdplay.playing.statistics import mean_and_error
 from mdplay.shipping import Recipe, made_again, recipe_of
 
 BLOCK = 16  # whole games that are one task of an engine

@@ -16,7 +16,7 @@ from mdplay.errors import Forfeit, GameError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, NamedAgent, choose, leave
 from mdplay.playing.engine.limits import entering
-from mdplay.playing.openings import Opening
+from mdplay.playing.matches.openings import Opening
 from mdplay.playing.records import Record, forfeited
 from mdplay.position import Position, as_state
 from mdplay.rng import Random
