@@ -11,11 +11,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tests.mdp.test_sharded import garnet
+from tests.mdp.sharding.test_driver import garnet
 
 from mdplay.cluster.actors import SerialActors
 from mdplay.cluster.executor import Serial
-from mdplay.mdp.sharded import plan_sharded
+from mdplay.mdp.sharding.driver import plan_sharded
 
 
 class Counting(SerialActors):

@@ -19,10 +19,10 @@ import numpy as np
 from mdplay.engines import using
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.model import Model
-from mdplay.mdp.planning import plan
-from mdplay.mdp.shard import Shard
-from mdplay.mdp.sharded import plan_sharded
-from mdplay.mdp.shards import Rows, Shards, even_cuts
+from mdplay.mdp.planning.planner import plan
+from mdplay.mdp.sharding.driver import plan_sharded
+from mdplay.mdp.sharding.shard import Shard
+from mdplay.mdp.sharding.shards import Rows, Shards, even_cuts
 
 DISCOUNT, SAMPLE = 0.95, 2000
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.learned import Learned
     from mdplay.learning.utilities import PointUtilities
-    from mdplay.mdp.planning import plan
+    from mdplay.mdp.planning.planner import plan
     from mdplay.mdp.process import MDP
     from mdplay.mdp.result import Plan
     from mdplay.notation import find_action
@@ -163,7 +163,7 @@ _PLACES = {
     "match": "mdplay.playing.matches.match",
     "mcts": "mdplay.searching.mcts",
     "perft": "mdplay.states.perft",
-    "plan": "mdplay.mdp.planning",
+    "plan": "mdplay.mdp.planning.planner",
     "play": "mdplay.playing.matches.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof",

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.solving.book import make_book
-from tests.mdp.test_sharded import garnet
+from tests.mdp.sharding.test_driver import garnet
 from tests.playing.players import named
 
 

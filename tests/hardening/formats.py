@@ -67,7 +67,7 @@ def _arrays(mdp: Any) -> list[Any]:
 
 def _read_mdp(path: Path) -> Any:
     from mdplay.mdp import plan
-    from mdplay.mdp.cs747 import read_mdp
+    from mdplay.mdp.formats.cs747 import read_mdp
 
     mdp = read_mdp(path)
     if mdp.num_states > 10_000:
@@ -78,7 +78,7 @@ def _read_mdp(path: Path) -> Any:
 
 def _read_mdp_twice(path: Path) -> Any:
     """Read a file by the compiled scanner and by the plain reader, which must agree."""
-    from mdplay.mdp import cs747
+    from mdplay.mdp.formats import cs747
 
     answers: list[Any] = []
     for limit in (-1, 1 << 40):
@@ -100,7 +100,7 @@ def _read_mdp_twice(path: Path) -> Any:
 
 
 def _read_actions(path: Path) -> Any:
-    from mdplay.mdp.cs747 import read_mdp, read_policy
+    from mdplay.mdp.formats.cs747 import read_mdp, read_policy
 
     mdp = path.with_name("for_actions.txt")
     mdp.write_text(MDP_TEXT)
@@ -116,26 +116,26 @@ def _make_states(path: Path) -> None:
 
 
 def _read_states(path: Path) -> Any:
-    from mdplay.mdp.encoding import read_states
+    from mdplay.mdp.formats.encoding import read_states
 
     return read_states(path, ANTI).states
 
 
 def _make_policy(path: Path) -> None:
-    from mdplay.mdp.encoding import policy_line
+    from mdplay.mdp.formats.encoding import policy_line
 
     rows = [("000000000", 4), ("120000000", 2), ("102000000", 1), ("121200000", 8)]
     path.write_text("1\n" + "".join(policy_line(text, {action: 0.25, 5: 0.75}, 9) for text, action in rows))
 
 
 def _read_policy(path: Path) -> Any:
-    from mdplay.mdp.encoding import read_policy_file
+    from mdplay.mdp.formats.encoding import read_policy_file
 
     return sorted(read_policy_file(path, ANTI, 9).rows.items())
 
 
 def _read_decoded(path: Path) -> Any:
-    from mdplay.mdp.encoding import decode, read_states
+    from mdplay.mdp.formats.encoding import decode, read_states
 
     states = path.with_name("for_decode.txt")
     states.write_text("000000000\n120000000\n102000000\n")

@@ -25,7 +25,8 @@ from unittest.mock import patch
 import numpy as np
 
 from mdplay.errors import MdplayError
-from mdplay.mdp import MDP, Plan, backends, evaluate_policy, methods, plan, verify
+from mdplay.mdp import MDP, Plan, evaluate_policy, plan, verify
+from mdplay.mdp.planning import backends, methods
 from mdplay.states import walks
 from tests.hardening.campaign import Tally
 from tests.mdp.exact import Model, encloses, mixture, model_of, optimum, policy_value, q_value

@@ -152,7 +152,7 @@ def _command(arguments: list[str]) -> None:
 def _write_mdp(reward: float, path: str) -> None:
     from mdplay import MdplayError
     from mdplay.mdp import MDP
-    from mdplay.mdp.cs747 import write_mdp
+    from mdplay.mdp.formats.cs747 import write_mdp
 
     count = 2000
     first = np.minimum(np.arange(count + 2), count)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mdplay import UnknownName, make
-from mdplay.mdp.planning import plan
+from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.process import MDP
 from mdplay.solving.policies import policy_iteration
 from mdplay.solving.solvers import solve

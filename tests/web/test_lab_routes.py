@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from mdplay import MDP, Record, learn, make, plan
 from mdplay.bandits.laboratory import Bandit, run_bandit
-from mdplay.mdp.methods import METHODS as PLAN_METHODS
+from mdplay.mdp.planning.methods import METHODS as PLAN_METHODS
 from mdplay.rng import Random
 from mdplay.searching.selectors import SELECTORS
 from mdplay.web.app import make_app

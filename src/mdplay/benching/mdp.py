@@ -67,7 +67,7 @@ def garnet(num_states: int, num_actions: int, branches: int, discount: float) ->
 
 
 def _ours(mdp: MDP) -> Callable[[], Any]:
-    from mdplay.mdp.planning import plan
+    from mdplay.mdp.planning.planner import plan
 
     return lambda: plan(mdp, threads=1, tolerance=TOLERANCE).value
 

@@ -20,7 +20,7 @@ def command(value_policy: str, states: str, player_id: int) -> None:
       mdplay decode --value-policy plan.txt --states p1_states.txt --player-id 1
     """
     from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-    from mdplay.mdp.encoding import decode, read_states
+    from mdplay.mdp.formats.encoding import decode, read_states
 
     game = anti_tic_tac_toe()
     lines = decode(game, read_states(states, game), value_policy, player_id - 1, game.rows * game.cols)

@@ -16,7 +16,7 @@ def command(policy: str, states: str) -> None:
       mdplay encode --policy p2_policy.txt --states p1_states.txt > mdp.txt
     """
     from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-    from mdplay.mdp.encoding import encode, read_policy_file, read_states
+    from mdplay.mdp.formats.encoding import encode, read_policy_file, read_states
 
     game = anti_tic_tac_toe()
     own, opponent = read_states(states, game), read_policy_file(policy, game, game.rows * game.cols)

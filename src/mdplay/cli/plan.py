@@ -52,7 +52,7 @@ def command(
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
     from mdplay.mdp import MDP, evaluate_policy, plan
-    from mdplay.mdp.cs747 import read_policy
+    from mdplay.mdp.formats.cs747 import read_policy
 
     model = MDP.from_cs747(file or mdp_file or "")
     with progress("sweeps") as show:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mdplay.mdp.planning import evaluate_policy, plan, verify
+from mdplay.mdp.planning.planner import evaluate_policy, plan, verify
 from mdplay.mdp.process import MDP
 from mdplay.mdp.result import Plan
 

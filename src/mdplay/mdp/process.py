@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
-from mdplay.mdp import cs747, explicit, formats
 from mdplay.mdp.assembly import Transitions, assemble
+from mdplay.mdp.formats import cs747, explicit, tables
 from mdplay.mdp.model import Model
 from mdplay.states.walks import Floats
 
@@ -63,11 +63,11 @@ class MDP(Model):
 
         An empty list is an action that is not available; a state without any action is terminal.
         """
-        return cls._of(formats.from_nested(nested, discount=discount, minimise=minimise))
+        return cls._of(tables.from_nested(nested, discount=discount, minimise=minimise))
 
     def to_nested(self) -> list[list[list[list[float]]]]:
         """Return ``nested[state][action] = [[target, reward, probability], ...]``."""
-        return formats.to_nested(self)
+        return tables.to_nested(self)
 
     @classmethod
     def from_dense(
@@ -78,11 +78,11 @@ class MDP(Model):
         The rewards are ``[state]``, ``[state, action]`` or ``[action, state, target]``.  A row of zeros is an
         action that is not available.
         """
-        return cls._of(formats.from_dense(probability, reward, discount=discount, minimise=minimise))
+        return cls._of(tables.from_dense(probability, reward, discount=discount, minimise=minimise))
 
     def to_dense(self) -> tuple[Floats, Floats]:
         """Return ``probability[action, state, target]`` and ``reward[state, action]``."""
-        return formats.to_dense(self)
+        return tables.to_dense(self)
 
     @classmethod
     def from_matrices(
@@ -92,7 +92,7 @@ class MDP(Model):
 
         The rewards are ``[state]`` or ``[state, action]``.
         """
-        return cls._of(formats.from_matrices(matrices, reward, discount=discount, minimise=minimise))
+        return cls._of(tables.from_matrices(matrices, reward, discount=discount, minimise=minimise))
 
     @classmethod
     def from_pairs(
@@ -109,9 +109,7 @@ class MDP(Model):
 
         A scipy CSR matrix whose pairs are sorted is taken over without a copy of its probabilities.
         """
-        return cls._of(
-            formats.from_pairs(state, action, probability, reward, discount=discount, minimise=minimise)
-        )
+        return cls._of(tables.from_pairs(state, action, probability, reward, discount=discount, minimise=minimise))
 
     @classmethod
     def from_game(
@@ -134,7 +132,7 @@ class MDP(Model):
 
         What is terminated earns nothing afterwards: such transitions lead to one more state, the last.
         """
-        return cls._of(formats.from_gymnasium(table, discount=discount))
+        return cls._of(tables.from_gymnasium(table, discount=discount))
 
     @classmethod
     def from_drn(

@@ -8,7 +8,7 @@ from typing import Any
 
 from mdplay.errors import FormatError, PositionError
 from mdplay.game import Game
-from mdplay.mdp.encoding import PolicyFile, read_lines, read_policy_file
+from mdplay.mdp.formats.encoding import PolicyFile, read_lines, read_policy_file
 from mdplay.rng import Random
 
 

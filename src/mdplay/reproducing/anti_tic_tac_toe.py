@@ -17,7 +17,7 @@ from mdplay.reproducing.steps import Drawing, Facts, Figure, ResultTable, Step
 from mdplay.running import Show
 
 if TYPE_CHECKING:
-    from mdplay.mdp.encoding import States
+    from mdplay.mdp.formats.encoding import States
     from mdplay.solving.responses import Response
     from mdplay.states.graph import GameGraph
 
@@ -152,9 +152,9 @@ def _outcome(result: float) -> str:
 
 # ---------------------------------------------------------------- the course's files
 def _round_trip(show: Show) -> Figure:
-    from mdplay.mdp.encoding import decode, encode, read_policy_file, read_states
-    from mdplay.mdp.planning import plan
-    from mdplay.mdp.policies import write_policy
+    from mdplay.mdp.formats.encoding import decode, encode, read_policy_file, read_states
+    from mdplay.mdp.formats.policies import write_policy
+    from mdplay.mdp.planning.planner import plan
     from mdplay.mdp.process import MDP
     from mdplay.solving.responses import best_response
     from mdplay.states.graph import explore

@@ -96,7 +96,7 @@ def _solver(objective: dict[str, float]) -> tuple[str, str]:
 
 # ---------------------------------------------------------------- the example
 def _example() -> Figure:
-    from mdplay.mdp.planning import plan
+    from mdplay.mdp.planning.planner import plan
     from mdplay.mdp.process import MDP
 
     rows, shown = [], {}
@@ -164,7 +164,7 @@ def random_mdp(num_states: int, num_actions: int, seed: int, *, branches: int = 
 
 
 def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
-    from mdplay.mdp.planning import plan
+    from mdplay.mdp.planning.planner import plan
 
     rows, differences, same, policies = [], [0.0], True, dict[str, Any](plain=[], package=[], same=True)
     histories: dict[str, Any] = {}

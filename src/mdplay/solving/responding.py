@@ -10,8 +10,8 @@ from typing import Any
 from mdplay.contract import need_game
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
+from mdplay.mdp.formats.policies import write_policy
 from mdplay.mdp.games import Score
-from mdplay.mdp.policies import write_policy
 from mdplay.notation import event_text
 from mdplay.running import Show
 from mdplay.solving.responses import Response, first_response, played, responses

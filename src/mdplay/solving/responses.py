@@ -26,9 +26,9 @@ import numpy as np
 from mdplay.bridge import kernel
 from mdplay.errors import FormatError, GameError, LimitError, PositionError, unknown
 from mdplay.game import Game
+from mdplay.mdp.formats.policies import read_weights
 from mdplay.mdp.games import Score, mdp_of
-from mdplay.mdp.planning import plan
-from mdplay.mdp.policies import read_weights
+from mdplay.mdp.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
 from mdplay.solving.question import Opponent
 from mdplay.solving.values import StateValue

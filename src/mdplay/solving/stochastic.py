@@ -28,7 +28,7 @@ from mdplay.errors import GameError, LimitError, PositionError
 from mdplay.game import Game
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
-from mdplay.mdp.graph import EndComponents, Mask, end_components
+from mdplay.mdp.planning.graph import EndComponents, Mask, end_components
 from mdplay.running import Show, Watch
 from mdplay.solving.values import StateValue
 from mdplay.states.graph import CHANCE, END, GameGraph, explore

@@ -71,7 +71,7 @@ def learn(game: Game[Any], method: str) -> None:
 def plan(text: str, method: str) -> None:
     """Plan in an MDP."""
     from mdplay.mdp import plan as planned
-    from mdplay.mdp.cs747 import parse_mdp
+    from mdplay.mdp.formats.cs747 import parse_mdp
 
     planned(parse_mdp(text.encode()), method, threads=1)
 

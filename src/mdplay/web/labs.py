@@ -16,8 +16,8 @@ from mdplay.errors import LimitError, MdplayError
 from mdplay.game import Game
 from mdplay.learning.learned import Learned
 from mdplay.learning.learners import learn, learners
-from mdplay.mdp.cs747 import parse_mdp
-from mdplay.mdp.planning import plan
+from mdplay.mdp.formats.cs747 import parse_mdp
+from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.result import Plan
 from mdplay.playing.advising import AdviserAgent
 from mdplay.playing.matches.match import MatchResult, match

@@ -6,7 +6,7 @@ With d = TV - V over all states, MacQueen (1966) shows for every vector V
 
 a terminal state counting with d = 0.  T is the MDP's as it was given, before anything was rounded; what is
 computed instead, in doubles and from normalised rows, is off by at most e in every state.  That is added to both
-sides, and so is its echo through g/(1-g).  For a discount of 1 see `mdplay.mdp.undiscounted`.
+sides, and so is its echo through g/(1-g).  For a discount of 1 see `mdplay.mdp.planning.undiscounted`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mdplay.mdp.arrays import TIE, TINIEST, Change, largest
-from mdplay.mdp.backends import Backend
+from mdplay.mdp.planning.backends import Backend
 from mdplay.states.walks import Floats
 
 

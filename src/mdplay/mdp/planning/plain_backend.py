@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mdplay.mdp.arrays import TIE, Change, Decision, ModelArrays
-from mdplay.mdp.aside import aside
 from mdplay.mdp.loops import gauss_seidel
+from mdplay.mdp.planning.aside import aside
 from mdplay.states.walks import Floats, Integers, run
 
 DENSE_STATES = 1500  # above this a sparse factorisation
@@ -14,7 +14,7 @@ SWEEPS_EXPECTED = 60
 
 
 class PlainBackend:
-    """The numpy backend; see `mdplay.mdp.backends`."""
+    """The numpy backend; see `mdplay.mdp.planning.backends`."""
 
     def __init__(self, arrays: ModelArrays) -> None:
         self.arrays = arrays

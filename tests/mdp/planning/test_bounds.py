@@ -5,8 +5,8 @@ import pytest
 
 from mdplay.mdp import MDP
 from mdplay.mdp.arrays import Change, ModelArrays
-from mdplay.mdp.backends import backend_for
-from mdplay.mdp.bounds import discounted_bounds, enclosure, extremes, half_width, span
+from mdplay.mdp.planning.backends import backend_for
+from mdplay.mdp.planning.bounds import discounted_bounds, enclosure, extremes, half_width, span
 from tests.mdp.exact import encloses, optimum, random_mdp
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay.errors import FormatError
-from mdplay.mdp import MDP, cs747, plan
+from mdplay.mdp import MDP, plan
+from mdplay.mdp.formats import cs747
 from tests.helpers import write
 
 GOOD = """numStates 4
@@ -155,7 +156,7 @@ def test_the_compiled_scanner_reads_what_the_python_reader_reads(tmp_path, monke
 
 @given(st.integers(0, 10**18 - 1), st.integers(0, 22), st.sampled_from(["", "-", "+"]))
 def test_decimals_become_doubles_as_python_makes_them(digits, places, sign):
-    from mdplay.mdp.scan import read_decimal
+    from mdplay.mdp.formats.scan import read_decimal
 
     text = str(digits).rjust(places + 1, "0")
     text = sign + (text if not places else f"{text[:-places]}.{text[-places:]}")

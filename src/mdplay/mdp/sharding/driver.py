@@ -2,9 +2,10 @@
 
     every round   each shard sweeps its own states from the values of all; slices of values go from worker to
                   worker, and the extremes of the change to the driver
-    in between    action elimination, as in `mdplay.mdp.methods`: choices that cannot become the best any more are
-                  left out
-    at the end    one sweep over all choices in doubles proves the bounds, with the rounding of `mdplay.mdp.bounds`
+    in between    action elimination, as in `mdplay.mdp.planning.methods`: choices that cannot become the
+                  best any more are left out
+    at the end    one sweep over all choices in doubles proves the bounds, with the rounding of
+                  `mdplay.mdp.planning.bounds`
 
 The first rounds of a large model are in single precision; the proof never is.  A model that mixes slowly needs
 many sweeps this way: one that fits into memory is planned sooner without an engine.
@@ -22,12 +23,12 @@ import numpy as np
 from mdplay.engines import Actors, Engine, using
 from mdplay.errors import FormatError, LimitError
 from mdplay.mdp.arrays import Change, backup_error
-from mdplay.mdp.bounds import Margins, half_width, margins, span
-from mdplay.mdp.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.mdp.model import Model
+from mdplay.mdp.planning.bounds import Margins, half_width, margins, span
+from mdplay.mdp.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.mdp.result import Plan
-from mdplay.mdp.shard import Answer, Facts, Shard, Swept
-from mdplay.mdp.shards import Shards, write_shards
+from mdplay.mdp.sharding.shard import Answer, Facts, Shard, Swept
+from mdplay.mdp.sharding.shards import Shards, write_shards
 from mdplay.states.walks import Floats
 
 PATIENCE = 3  # proving sweeps without progress: doubles hide it

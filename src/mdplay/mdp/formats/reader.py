@@ -1,4 +1,4 @@
-"""The grammar of the CS747 text files (`mdplay.mdp.cs747`), line by line, with a sentence for every fault."""
+"""The grammar of the CS747 files (`mdplay.mdp.formats.cs747`), line by line, with a sentence for every fault."""
 
 from __future__ import annotations
 

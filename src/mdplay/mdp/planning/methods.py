@@ -9,8 +9,8 @@
     mixed        mpi, and ipi when that turns out to be slow
     lp           linear programming
 
-A method gets values to start from and a `Goal`; it returns values that should be good enough.  Whether they
-are is not its word: `mdplay.mdp.planning` proves bounds around whatever comes back, and asks again for more.
+A method gets values to start from and a `Goal`; it returns values that should be good enough.  Whether they are is
+not its word: `mdplay.mdp.planning.planner` proves bounds around whatever comes back, and asks again for more.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.mdp.arrays import LARGEST, Change, ModelArrays, largest
-from mdplay.mdp.aside import aside
-from mdplay.mdp.backends import Backend, Choices
-from mdplay.mdp.bounds import Discounted, enclosure, half_width, span
+from mdplay.mdp.planning.aside import aside
+from mdplay.mdp.planning.backends import Backend, Choices
+from mdplay.mdp.planning.bounds import Discounted, enclosure, half_width, span
 from mdplay.states.walks import Floats, Integers
 
 LP_TRANSITIONS = 1_000_000

@@ -6,13 +6,13 @@ import pytest
 from mdplay.errors import FormatError
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
 from mdplay.mdp import MDP, plan
-from mdplay.mdp.encoding import decode, encode, read_policy_file, read_states
+from mdplay.mdp.formats.encoding import decode, encode, read_policy_file, read_states
+from mdplay.mdp.formats.policies import write_policy
 from mdplay.mdp.games import Score
-from mdplay.mdp.policies import write_policy
 from mdplay.solving.responses import best_response
 from mdplay.states.graph import explore
 from tests.helpers import write
-from tests.mdp.test_cs747 import mutated
+from tests.mdp.formats.test_cs747 import mutated
 
 GAME = anti_tic_tac_toe()
 

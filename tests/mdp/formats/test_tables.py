@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.mdp.formats``.
+"""Tests of ``mdplay.mdp.formats.tables``.
 
-Here are tested besides: ``mdplay.mdp.reader`` and ``mdplay.mdp.model``.
+Here are tested besides: ``mdplay.mdp.formats.reader`` and ``mdplay.mdp.model``.
 """
 
 import numpy as np

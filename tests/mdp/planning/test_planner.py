@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.mdp.planning``.
+"""Tests of ``mdplay.mdp.planning.planner``.
 
-Here are tested besides: ``mdplay.mdp.undiscounted``.
+Here are tested besides: ``mdplay.mdp.planning.undiscounted``.
 """
 
 from dataclasses import replace
@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError, LimitError, UnknownName
-from mdplay.mdp import MDP, backends, evaluate_policy, methods, plan, verify
-from mdplay.mdp.methods import METHODS
+from mdplay.mdp import MDP, evaluate_policy, plan, verify
+from mdplay.mdp.planning import backends, methods
+from mdplay.mdp.planning.methods import METHODS
 from mdplay.states import walks
 from tests.mdp.exact import as_floats, encloses, mixture, model_of, optimum, random_mdp
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from mdplay.mdp.arrays import Change, Decision, ModelArrays
-from mdplay.mdp.plain_backend import PlainBackend
+from mdplay.mdp.planning.plain_backend import PlainBackend
 from mdplay.states.walks import Floats, Integers
 
 PLAIN_TRANSITIONS = 60_000  # up to here numpy answers before numba would have been imported
@@ -80,6 +80,6 @@ def backend_for(arrays: ModelArrays, threads: int | None = None) -> Backend:
     """Return the backend that fits the size of the model."""
     if len(arrays.target) <= PLAIN_TRANSITIONS:
         return PlainBackend(arrays)
-    from mdplay.mdp.compiled_backend import CompiledBackend  # for start-up: it needs numba
+    from mdplay.mdp.planning.compiled_backend import CompiledBackend  # for start-up: it needs numba
 
     return CompiledBackend(arrays, threads)

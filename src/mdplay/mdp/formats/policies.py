@@ -8,7 +8,7 @@ import numpy as np
 
 from mdplay.errors import FormatError
 from mdplay.files import make_folder, write
-from mdplay.mdp.encoding import PolicyFile, policy_line, read_policy_file
+from mdplay.mdp.formats.encoding import PolicyFile, policy_line, read_policy_file
 from mdplay.states.graph import GameGraph
 from mdplay.states.walks import Floats
 

@@ -27,11 +27,11 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.mdp.arrays import TIE, ModelArrays
-from mdplay.mdp.backends import PLAIN_TRANSITIONS, Backend, backend_for
-from mdplay.mdp.bounds import ValueBounds
-from mdplay.mdp.graph import Backward, EndComponents, Mask, any_transition, end_components
-from mdplay.mdp.methods import BURST_TRANSITIONS, Goal, SingularPolicy, policy_iteration
-from mdplay.mdp.plain_backend import DENSE_STATES
+from mdplay.mdp.planning.backends import PLAIN_TRANSITIONS, Backend, backend_for
+from mdplay.mdp.planning.bounds import ValueBounds
+from mdplay.mdp.planning.graph import Backward, EndComponents, Mask, any_transition, end_components
+from mdplay.mdp.planning.methods import BURST_TRANSITIONS, Goal, SingularPolicy, policy_iteration
+from mdplay.mdp.planning.plain_backend import DENSE_STATES
 from mdplay.states.walks import Floats, Integers
 
 GAIN_SWEEPS = 20_000

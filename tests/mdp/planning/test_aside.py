@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from mdplay.mdp.aside import aside
+from mdplay.mdp.planning.aside import aside
 
 
 def test_an_answer_and_an_error_come_back():

@@ -5,7 +5,7 @@ import pytest
 
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
-from mdplay.mdp.graph import Backward, end_components
+from mdplay.mdp.planning.graph import Backward, end_components
 from tests.mdp.exact import random_mdp
 
 

@@ -1,7 +1,7 @@
 """Scan large CS747 files: compiled code reads the plain transition lines, block by block.
 
 A line that is not exactly ``transition`` and five plain numbers of a few digits is handed to the Python
-reader of `mdplay.mdp.reader`, which knows all forms and all faults: one grammar, one set of messages.
+reader of `mdplay.mdp.formats.reader`, which knows all forms and all faults: one grammar, one set of messages.
 
 Decimal numbers become doubles exactly as `float` makes them.  A number is m * 10^-k with m below 2^63 and k
 at most 22, so 10^k is a double.  In two doubles, m = high + low, and with Dekker's exact product
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.bridge import kernel, part
-from mdplay.mdp.reader import Reader
+from mdplay.mdp.formats.reader import Reader
 
 BLOCK = 1 << 24
 LINE_BYTES = 1 << 26  # of a line: room to name six million terminal states

@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.mdp.sharded``.
+"""Tests of ``mdplay.mdp.sharding.driver``.
 
-Here are tested besides: ``mdplay.mdp.shard``, ``mdplay.mdp.shards``, ``mdplay.mdp.result``.
+Here are tested besides: ``mdplay.mdp.sharding.shard``, ``mdplay.mdp.sharding.shards``, ``mdplay.mdp.result``.
 """
 
 import numpy as np
@@ -8,9 +8,9 @@ import pytest
 
 from mdplay.errors import FormatError
 from mdplay.mdp.model import Model
-from mdplay.mdp.planning import plan, verify
-from mdplay.mdp.sharded import plan_sharded
-from mdplay.mdp.shards import write_shards
+from mdplay.mdp.planning.planner import plan, verify
+from mdplay.mdp.sharding.driver import plan_sharded
+from mdplay.mdp.sharding.shards import write_shards
 
 
 def garnet(states, choices, branches, discount, seed=0, terminal=0, minimise=False):
@@ -53,14 +53,14 @@ def test_the_number_of_shards_changes_no_bit(needs_compiler):
 
 
 def test_single_precision_first_ends_in_the_same_proof(needs_compiler, monkeypatch):
-    monkeypatch.setattr("mdplay.mdp.sharded.COARSE_STATES", 100)
+    monkeypatch.setattr("mdplay.mdp.sharding.driver.COARSE_STATES", 100)
     mdp = garnet(500, 4, 5, 0.9, seed=1)
     whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=2)
     assert found.closed and np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
 
 
 def test_choices_left_out_by_mistake_are_found_by_the_proof(needs_compiler, monkeypatch):
-    monkeypatch.setattr("mdplay.mdp.sharded.slack_of", lambda *_: 0.0)  # all but one choice of each state
+    monkeypatch.setattr("mdplay.mdp.sharding.driver.slack_of", lambda *_: 0.0)  # all but one choice of each state
     mdp = garnet(300, 4, 5, 0.9, seed=2)
     whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=2)
     assert found.closed and (found.action == whole.action).all()

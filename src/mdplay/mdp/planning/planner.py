@@ -5,7 +5,7 @@
     verify(mdp, value)        bounds around the optimum from any value vector
 
 Whatever method found the values, the bounds are proven afterwards: by MacQueen's inequality below discount 1
-(`mdplay.mdp.bounds`), by an inductive pair of vectors at discount 1 (`mdplay.mdp.undiscounted`).
+(`mdplay.mdp.planning.bounds`), by an inductive pair of vectors at discount 1 (`mdplay.mdp.planning.undiscounted`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mdplay.engines import Engine
 from mdplay.errors import FormatError, LimitError, unknown
 from mdplay.mdp.arrays import LARGEST, TINIEST, UNIT, Decision, ModelArrays, largest
 from mdplay.mdp.assembly import Transitions, assemble
-from mdplay.mdp.backends import PLAIN_TRANSITIONS, Backend, backend_for
-from mdplay.mdp.bounds import ValueBounds, discounted_bounds
 from mdplay.mdp.expectation import expected_rewards
-from mdplay.mdp.methods import METHODS, Goal, Show, SingularPolicy, overflow
 from mdplay.mdp.model import Model
-from mdplay.mdp.plain_backend import DENSE_STATES
+from mdplay.mdp.planning.backends import PLAIN_TRANSITIONS, Backend, backend_for
+from mdplay.mdp.planning.bounds import ValueBounds, discounted_bounds
+from mdplay.mdp.planning.methods import METHODS, Goal, Show, SingularPolicy, overflow
+from mdplay.mdp.planning.plain_backend import DENSE_STATES
+from mdplay.mdp.planning.undiscounted import Reduction, certify, finite_part
 from mdplay.mdp.result import Plan
-from mdplay.mdp.undiscounted import Reduction, certify, finite_part
 from mdplay.states.walks import Floats, Integers, lengths
 
 ROUNDS = 12  # of a method, before its bounds are given as they are
@@ -46,9 +46,9 @@ def plan(
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
-    With an ``engine`` (mdplay.engines) shards of the states are swept by its workers (`mdplay.mdp.sharded`), as
-    many as ``threads`` says.
-    The methods are those of `mdplay.mdp.methods`; ``auto`` chooses one and says why.  Among actions whose
+    With an ``engine`` (mdplay.engines) shards of the states are swept by its workers, as many as ``threads`` says
+    (`mdplay.mdp.sharding.driver`).
+    The methods are those of `mdplay.mdp.planning.methods`; ``auto`` chooses one and says why.  Among actions whose
     q values agree to 1e-9, relative beyond 1, the smallest wins.  ``show`` is told, now and then, how many
     sweeps there were and how far the last one is from the goal.
     """
@@ -75,7 +75,7 @@ def plan(
 def _by_engine(
     mdp: Model, method: str, tolerance: float, workers: int | None, engine: Engine | str, show: Show | None
 ) -> Plan:
-    from mdplay.mdp.sharded import plan_sharded  # for start-up: it needs numba
+    from mdplay.mdp.sharding.driver import plan_sharded  # for start-up: it needs numba
 
     if method not in ("auto", "jacobi"):
         raise FormatError(f"an engine plans by the method jacobi, not {method}; leave out one of them")

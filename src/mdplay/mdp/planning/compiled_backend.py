@@ -7,10 +7,10 @@ import os
 
 import numpy as np
 
-from mdplay.mdp import kernels, krylov
 from mdplay.mdp.arrays import Change, ChoiceArrays, Decision, ModelArrays, largest
 from mdplay.mdp.loops import gauss_seidel
-from mdplay.mdp.pool import Pool
+from mdplay.mdp.planning import kernels, krylov
+from mdplay.mdp.planning.pool import Pool
 from mdplay.states.walks import Floats, Integers, run
 
 FEW = 0.4  # candidates are copied together when no more than this part of all choices is left,
@@ -19,7 +19,7 @@ RESTARTS = 40
 
 
 class CompiledBackend:
-    """The compiled backend; see `mdplay.mdp.backends`."""
+    """The compiled backend; see `mdplay.mdp.planning.backends`."""
 
     def __init__(self, arrays: ModelArrays, threads: int | None = None) -> None:
         self.arrays = arrays

@@ -11,8 +11,8 @@
 Any white space separates.  A state and action without a line: that action is not available there.  Lines that
 leave a terminal state are ignored.  Lines of one state and action whose probabilities sum to 1 only nearly (six
 decimals do that) mean the probabilities divided by their sum, see `mdplay.mdp.model`.  Files of more than
-``PLAIN_BYTES`` are scanned by compiled code, block by block (`mdplay.mdp.scan`), which hands every line that it
-does not know to the reader of lines (`mdplay.mdp.reader`).
+``PLAIN_BYTES`` are scanned by compiled code, block by block (`mdplay.mdp.formats.scan`), which hands every line
+that it does not know to the reader of lines (`mdplay.mdp.formats.reader`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy.typing as npt
 
 from mdplay.errors import FormatError
 from mdplay.files import read, replacing, size_of, unreadable
-from mdplay.mdp.formats import transition_rewards
+from mdplay.mdp.formats.reader import Reader
+from mdplay.mdp.formats.tables import transition_rewards
 from mdplay.mdp.model import Model
-from mdplay.mdp.reader import Reader
 from mdplay.states.walks import Integers
 
 PLAIN_BYTES = 2_000_000
@@ -37,7 +37,7 @@ LINE_BYTES = 64  # of a policy, on the average and generously
 def read_mdp(path: str | Path, *, keep_rewards: bool = False) -> Model:
     """Return the MDP in the file; a fault is a `FormatError` with the file and the line."""
     if size_of(path) > PLAIN_BYTES:
-        from mdplay.mdp.scan import scan  # for start-up: it needs numba
+        from mdplay.mdp.formats.scan import scan  # for start-up: it needs numba
 
         try:
             reader = scan(Path(path))

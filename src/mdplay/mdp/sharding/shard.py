@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bridge import kernel
-from mdplay.mdp import kernels
 from mdplay.mdp.arrays import ChoiceArrays, largest
-from mdplay.mdp.compiled_backend import DECIDED, FEW, put_together
-from mdplay.mdp.kernels import BLOCK_STATES
-from mdplay.mdp.shards import Shards
+from mdplay.mdp.planning import kernels
+from mdplay.mdp.planning.compiled_backend import DECIDED, FEW, put_together
+from mdplay.mdp.planning.kernels import BLOCK_STATES
+from mdplay.mdp.sharding.shards import Shards
 from mdplay.states.walks import Floats, Integers
 
 Slices = Sequence[Floats]  # the values of each shard's states, one after the other

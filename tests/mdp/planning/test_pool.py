@@ -5,8 +5,8 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 
-from mdplay.mdp import pool as pool
-from mdplay.mdp.pool import Pool, Worker, spin
+from mdplay.mdp.planning import pool
+from mdplay.mdp.planning.pool import Pool, Worker, spin
 
 
 def test_a_worker_answers_awake_and_asleep():

@@ -1,18 +1,18 @@
 """The compiled backend against numpy's, sweep by sweep; and what action elimination may not change.
 
-Here are tested besides: ``mdplay.mdp.kernels`` and ``mdplay.mdp.loops``.
+Here are tested besides: ``mdplay.mdp.planning.kernels`` and ``mdplay.mdp.loops``.
 """
 
 import numpy as np
 import pytest
 
-from mdplay.mdp import compiled_backend as compiled
-from mdplay.mdp import methods, plan
-from mdplay.mdp import pool as pool
+from mdplay.mdp import plan
 from mdplay.mdp.arrays import ModelArrays
-from mdplay.mdp.bounds import extremes
-from mdplay.mdp.compiled_backend import CompiledBackend
-from mdplay.mdp.plain_backend import PlainBackend
+from mdplay.mdp.planning import compiled_backend as compiled
+from mdplay.mdp.planning import methods, pool
+from mdplay.mdp.planning.bounds import extremes
+from mdplay.mdp.planning.compiled_backend import CompiledBackend
+from mdplay.mdp.planning.plain_backend import PlainBackend
 from tests.mdp.exact import random_mdp
 from tests.mdp.garnets import garnet
 

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from mdplay.mdp import krylov
 from mdplay.mdp.arrays import ModelArrays
-from mdplay.mdp.compiled_backend import CompiledBackend
+from mdplay.mdp.planning import krylov
+from mdplay.mdp.planning.compiled_backend import CompiledBackend
 from tests.mdp.garnets import garnet
 
 
