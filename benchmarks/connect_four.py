@@ -30,7 +30,7 @@ import numpy as np
 
 from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.rng import Random
-from mdplay.solving.proof import Prover
+from mdplay.solving.proof.prover import Prover
 
 SETS = ("L3_R1", "L2_R1", "L2_R2.first200", "L1_R1")
 REPEATS = 5

@@ -165,7 +165,7 @@ def ends_of_environments(game):
 
 
 def proof_begins_with(game):
-    from mdplay.solving.proof import Prover
+    from mdplay.solving.proof.prover import Prover
 
     prover = Prover(game, memory=1 << 20)
     prover.learn([game.initial()], [1])

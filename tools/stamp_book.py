@@ -13,8 +13,8 @@ import numpy as np
 
 from mdplay import make, store
 from mdplay.bridge import unpack
-from mdplay.solving.book import KIND, OpeningBook, file_name, positions
-from mdplay.solving.proof import Prover
+from mdplay.solving.proof.book import KIND, OpeningBook, file_name, positions
+from mdplay.solving.proof.prover import Prover
 
 GAME, PLIES = make("connect-four"), 4
 

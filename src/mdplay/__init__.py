@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from mdplay.searching.result import SearchResult
     from mdplay.searching.selectors import Selector, make_selector
     from mdplay.searching.stepwise import Search
-    from mdplay.solving.proof import Proof, Prover, prove
+    from mdplay.solving.proof.prover import Proof, Prover, prove
     from mdplay.solving.responding import Responses, respond
     from mdplay.solving.solution import Solution
     from mdplay.solving.solvers import solve
@@ -139,8 +139,8 @@ _PLACES = {
     "PointUtilities": "mdplay.learning.utilities",
     "Position": "mdplay.position",
     "PositionError": "mdplay.errors",
-    "Proof": "mdplay.solving.proof",
-    "Prover": "mdplay.solving.proof",
+    "Proof": "mdplay.solving.proof.prover",
+    "Prover": "mdplay.solving.proof.prover",
     "Record": "mdplay.playing.records",
     "Responses": "mdplay.solving.responding",
     "Search": "mdplay.searching.stepwise",
@@ -166,7 +166,7 @@ _PLACES = {
     "plan": "mdplay.mdp.planning.planner",
     "play": "mdplay.playing.matches.games",
     "playouts": "mdplay.searching.playouts",
-    "prove": "mdplay.solving.proof",
+    "prove": "mdplay.solving.proof.prover",
     "respond": "mdplay.solving.responding",
     "save_records": "mdplay.playing.records",
     "search": "mdplay.playing.searches",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.solving.test_proof import known_scores
+from tests.solving.proof.test_prover import known_scores
 
 MOVES, SCORE = known_scores()[-3]
 

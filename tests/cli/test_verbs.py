@@ -10,7 +10,7 @@ import pytest
 from mdplay import MdplayError, learn, make, match, search, solve
 from mdplay.notation import parse_position
 from tests.helpers import NIM, write
-from tests.solving.test_proof import known_scores
+from tests.solving.proof.test_prover import known_scores
 
 CONNECT_FOUR_LATE = known_scores()[-3][0]
 QUBIC_LATE = "oxx.oxo.x.xooxoo/oxooox.ox.xoxxox/xxoo..xooxooxoxx/xoxxxx.o.ooxxoo."

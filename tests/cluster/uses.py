@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
-from mdplay.solving.book import make_book
+from mdplay.solving.proof.book import make_book
 from tests.mdp.sharding.test_driver import garnet
 from tests.playing.players import named
 

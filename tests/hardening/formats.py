@@ -184,13 +184,13 @@ def _solution(game: Any) -> tuple[Callable[[Path], None], Callable[[Path], Any]]
 
 
 def _make_book(path: Path) -> None:
-    from mdplay.solving.book import make_book
+    from mdplay.solving.proof.book import make_book
 
     make_book(FOUR, 2, path)
 
 
 def _read_book(path: Path) -> Any:
-    from mdplay.solving.book import load_book
+    from mdplay.solving.proof.book import load_book
 
     book = load_book(path, FOUR)
     return [book.plies, book.rows, book.scores]

@@ -16,7 +16,7 @@ from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
 from mdplay.solving import hashed, policies, proof, solvers
 from mdplay.solving.policies import policy_iteration
-from mdplay.solving.proof import Prover
+from mdplay.solving.proof.prover import Prover
 from mdplay.solving.responses import answer_to_policy
 from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import solve

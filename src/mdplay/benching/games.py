@@ -73,7 +73,7 @@ def random_positions(count: int) -> list[str]:
 
 
 def _scores(count: int) -> Callable[[], Any]:
-    from mdplay.solving.proof import Prover
+    from mdplay.solving.proof.prover import Prover
 
     game = ConnectFour()
     prover = Prover(game, memory=1 << 26)

@@ -49,8 +49,8 @@ def command(
     Example:
       mdplay book connect-four --plies 4
     """
-    from mdplay.solving.book import load_book, make_book, positions, user_path
-    from mdplay.solving.proof import MEMORY
+    from mdplay.solving.proof.book import load_book, make_book, positions, user_path
+    from mdplay.solving.proof.prover import MEMORY
 
     path = user_path(game, plies) if out is None else out
     total = len(load_book(path, game).rows) if path.exists() else len(positions(game, plies))

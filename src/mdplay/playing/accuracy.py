@@ -42,7 +42,7 @@ class ProofOracle:
     """Proves every position it is asked about: for games too large for a table of all positions."""
 
     def __init__(self, game: Game[Any]) -> None:
-        from mdplay.solving.proof import Prover
+        from mdplay.solving.proof.prover import Prover
 
         self._prover = Prover(game)
 

@@ -33,7 +33,7 @@ from mdplay.registry import brought, names_brought
 from mdplay.rng import Random
 from mdplay.running import Show
 from mdplay.searching.stepwise import Search
-from mdplay.solving.proof import Prover
+from mdplay.solving.proof.prover import Prover
 from mdplay.solving.question import Question
 from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import choose_solver, solve
@@ -155,7 +155,7 @@ class _Patience:
 def _by_solution(game: Game[Any], opponent: str, in_time: Show) -> Adviser:
     question = Question(game, game.initial(), opponent, memory=TABLE_BYTES)
     if choose_solver(question).name == "proof":
-        from mdplay.solving.book import prover_for
+        from mdplay.solving.proof.book import prover_for
 
         return ProofAdviser(prover_for(game, memory=PROOF_BYTES, threads=1))
     return SolutionAdviser(solve(game, opponent=opponent, memory=TABLE_BYTES, threads=1, show=in_time))

@@ -176,9 +176,9 @@ class Proof:
 
     def fill(self, question: Question) -> Table:
         """Return a prover with the game's opening book."""
-        from mdplay.solving.book import prover_for
-        from mdplay.solving.proof import MEMORY
-        from mdplay.solving.proof_solution import ProofTable
+        from mdplay.solving.proof.book import prover_for
+        from mdplay.solving.proof.prover import MEMORY
+        from mdplay.solving.proof.solution import ProofTable
 
         prover = prover_for(question.game, memory=question.memory or MEMORY, threads=question.threads)
         return ProofTable(prover, weak=question.objective == "win", seconds=question.seconds, show=question.show)

@@ -26,7 +26,7 @@ from typing import Any
 
 from mdplay.bits import U64, mix
 from mdplay.bridge import get, pack, part, put
-from mdplay.solving.proof_stack import BROKEN, STATUS
+from mdplay.solving.proof.stack import BROKEN, STATUS
 
 WAYS = 4  # entries in a bucket
 DATA = 28  # bits below the tag

@@ -20,7 +20,7 @@ from typing import Any
 from mdplay.bits import U64, bit_length, lowest, nonempty, popcount, without_lowest
 from mdplay.bridge import as_mask, first_word, get, load, pack, part, prefetch, put
 from mdplay.contract import mask_size
-from mdplay.solving.proof_stack import (
+from mdplay.solving.proof.stack import (
     ACTION,
     BROKEN,
     BUCKETS,
@@ -56,7 +56,7 @@ from mdplay.solving.proof_stack import (
     row_of,
     save_frame,
 )
-from mdplay.solving.proof_table import (
+from mdplay.solving.proof.table import (
     LIMIT,
     MAX_WORK,
     NO_MOVE,

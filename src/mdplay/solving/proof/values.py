@@ -1,6 +1,6 @@
 """From one question to values: which goal to ask next, and the kernels that Python calls.
 
-``settle`` asks proof_kernel's questions until the bounds of a position meet.
+``settle`` asks the kernel's questions until the bounds of a position meet.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import Any
 
 from mdplay.bits import bit_length, lowest, nonempty, without_lowest
 from mdplay.bridge import borrow, get, kernel, load, part, put, unpack, viewed
-from mdplay.solving.proof_kernel import FAR, bounds_of, gain_of, no_way_on, prove, whole
-from mdplay.solving.proof_stack import (
+from mdplay.solving.proof.kernel import FAR, bounds_of, gain_of, no_way_on, prove, whole
+from mdplay.solving.proof.stack import (
     BUCKETS,
     GOOD,
     NODES,
@@ -22,7 +22,7 @@ from mdplay.solving.proof_stack import (
     THREAD,
     UNFIT,
 )
-from mdplay.solving.proof_table import (
+from mdplay.solving.proof.table import (
     LIMIT,
     MAX_WORK,
     NO_MOVE,

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mdplay import FormatError, make
-from mdplay.solving import book as books
-from mdplay.solving.book import UNKNOWN, find_book, load_book, make_book, positions, prover_for
-from mdplay.solving.proof import Prover
+from mdplay.solving.proof import book as books
+from mdplay.solving.proof.book import UNKNOWN, find_book, load_book, make_book, positions, prover_for
+from mdplay.solving.proof.prover import Prover
 from mdplay.specs import load_module
 from tests.helpers import write
 from tests.known.plain_connect_four import after

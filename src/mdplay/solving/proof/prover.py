@@ -9,8 +9,8 @@ It answers for every game of two players without chance whose values are whole n
 the game knows: ``bounds``, ``ordering_score``, ``key``, ``order``, or a ``proof_view`` of its own
 (mdplay.game).  What was proved stays in the table, so later questions are quicker.
 
-proof_kernel.py  one question, yes or no         proof_table.py  what is remembered
-proof_values.py  questions until bounds meet     proof_stack.py  what a thread works on
+    kernel.py  one question, yes or no        table.py  what is remembered
+    values.py  questions until bounds meet    stack.py  what a thread works on
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
 from mdplay.position import as_state
 from mdplay.running import Show, Watch, in_words, num_threads
-from mdplay.solving import proof_stack as stack_of
-from mdplay.solving.proof_kernel import BUSY
-from mdplay.solving.proof_table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
-from mdplay.solving.proof_values import grow_to, recall_move, remember, settle_all
+from mdplay.solving.proof import stack as stack_of
+from mdplay.solving.proof.kernel import BUSY
+from mdplay.solving.proof.table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
+from mdplay.solving.proof.values import grow_to, recall_move, remember, settle_all
 from mdplay.solving.values import Choice, StateValue
 
 MEMORY = 256 << 20  # bytes that the table may take

@@ -34,8 +34,8 @@ from mdplay.game import Game
 from mdplay.identity import check_rules, game_identity
 from mdplay.running import Watch
 from mdplay.shipping import Recipe, made_again, recipe_of
-from mdplay.solving.proof import MEMORY, Prover
-from mdplay.solving.proof_table import LIMIT
+from mdplay.solving.proof.prover import MEMORY, Prover
+from mdplay.solving.proof.table import LIMIT
 from mdplay.states.keys import packed_of
 from mdplay.states.perft import Plies
 from mdplay.stopping import finishing

@@ -13,8 +13,8 @@ from mdplay.bits import elements
 from mdplay.errors import LimitError
 from mdplay.game import ProofView
 from mdplay.running import Show
-from mdplay.solving.proof import Prover, Values
-from mdplay.solving.proof_table import LIMIT
+from mdplay.solving.proof.prover import Prover, Values
+from mdplay.solving.proof.table import LIMIT
 from mdplay.solving.values import Choice, StateValue
 
 REMEMBERED = 1024  # positions whose bounds are kept where time is limited

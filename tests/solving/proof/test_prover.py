@@ -1,7 +1,7 @@
 """Proof search against plain negamax, plain recursion, tables of whole games, and published facts.
 
-Here are tested besides: ``mdplay.solving.proof_kernel``, ``mdplay.solving.proof_stack``,
-``mdplay.solving.proof_table``, ``mdplay.solving.proof_values`` and ``mdplay.solving.proof_solution``.
+Here are tested besides: ``mdplay.solving.proof.kernel``, ``mdplay.solving.proof.stack``,
+``mdplay.solving.proof.table``, ``mdplay.solving.proof.values`` and ``mdplay.solving.proof.solution``.
 """
 
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ import pytest
 from mdplay import Game, GameError, make, solve
 from mdplay.bits import elements
 from mdplay.rng import Random
-from mdplay.solving.proof import Prover, prove
+from mdplay.solving.proof.prover import Prover, prove
 from tests.helpers import COMPILED
 from tests.known.plain_connect_four import score as plain_score
 from tests.solving.plain_recursion import exact_values
 
-KNOWN = Path(__file__).parents[1] / "known" / "connect_four_scores.txt"
+KNOWN = Path(__file__).parents[2] / "known" / "connect_four_scores.txt"
 
 
 def known_scores():
