@@ -246,6 +246,26 @@ def test_texts_of_a_strangers_game_stay_texts(verb):
     assert "\x00" not in html
 
 
+@pytest.mark.parametrize(
+    "attributes, shape",
+    [
+        ('viewBox="0 0 0 0"', '<circle cx="50%" cy="1" r="2"/>'),
+        ('viewBox="nonsense"', '<rect x="1" y="nan" width="9" height="9"/>'),
+        ('viewBox="0 0 9"', '<circle cx="1" cy="1" r="0"/>'),
+        ('viewBox="0 0 inf 9"', '<g data-action="0" data-at="1 2 three"/>'),
+    ],
+)
+def test_a_picture_with_numbers_that_are_none_is_shown_without_values(attributes, shape):
+    @dataclass(frozen=True)
+    class Odd(Evil):
+        def svg(self, s: Pile) -> str:
+            head = f'<svg xmlns="http://www.w3.org/2000/svg" {attributes}>'
+            return f'{head}<g data-action="1">{shape}</g><g data-action="{"9" * 5000}">{shape}</g></svg>'
+
+    (picture,) = pictures(board(Position.start(Odd()), {0: 1.0, 1: 0.5}, [0]))
+    assert not list(picture.iter("{http://www.w3.org/2000/svg}text"))
+
+
 def test_names_of_agents_and_curves_stay_texts():
     assert words(sentence(EVIL)).startswith("<script>")
     (picture,) = pictures(chart([Series(EVIL, [1], [1.0]), Series("b", [2], [2.0])], EVIL, EVIL))
@@ -266,6 +286,12 @@ def test_many_curves_and_points_are_cut_with_a_sentence():
 def test_curves_that_are_flat_or_not_finite_are_drawn():
     (picture,) = pictures(chart([Series("a", [1, 2, 3], [5.0, float("inf"), 5.0])], "x", "y"))
     assert [len(shape.get("points").split()) for shape in picture.iter() if shape.get("points")] == [2]
+
+
+@pytest.mark.parametrize("heights", [(1e17, 1e17), (-1.7e308, 1.7e308), (1.0, 1.0 + 2**-52), (0.0, 5e-324)])
+def test_curves_at_the_edge_of_doubles_are_drawn(heights):
+    (picture,) = pictures(chart([Series("a", [1, 2], heights)], "x", "y"))
+    assert "nan" not in str(list(picture.itertext()))
 
 
 @pytest.mark.parametrize("low, high", [(0, 10), (0.78, 0.93), (-3e-7, 2e-7), (0, 123456)])

@@ -13,6 +13,7 @@ from mdplay.showing import MAX_ROWS, MAX_TEXT, cut, safe, sentence, shortened
 
 MAX_CURVES = 8
 MAX_POINTS = 200  # of a curve
+FAR = 1e300  # beyond, differences overflow
 
 INK = {"fill": "currentColor"}
 STROKE = {"fill": "none", "stroke": "currentColor"}
@@ -68,9 +69,10 @@ def _heights(one: Series) -> list[float]:
 
 
 def _span(numbers: Sequence[float]) -> tuple[float, float]:
-    """Return the least and the largest of finite numbers, apart from each other."""
-    low, high = float(min(numbers, default=0.0)), float(max(numbers, default=0.0))
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
+    """Return the least and the largest of finite numbers, as far as they are drawn, apart from each other."""
+    low, high = (max(-FAR, min(FAR, float(n))) for n in (min(numbers, default=0.0), max(numbers, default=0.0)))
+    room = 0.5 * max(1.0, abs(low))
+    return (low, high) if high - low > 1e-12 * abs(low) + 1 / FAR else (low - room, high + room)
 
 
 def ticks(low: float, high: float, count: int = 4) -> list[float]:

@@ -127,7 +127,7 @@ def _places(root: ET.Element, values: Mapping[int, float | None]) -> dict[tuple[
     found: dict[tuple[float, ...], int] = {}
     for shape in root.iter():
         action, at = shape.get("data-action", ""), _room(shape)
-        if not action.isdecimal() or values.get(int(action)) is None or len(at) != 3:
+        if not at or not action.isdecimal() or len(action) > 3 or values.get(int(action)) is None:
             continue
         if at not in found or values[int(action)] > values[found[at]]:  # type: ignore[operator]
             found[at] = int(action)
@@ -137,18 +137,35 @@ def _places(root: ET.Element, values: Mapping[int, float | None]) -> dict[tuple[
 def _room(shape: ET.Element) -> tuple[float, ...]:
     """Return centre and radius of the room for a move's value: as it says, else its first circle or rectangle."""
     if "data-at" in shape.attrib:
-        return tuple(map(float, shape.get("data-at", "").split()))
-    if (found := shape.find(f".//{{{SVG}}}circle")) is not None:
-        return tuple(float(found.get(name, 0)) for name in ("cx", "cy", "r"))
-    if (found := shape.find(f".//{{{SVG}}}rect")) is not None:
-        x, y, width, height = (float(found.get(name, 0)) for name in ("x", "y", "width", "height"))
-        return x + width / 2, y + height / 2, min(width, height) / 2
-    return ()
+        at = _numbers(shape.get("data-at", ""))
+    elif (found := shape.find(f".//{{{SVG}}}circle")) is not None:
+        at = _numbers(" ".join(found.get(name, "0") for name in ("cx", "cy", "r")))
+    elif (found := shape.find(f".//{{{SVG}}}rect")) is not None:
+        box = _numbers(" ".join(found.get(name, "0") for name in ("x", "y", "width", "height")))
+        at = _middle(*box) if len(box) == 4 else ()
+    else:
+        at = ()
+    return at if len(at) == 3 and at[2] > 0 else ()
+
+
+def _middle(x: float, y: float, width: float, height: float) -> tuple[float, ...]:
+    """Return the centre of a rectangle, and how far its nearer sides are."""
+    return x + width / 2, y + height / 2, min(width, height) / 2
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers of an attribute; none if it holds anything else, such as 50%: the picture is a game's."""
+    try:
+        numbers = tuple(map(float, text.replace(",", " ").split()))
+    except ValueError:
+        return ()
+    return numbers if all(map(math.isfinite, numbers)) else ()
 
 
 def _scale(root: ET.Element, room: float) -> float:
     """Set the size of a picture, larger where there is little room for values; return how it is scaled."""
-    *_, width, height = map(float, root.get("viewBox", "0 0 240 240").replace(",", " ").split())
+    box = _numbers(root.get("viewBox", ""))
+    width, height = box[2:] if len(box) == 4 and min(box[2:]) > 0 else (HEIGHT, HEIGHT)
     scale = min(1.0, max(min(HEIGHT / height, 2 * HEIGHT / width), ROOM / room), 2 * HEIGHT / height)
     root.set("width", f"{scale * width:.0f}")
     root.set("height", f"{scale * height:.0f}")

@@ -94,6 +94,8 @@ def test_a_drn_file_has_the_values_of_storm(tmp_path, reward, minimise, value):
         (DRN.replace("MDP", "CTMC"), "line 2: the model is of the type CTMC"),
         (DRN.replace("0 : 1\n", "0 = 1\n").replace("cost prize", "cost"), "line 15: '0 = 1' is no state"),
         (DRN.replace("7/10", "7/0").replace("cost prize", "cost"), "line 18: '7/0' is not a number"),
+        (DRN.replace("cost prize", "cost").replace("0 : 0.3", "9" * 5000 + " : 0.3"), "line 21: '999.* too large"),
+        (DRN.replace("cost prize", "cost").replace("\n4\n", "\n4000000000\n"), "of 4,000,000,000 states"),
         ("nothing of the kind", "is it a DRN file"),
     ],
 )
@@ -103,7 +105,13 @@ def test_a_fault_is_told_with_its_line(tmp_path, text, told):
 
 
 @pytest.mark.parametrize(
-    "line, told", [("1 0 x 0.5", "'x' is not a whole number"), ("1 2", "'1 2' is not: state")]
+    "line, told",
+    [
+        ("1 0 x 0.5", "'x' is not a whole number"),
+        ("1 2", "'1 2' is not: state"),
+        ("9" * 5000 + " 0 1 1", "'999.* too large"),
+        ("4000000000 0 1 1", "of 4,000,000,001 states the transitions name 5"),
+    ],
 )
 def test_a_line_that_is_no_transition_is_told(tmp_path, line, told):
     with pytest.raises(FormatError, match=told):

@@ -6,6 +6,7 @@ Here are tested besides: ``mdplay.mdp.sharding.shard``, ``mdplay.mdp.sharding.sh
 import numpy as np
 import pytest
 
+from mdplay import store
 from mdplay.errors import FormatError
 from mdplay.mdp.model import Model
 from mdplay.mdp.planning.planner import plan, verify
@@ -80,4 +81,25 @@ def test_a_damaged_or_foreign_shard_is_refused(tmp_path):
     path = tmp_path / "1.mdp"
     path.write_bytes(path.read_bytes()[:-8])
     with pytest.raises(FormatError, match="truncated"):
+        shards.load(1)
+
+
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("first_choice", lambda array: array[::-1]),
+        ("first_transition", lambda array: array + np.uint32(1 << 30)),
+        ("first_transition", lambda array: array[:-1]),
+        ("probability", lambda array: array[:-1]),
+        ("reward", lambda array: array.reshape(-1, 2)),
+        ("target", lambda array: array.astype(np.int64)),
+        ("action", lambda array: array[:3]),
+    ],
+)
+def test_a_forged_shard_is_refused(tmp_path, name, change):
+    shards = write_shards(garnet(50, 2, 3, 0.9), tmp_path, 2)
+    path = tmp_path / "1.mdp"
+    stored = store.load(path, kind="MDP shard")
+    store.save(path, stored.arrays | {name: change(stored.arrays[name])}, kind="MDP shard", meta=stored.meta)
+    with pytest.raises(FormatError, match="is damaged: its (rows do not fit|array 'target' is of type)"):
         shards.load(1)

@@ -53,6 +53,12 @@ def test_the_result_must_come_out():
         SGF(OTHELLO).load(text.replace("RE[B+]", "RE[W+]"))
 
 
+@pytest.mark.parametrize("told", ["+R", "BW+R", "b+R"])
+def test_nobody_loses_by_a_result_that_names_nobody(told):
+    (record,) = SGF(OTHELLO).load(f"(;FF[4]RE[{told}])")
+    assert (record.result, record.forfeit) == (None, None)
+
+
 def test_ends_of_all_kinds_come_back():
     whole = play(make("dots-and-boxes"), "random", "random", seed=3)
     start = {"game": whole.game, "agents": ("a]", "b\\"), "events": whole.events[:3]}

@@ -33,7 +33,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mdplay.errors import FormatError
+from mdplay.errors import FormatError, short
 from mdplay.files import read_text
 from mdplay.mdp.assembly import Transitions, assemble
 from mdplay.mdp.model import Model
@@ -41,6 +41,7 @@ from mdplay.mdp.model import Model
 STATE = re.compile(r"state\s+(\d+)\s*(?:\[([^\]]*)\])?")
 ACTION = re.compile(r"action\s+\S+\s*(?:\[([^\]]*)\])?")
 TARGET = re.compile(r"(\d+)\s*:\s*(\S+)")
+DIGITS = 18  # of a whole number
 
 
 class Lines:
@@ -62,8 +63,8 @@ class Lines:
 
     def whole(self, word: str) -> int:
         """Return a number of a state or a choice."""
-        if not word.isdecimal():
-            raise self.fault(f"{word!r} is not a whole number")
+        if not word.isdecimal() or len(word) > DIGITS:
+            raise self.fault(f"{short(word)!r} is not a whole number, or too large")
         return int(word)
 
     def real(self, word: str) -> float:
@@ -74,7 +75,7 @@ class Lines:
         except (ValueError, ZeroDivisionError):
             number = math.nan
         if not math.isfinite(number):
-            raise self.fault(f"{word!r} is not a number")
+            raise self.fault(f"{short(word)!r} is not a number")
         return number
 
 
@@ -128,14 +129,15 @@ class _Drn:
     def _read(self, line: str) -> None:
         """Read a line of the model."""
         if found := STATE.match(line):
-            self._state, self._action, self._of_action = int(found[1]), -1, 0.0
+            self._state, self._action, self._of_action = self.lines.whole(found[1]), -1, 0.0
             self._of_state = self._earned(found[2])
         elif found := ACTION.match(line):
             self._action, self._of_action = self._action + 1, self._earned(found[1])
         elif (found := TARGET.fullmatch(line)) and self._state >= 0:
             choice = max(self._action, 0)
             earned = self._of_state + self._of_action
-            self.rows.append((self._state, choice, int(found[1]), earned, self.lines.real(found[2])))
+            target = self.lines.whole(found[1])
+            self.rows.append((self._state, choice, target, earned, self.lines.real(found[2])))
         else:
             raise self.lines.fault(f"{line[:60]!r} is no state, action or target")
 
@@ -200,6 +202,9 @@ def _assembled(
     rows: list[tuple[int, int, int, float, float]], num_states: int, discount: float, minimise: bool
 ) -> Model:
     """Return the model; a state that only stays where it is, and earns nothing, is an end."""
+    # Compared before anything of that size is made: a file may claim four billion states.
+    if num_states > (named := len({row[0] for row in rows} | {row[2] for row in rows})):
+        raise FormatError(f"of {num_states:,} states the transitions name {named:,}; every state needs one")
     columns = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0, np.int64)] * 5
     going = {state for state, _, target, reward, _ in rows if target != state or reward}
     kept = np.array([int(state) in going for state in columns[0]], dtype=bool)

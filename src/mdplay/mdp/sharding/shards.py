@@ -23,6 +23,13 @@ from mdplay.states.walks import Integers
 
 KIND = "MDP shard"
 ARRAYS = ("first_choice", "first_transition", "target", "probability", "reward")
+WHOLE = "uint32 uint64"
+TYPES = {
+    **dict.fromkeys(("first_choice", "first_transition", "target"), WHOLE),
+    "probability": "float64",
+    "reward": "float64",
+    "action": f"uint8 uint16 {WHOLE}",
+}
 
 
 class Rows(NamedTuple):
@@ -58,21 +65,42 @@ class Shards(NamedTuple):
     def load(self, number: int) -> Rows:
         """Map a shard into memory; raise FormatError if it is damaged or of another model."""
         path = self._path(number)
-        stored = store.load(path, kind=KIND, needs=(*ARRAYS, "action"))
+        stored = store.load(path, kind=KIND, types=TYPES, needs=(*ARRAYS, "action"))
         if stored.meta != self._words(number):
             raise FormatError(f"{path} is a shard of another model; write the shards again")
         found = {name: stored.arrays[name] for name in ARRAYS}
         arrays = ModelArrays(**found, discount=self.discount, reward_error=self.reward_error)
+        rows = Rows(arrays, stored.arrays["action"])
         begin, end = self.span(number)
-        if arrays.num_states != end - begin or int(arrays.target.max(initial=0)) >= self.num_states:
+        if not _fits(rows, end - begin, self.num_states):
             raise FormatError(f"{path} is damaged: its rows do not fit the model")
-        return Rows(arrays, stored.arrays["action"])
+        return rows
 
     def _path(self, number: int) -> Path:
         return self.folder / f"{number}.mdp"
 
     def _words(self, number: int) -> dict[str, object]:
         return {"number": number, "cuts": list(self.cuts), "discount": self.discount, "minimise": self.minimise}
+
+
+def _fits(rows: Rows, states: int, num_states: int) -> bool:
+    """Tell whether rows are those of so many states of a model: kernels follow their pointers unchecked."""
+    arrays, choices = rows.arrays, len(rows.action)
+    return (
+        all(array.ndim == 1 for array in (*(getattr(arrays, name) for name in ARRAYS), rows.action))
+        and len(arrays.first_choice) == states + 1
+        and len(arrays.first_transition) == choices + 1
+        and len(arrays.reward) == choices
+        and len(arrays.probability) == len(arrays.target)
+        and _ascends(arrays.first_choice, choices)
+        and _ascends(arrays.first_transition, len(arrays.target))
+        and int(arrays.target.max(initial=0)) < num_states
+    )
+
+
+def _ascends(pointers: Integers, end: int) -> bool:
+    """Tell whether pointers go up from 0 to an end."""
+    return bool(pointers[0] == 0 and pointers[-1] == end and (pointers[1:] >= pointers[:-1]).all())
 
 
 def even_cuts(num_states: int, shards: int) -> tuple[int, ...]:

@@ -106,7 +106,7 @@ def _ended(place: str, record: Record, head: Node, first: str, resigned: str | N
     winner, plus, how = told.partition("+")
     if told == "Void":
         return replace(record, result=end.total, by_limit=True)
-    if resigned is None and not (plus and winner in COLOURS and how[:1] in ("R", "F", "T")):
+    if resigned is None and not (plus and winner in tuple(COLOURS) and how[:1] in ("R", "F", "T")):
         return record
     loser = int(resigned != first) if resigned else int(winner == first)
     reason = head.get("GC", "failed") if how[:1] == "F" else "resigned"
