@@ -36,9 +36,9 @@ COMMANDS = {
     "search": ["search", "{}", "-n", "100"],
     "heuristic": ["search", "{}", "-a", "heuristic:depth=4"],
     "playouts": ["playouts", "{}", "--games", "50", "--threads", "1"],
-    "match": ["match", "{}", "random", "mcts:n=10", "--games", "2"],
+    "match": ["match", "{}", "random", "mcts:simulations=10", "--games", "2"],
     "uniform": ["solve", "{}", "--opponent", "uniform", "--json"],
-    "learn": ["learn", "{}", "--games", "20"],
+    "learn": ["learn", "{}", "--episodes", "200"],
 }
 
 FRAME = """from dataclasses import dataclass
@@ -239,6 +239,7 @@ def run(tally: Tally, count: int, seed: int) -> None:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), 3 * NODES))
     plain, compiled = Server(NUMBA_DISABLE_JIT="1"), Server(NUMBA_DISABLE_JIT="0")
     with tempfile.TemporaryDirectory() as folder:
+        try_honest(tally, plain, Path(folder) / "honest_game.py")
         for number in range(count):
             is_compiled = number % COMPILED_EVERY == COMPILED_EVERY - 1
             path = Path(folder) / f"lie_{seed}_{number}.py"
@@ -247,6 +248,15 @@ def run(tally: Tally, count: int, seed: int) -> None:
             )
     plain.close()
     compiled.close()
+
+
+def try_honest(tally: Tally, server: Server, path: Path) -> None:
+    """Try a game that keeps its promises: a command that refuses it would say nothing about those that do not."""
+    path.write_text(inspect.getsource(honest).replace("class Known(", "class G("))
+    for command, arguments in COMMANDS.items():
+        answer = server.run([part.format(f"{path}:G") for part in arguments], SECONDS)
+        if answer["code"] != 0:
+            tally.found(f"the honest game, {command}: exit code {answer['code']}: {answer['err'].strip()[-300:]}")
 
 
 def try_game(tally: Tally, server: Server, endless: bool, path: Path, seed: int, number: int) -> None:

@@ -118,6 +118,19 @@ def test_cells_that_break_their_promise_are_refused():
 
 
 # ---------------------------------------------------------------- tuples
+@dataclass(frozen=True)
+class OneTooMany(DotsAndBoxes):
+    """Dots and Boxes that claims a symmetry which it has no table for."""
+
+    def symmetries(self) -> int:
+        return super().symmetries() + 1
+
+
+def test_what_a_rule_raises_is_told_as_the_games_fault():
+    with pytest.raises(GameError, match="OneTooMany raised IndexError"):
+        board_of(OneTooMany(1, 1))
+
+
 def test_tuples_are_chosen_by_what_fits():
     assert choose_tuples(board_of(TicTacToe()), 0) == (tuple(range(9)),)
     tuples = choose_tuples(board_of(ConnectFour()), 0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
 from mdplay.checking.cells import check_cells
+from mdplay.checking.promises import blaming
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.learning.derived import derive, read_cell
@@ -61,7 +62,12 @@ class Board:
 
 @lru_cache(maxsize=16)
 def board_of(game: Game[Any]) -> Board:
-    """Return the board of a game; raise GameError if there is nothing to see."""
+    """Return the board of a game; raise GameError if there is nothing to see, or if its rules raise."""
+    with blaming(game):
+        return _board_of(game)
+
+
+def _board_of(game: Game[Any]) -> Board:
     games = random_games(game)
     states = list(dict.fromkeys(s for one in games for s in one))
     if game.has_cell:
