@@ -170,6 +170,15 @@ def test_a_last_line_that_was_cut_off_is_left_out_with_a_word(tmp_path, mdplay):
     assert load_records(path) == games[:2]
 
 
+@pytest.mark.parametrize("name", ["connect-four:rows=5,cols=5", "tic-tac-toe"])
+def test_a_record_of_another_game_is_not_taken_for_ours(name):
+    record = play(make("connect-four:rows=4,cols=4"), "random", "random", seed=1)
+    began = json.dumps(record.document() | {"moves": [], "events": [], "result": None})
+    assert Record.from_json(began, make("connect-four:rows=4,cols=4")).moves == ()
+    with pytest.raises(FormatError, match=f"of connect-four:rows=4,cols=4, not of {name}"):
+        Record.from_json(began, make(name))
+
+
 def test_a_record_of_other_rules_is_read_where_they_agree(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()

@@ -43,7 +43,7 @@ from mdplay.game import Game, num_players
 from mdplay.identity import game_identity
 from mdplay.notation import event_text, parse_position
 from mdplay.position import Position
-from mdplay.registry import from_data, name_of
+from mdplay.registry import from_data, name_of, text_of
 
 FORMAT = "mdplay record 1"
 KINDS: dict[str, tuple[type, ...]] = {
@@ -118,13 +118,19 @@ class Record:
 
     @classmethod
     def from_json(cls, text: str, game: Game[Any] | None = None) -> Record:
-        """Read, replay and check a record, or raise FormatError; ``game`` overrules the one it names."""
+        """Read, replay and check a record, or raise FormatError.
+
+        ``game`` is of which game it must be; one of a user's file may have changed its name, or its rules.
+        """
         try:
             document = json.loads(text)
         except (ValueError, RecursionError):
             raise FormatError("not a record: the line is not JSON") from None
         fields = _checked_fields(document)
-        game = game or _game_of(fields)
+        if game is None:
+            game = _game_of(fields)
+        else:
+            _check_named(fields, game)
         try:
             return _record_of(fields, game)
         except MdplayError as error:
@@ -209,6 +215,12 @@ def _checked_fields(document: Any) -> dict[str, Any]:
     if type(events) is not list or not all(type(event) is int for event in events):
         raise FormatError("damaged record: the field events must be a list of whole numbers")
     return document
+
+
+def _check_named(fields: dict[str, Any], game: Game[Any]) -> None:
+    """Raise FormatError if a record names another game than a registered one: its moves may fit by accident."""
+    if ".py:" not in text_of(game) and (named := _game_of(fields)) != game:
+        raise FormatError(f"a record of {text_of(named)}, not of {text_of(game)}")
 
 
 def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
