@@ -210,6 +210,18 @@ def test_what_a_rule_raises_is_told():
         hold_promises(lying(Count, step=broken))
 
 
+@pytest.mark.parametrize("frames", range(4))  # where Python gives up is in the rule or in what checks it
+def test_the_line_of_a_rule_is_told_wherever_python_gave_up(frames):
+    def deep(self, s: State, action: int) -> State:
+        return self.step(s, action)
+
+    def hold(frames):
+        return hold(frames - 1) if frames else hold_promises(lying(Count, step=deep))
+
+    with pytest.raises(GameError, match=r"RecursionError: .* \(test_promises.py, line \d+: return self.step"):
+        hold(frames)
+
+
 def test_a_machine_that_is_busy_makes_no_game_slow():
     with time_limit(0.2):
         time.sleep(0.5)  # by the clock it takes longer than the limit, and no processor time

@@ -34,6 +34,7 @@ MOST_PLIES = 300  # of all its games
 EFFORT = 400  # followers that may be made to check positions closely
 TRIALS = 4  # sets of actions that are tried where a game tells its scoring sets
 SECONDS = 10.0
+PACKAGE = Path(__file__).parents[1]
 
 _HELD: WeakSet[Game[Any]] = WeakSet()
 
@@ -119,11 +120,21 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _blame(error: Exception) -> str:
-    """Return the error with the file and line where it arose; generated code has no lines to show."""
+    """Return the error with the file and line where it arose; generated code has no lines to show.
+
+    The last line of a game's own is told where there is one: below it, what checks the rule calls it.
+    """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.line]
-    place = f" ({Path(lines[-1].filename).name}, line {lines[-1].lineno}: {lines[-1].line})" if lines else ""
+    last = [frame for frame in lines if _is_of_game(frame)][-1:] or lines[-1:]
+    place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in last)
     name, said = type(error).__name__, f": {error}" if str(error) else ""
     return f"{name}{said}{place}{_way_out(error)}"
+
+
+def _is_of_game(frame: traceback.FrameSummary) -> bool:
+    """Tell whether a line is of a game, a user's or one of ours, and not of what asks it."""
+    path = Path(frame.filename)
+    return PACKAGE not in path.parents or PACKAGE / "games" in path.parents
 
 
 def _way_out(error: Exception) -> str:
