@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from mdplay import FormatError, MdplayError, make, match, solve
+from mdplay import FormatError, MdplayError, make, match, play, solve
+from mdplay.game import num_players
 from mdplay.playing.records import load_records, save_records
 from mdplay.registry import name_of
 from tests.helpers import NIM
@@ -142,6 +143,59 @@ def _read_decoded(path: Path) -> Any:
     return list(decode(ANTI, read_states(states, ANTI), path, 0, 9))
 
 
+DRN_TEXT = """@type: MDP
+@reward_models
+cost
+@nr_states
+3
+@model
+state 0 [1] init
+\taction left [0.5]
+\t\t0 : 0.3
+\t\t1 : 7/10
+\taction right [0]
+\t\t2 : 1
+state 1 [2]
+\taction a [0]
+\t\t2 : 1
+state 2 [0]
+\taction a [0]
+\t\t2 : 1
+"""
+TRA_TEXT = "3 4 5\n0 0 0 0.3 left\n0 0 1 0.7 left\n0 1 2 1 right\n1 0 2 1\n2 0 2 1\n"
+
+
+def _read_drn(path: Path) -> Any:
+    from mdplay.mdp.explicit import read_drn
+
+    return _arrays(read_drn(path))
+
+
+def _read_tra(path: Path) -> Any:
+    from mdplay.mdp.explicit import read_explicit
+
+    return _arrays(read_explicit(path))
+
+
+def _make_shard(path: Path) -> None:
+    from mdplay.mdp.cs747 import parse_mdp
+    from mdplay.mdp.shards import write_shards
+
+    write_shards(parse_mdp(MDP_TEXT.encode()), path.parent / "shards", 1)
+    (path.parent / "shards" / "0.mdp").rename(path)
+
+
+def _read_shard(path: Path) -> Any:
+    from mdplay.mdp.shards import Shards
+
+    folder = path.parent / "of_others"
+    folder.mkdir(exist_ok=True)
+    (folder / "0.mdp").write_bytes(path.read_bytes())
+    rows = Shards(folder, (0, 6), 0.95).load(0)
+    first, choices, transitions = rows.arrays.first_choice, rows.arrays.first_transition, rows.arrays.target
+    return [first, choices, transitions, rows.arrays.probability, rows.arrays.reward, rows.action]
+
+
 # ---------------------------------------------------------------- play
 def _records(count: int = 4) -> Any:
     return match(TTT, "random", "random", games=count).records
@@ -164,6 +218,16 @@ def _read_results(path: Path) -> Any:
 
 def _read_records(path: Path) -> Any:
     return [record.to_json() for record in load_records(path)]
+
+
+def _foreign(game: Any) -> tuple[Callable[[Path], None], Callable[[Path], Any]]:
+    """Return how games are written in the form that a file's ending names, and read again."""
+    from mdplay.playing.formats.converting import load_games, save_games
+
+    def make_games(path: Path) -> None:
+        save_games(path, [play(game, *["random"] * num_players(game), seed=seed) for seed in range(3)])
+
+    return make_games, lambda path: [record.to_json() for record in load_games(path, game=game)]
 
 
 def _read_openings(path: Path) -> Any:
@@ -329,12 +393,18 @@ def _text(content: str) -> Callable[[Path], None]:
 FORMATS = {
     "mdp": Format(".txt", _text(MDP_TEXT), _read_mdp),
     "mdp by two readers": Format(".txt", _text(MDP_TEXT), _read_mdp_twice),
+    "DRN": Format(".drn", _text(DRN_TEXT), _read_drn),
+    "explicit MDP": Format(".tra", _text(TRA_TEXT), _read_tra),
+    "MDP shard": Format(".mdp", _make_shard, _read_shard, sealed=True),
     "actions": Format(".txt", _text("0\n2\n0\n0\n0\n0\n"), _read_actions),
     "states": Format(".txt", _make_states, _read_states),
     "policy": Format(".txt", _make_policy, _read_policy),
     "values": Format(".txt", _text("0.5 4\n0.25 2\n-1 8\n0 0\n0 0\n"), _read_decoded),
     "record": Format(".jsonl", lambda path: save_records(path, _records()), _read_records),
     "results": Format(".db", _make_results, _read_results),
+    "SGF": Format(".sgf", *_foreign(FOUR)),
+    "strings of moves": Format(".moves", *_foreign(FOUR)),
+    "runs of 2048": Format(".2048", *_foreign(SMALL)),
     "openings": Format(".txt", _text("000010000\nmoves:0,1,2\n000000000\n"), _read_openings),
     "hashed solution": Format(".solution", *_solution(TTT), sealed=True),
     "table solution": Format(".solution", *_solution(DOTS), sealed=True),
