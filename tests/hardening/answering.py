@@ -40,6 +40,7 @@ def main() -> None:
     """Answer line by line until the input ends."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     asked, told = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # who reads from there, as an engine does, waits for nobody
     place = Path(sys.argv[1])
     for line in asked:
         told.write(json.dumps(answer(json.loads(line), place)) + "\n")

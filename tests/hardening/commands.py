@@ -18,6 +18,7 @@ from tests.hardening.grammar import command_line, write_files
 from tests.helpers import ROOT
 
 PATIENCE = 10.0  # seconds; then Ctrl-C, which must end the command
+SERVING = 2.0  # the same for a server, which never ends by itself
 CODES = {0, 1, 2, 130}
 MAX_LINES, MAX_CHARACTERS = 3, 600
 Answer = tuple[int, str, str]
@@ -49,7 +50,7 @@ class Child:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
-        answer = self._answer(PATIENCE)
+        answer = self._answer(SERVING if line[0] == "serve" else PATIENCE)
         if answer == "hang":
             self.process.send_signal(signal.SIGINT)
             answer = self._answer(PATIENCE)
