@@ -166,27 +166,27 @@ TRA_TEXT = "3 4 5\n0 0 0 0.3 left\n0 0 1 0.7 left\n0 1 2 1 right\n1 0 2 1\n2 0 2
 
 
 def _read_drn(path: Path) -> Any:
-    from mdplay.mdp.explicit import read_drn
+    from mdplay.mdp.formats.explicit import read_drn
 
     return _arrays(read_drn(path))
 
 
 def _read_tra(path: Path) -> Any:
-    from mdplay.mdp.explicit import read_explicit
+    from mdplay.mdp.formats.explicit import read_explicit
 
     return _arrays(read_explicit(path))
 
 
 def _make_shard(path: Path) -> None:
-    from mdplay.mdp.cs747 import parse_mdp
-    from mdplay.mdp.shards import write_shards
+    from mdplay.mdp.formats.cs747 import parse_mdp
+    from mdplay.mdp.sharding.shards import write_shards
 
     write_shards(parse_mdp(MDP_TEXT.encode()), path.parent / "shards", 1)
     (path.parent / "shards" / "0.mdp").rename(path)
 
 
 def _read_shard(path: Path) -> Any:
-    from mdplay.mdp.shards import Shards
+    from mdplay.mdp.sharding.shards import Shards
 
     folder = path.parent / "of_others"
     folder.mkdir(exist_ok=True)
