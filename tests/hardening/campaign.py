@@ -27,7 +27,7 @@ PARTS: dict[str, Part] = {
     "commands": Part("command lines by grammar, right and broken values mixed", 10_000, 60),
     "signals": Part("SIGINT and SIGTERM at random moments of the long commands", 50 * 24, 4),
     "files": Part("damaged and forged files of every format", 10_000, 240),
-    "lies": Part("lying games, seven commands each", 500, 5),
+    "lies": Part("lying games, seven commands each", 500, 12),
     "searches": Part("random honest games searched, played and solved, against recursion", 300, 6),
     "cache": Part("edited rules, damaged kernel files, many starts at once, folders of others", 300, 2),
     "kills": Part("SIGKILL of every writer, at random moments and before every step", 1_800, 3),

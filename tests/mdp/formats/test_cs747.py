@@ -138,6 +138,7 @@ def test_two_thousand_damaged_files_are_read_or_refused_in_one_sentence(tmp_path
 def test_the_compiled_scanner_reads_what_the_python_reader_reads(tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     odd = ["1e-3", "+0.5", "-.25", "7.", "0.1234567890123456789", "-0", "123456789012345678901234", "  0.5\t"]
+    odd += ["9223372036854775808", "-9999999999999999999", "0.9223372036854775809"]  # beyond 63 bits
     lines = []
     for state in range(300):
         p = float(rng.random())

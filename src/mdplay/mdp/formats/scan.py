@@ -102,7 +102,7 @@ def read_decimal(data: Any, at: int) -> tuple[float, int]:
             dots += 1
         else:
             mantissa = mantissa * 10 + (int(data[at]) - 48)
-            digits += mantissa > 0
+            digits += mantissa != 0  # the nineteenth may have made it negative
             places += dots
         at += 1
         if digits > 18 or dots > 1 or places > 22:
