@@ -17,6 +17,7 @@ from math import comb
 import numpy as np
 import pytest
 
+import mdplay as mdplay_package
 from mdplay import Game, __version__, check_game, make, perft, playouts, solve
 from mdplay.cli.commands import COMMANDS
 from mdplay.registry import BUILT_IN
@@ -229,6 +230,12 @@ def test_the_pages_of_the_games_are_fresh():
     stale = [path.name for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     assert stale == [], "run python tools/pages.py"
     assert set((ROOT / "docs" / "games").iterdir()) == set(wanted)
+
+
+def test_the_reference_is_fresh_and_has_every_public_name():
+    tool = runpy.run_path(str(ROOT / "tools" / "reference.py"))
+    assert sorted(" ".join(tool["CHAPTERS"].values()).split()) == sorted(mdplay_package.__all__)
+    assert (ROOT / "docs" / "reference.md").read_text() == tool["page"](), "run python tools/reference.py"
 
 
 def test_every_game_has_its_page():

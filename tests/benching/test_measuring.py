@@ -61,3 +61,29 @@ def test_a_contender_is_spared_sizes_beyond_its_limit():
 def test_what_is_installed():
     assert installed("numpy")
     assert not installed("no-such-package-anywhere")
+
+
+def test_memory_is_what_the_work_needs_at_its_peak():
+    contenders = {
+        OURS: lambda size: lambda: bytearray(size)[0],
+        "three at a time": lambda size: lambda: [bytearray(b"1") * size for _ in range(3)][0][0] - ord("1"),
+        "none": lambda size: lambda: 0,
+    }
+    found = {m.contender: m.memory for m in measure(Group("g", "t", "bytes", [1 << 26], contenders), 1 << 26, 1)}
+    if found[OURS] is None:
+        pytest.skip("this system does not tell")
+    assert found["none"] < 1 << 24
+    assert 3 << 26 <= found["three at a time"] < 4 << 26
+
+
+def test_work_that_fails_in_its_own_process_has_no_memory():
+    calls = []
+
+    def prepare(size):
+        if calls:
+            raise MemoryError
+        calls.append(size)
+        return lambda: 1
+
+    [found] = measure(Group("g", "t", "units", [1], {OURS: prepare}), 1, 1)
+    assert found.memory is None

@@ -3,12 +3,15 @@
 Every round runs each contender once, one after the other and each first in turn, so that a busy machine hurts
 all alike.  Before that each works for a while unmeasured: it compiles and warms the caches.  What counts is
 time of the processor.  A ratio is that of one round: how many times as long a contender took as mdplay; below
-1 it was faster.
+1 it was faster.  Memory is what a process of its own grew by while it made the work ready and did it once.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
@@ -41,7 +44,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Measured:
-    """What one contender took for one size: the median of the rounds, ratios to mdplay, whether answers agree."""
+    """What one contender took for one size: the median of the rounds, ratios to mdplay, whether answers agree.
+
+    ``memory`` in bytes, None where the system does not tell.
+    """
 
     group: str
     size: int
@@ -51,6 +57,7 @@ class Measured:
     low: float
     high: float
     agrees: bool
+    memory: int | None
 
     @property
     def per_second(self) -> float:
@@ -78,7 +85,7 @@ def measure(group: Group, size: int, rounds: int, warm: float = 0.0) -> list[Mea
         for name in order:
             seconds[name].append(_processor_seconds(work[name]))
         order.append(order.pop(0))
-    return [_measured(group, size, name, seconds, answers) for name in work]
+    return [_measured(group, size, name, seconds, answers, _memory(taking[name], size)) for name in work]
 
 
 def _warmed(work: Work, seconds: float) -> Any:
@@ -97,10 +104,44 @@ def _processor_seconds(work: Work) -> float:
 
 
 def _measured(
-    group: Group, size: int, name: str, seconds: Mapping[str, Sequence[float]], answers: Mapping[str, Any]
+    group: Group,
+    size: int,
+    name: str,
+    seconds: Mapping[str, Sequence[float]],
+    answers: Mapping[str, Any],
+    memory: int | None,
 ) -> Measured:
     ratios = [theirs / max(ours, 1e-9) for theirs, ours in zip(seconds[name], seconds[OURS], strict=True)]
     apart = np.abs(np.asarray(answers[name], np.float64) - np.asarray(answers[OURS], np.float64)).max()
     agrees = bool(apart <= group.tolerance)
     taken = median(seconds[name])
-    return Measured(group.name, size, name, taken, median(ratios), min(ratios), max(ratios), agrees)
+    return Measured(group.name, size, name, taken, median(ratios), min(ratios), max(ratios), agrees, memory)
+
+
+def _memory(prepare: Prepare, size: int) -> int | None:
+    """Return by how many bytes a child of this process grows, at its peak, when it does the work."""
+    if not sys.platform.startswith("linux"):
+        return None
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # fork beside sleeping threads: the child needs none
+        child = os.fork()
+    if child == 0:
+        try:
+            before = _peak()
+            prepare(size)()
+            os.write(writing, b"%d" % (_peak() - before))
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        grown = told.read()
+    os.waitpid(child, 0)
+    return int(grown) if grown else None
+
+
+def _peak() -> int:
+    """Return the most memory that this process has had at a time; a child begins with what its parent has."""
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10

@@ -69,22 +69,29 @@ class BenchResult:
         write(path, json.dumps(self.document(), indent=1) + "\n")
 
     def plot(self, path: str | Path) -> None:
-        """Draw processor seconds over the work of each group, on logarithmic axes."""
-        rows = -(-len(self.groups) // 2)
-        save_plot(self.paint, path, (11, 4.2 * rows))
+        """Draw processor seconds and memory over the work of each group, on logarithmic axes."""
+        save_plot(self.paint, path, (11, 4.2 * len(self.groups)))
 
     def paint(self, figure: Any) -> None:
-        """Paint a panel for each group; mdplay has the same colour in all of them."""
-        panels = figure.subplots(-(-len(self.groups) // 2), min(2, len(self.groups)), squeeze=False).ravel()
-        for panel, group in zip(panels, self.groups, strict=False):
-            for name in group.contenders:
-                points = [(found.size, found.seconds) for found in self.of(group) if found.contender == name]
-                panel.plot(*zip(*points, strict=True), marker="o", label=name)
-            panel.set(xscale="log", yscale="log", xlabel=group.unit, ylabel="processor seconds", title=group.name)
-            panel.grid(True)
-            panel.legend(fontsize="small")
-        for panel in panels[len(self.groups) :]:
-            panel.remove()
+        """Paint a row for each group; mdplay has the same colour in all of them."""
+        rows = figure.subplots(len(self.groups), 2, squeeze=False)
+        for (time_panel, memory_panel), group in zip(rows, self.groups, strict=True):
+            draw_costs(time_panel, group, self.of(group), "processor seconds", lambda found: found.seconds)
+            draw_costs(memory_panel, group, self.of(group), "megabytes", lambda found: (found.memory or 0) / 1e6)
+
+
+def draw_costs(
+    panel: Any, group: Group, measured: Sequence[Measured], label: str, cost: Callable[[Measured], float]
+) -> None:
+    """Draw a cost over the work, a line for each contender; what cost nothing that could be seen has no point."""
+    for name in group.contenders:
+        points = [(one.size, cost(one)) for one in measured if one.contender == name and cost(one) > 0]
+        if points:
+            panel.plot(*zip(*points, strict=True), marker="o", label=name)
+    panel.set(xscale="log", yscale="log", xlabel=group.unit, ylabel=label, title=group.name)
+    panel.grid(True)
+    if panel.lines:
+        panel.legend(fontsize="small")
 
 
 def bench(
@@ -111,8 +118,10 @@ def group_lines(group: Group, measured: Sequence[Measured]) -> list[str]:
     for found in measured:
         speed = f"{found.per_second:14,.0f} {group.unit}/s"
         ratio = f"x {found.ratio:6.2f} ({found.low:.2f} .. {found.high:.2f})"
+        memory = "" if found.memory is None else f"{found.memory / 1e6:9,.1f} MB"
         answers = "" if found.agrees else "  OTHER ANSWERS"
-        lines.append(f"  {found.size:>9,}  {found.contender:32} {found.seconds:10.4f} s {speed}  {ratio}{answers}")
+        took = f"{found.seconds:10.4f} s {speed}  {ratio} {memory}"
+        lines.append(f"  {found.size:>9,}  {found.contender:32} {took}{answers}")
     return lines
 
 
