@@ -12,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from math import comb
 
 import numpy as np
@@ -66,6 +67,18 @@ def test_commands_print_what_they_show(page, desk, mdplay, needs_compiler):
         answer = mdplay(*shlex.split(command))
         printed = answer.out + answer.err
         assert doctest.OutputChecker().check_output(shown, printed, FLAGS), f"{command}\n{printed}"
+
+
+EXEMPLARY = [
+    path for path in sorted((ROOT / "src").rglob("*.py")) if re.search(r"^\s*>>> ", path.read_text(), flags=re.M)
+]
+
+
+@pytest.mark.parametrize("path", EXEMPLARY, ids=lambda path: path.stem)
+def test_docstrings_do_what_they_show(path, needs_compiler):
+    name = ".".join(path.relative_to(ROOT / "src").with_suffix("").parts)
+    failed, tried = doctest.testmod(import_module(name), optionflags=FLAGS)
+    assert failed == 0 < tried
 
 
 def test_excerpts_are_the_files_as_they_stand():

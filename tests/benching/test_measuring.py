@@ -66,7 +66,7 @@ def test_what_is_installed():
 def test_memory_is_what_the_work_needs_at_its_peak():
     contenders = {
         OURS: lambda size: lambda: bytearray(size)[0],
-        "three at a time": lambda size: lambda: [bytearray(b"1") * size for _ in range(3)][0][0] - ord("1"),
+        "three at a time": lambda size: lambda: min(map(len, [b"1" * size, b"2" * size, b"3" * size])) - size,
         "none": lambda size: lambda: 0,
     }
     found = {m.contender: m.memory for m in measure(Group("g", "t", "bytes", [1 << 26], contenders), 1 << 26, 1)}

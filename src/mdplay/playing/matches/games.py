@@ -38,8 +38,8 @@ def play(
     is, after ten times the mean length or as the game says.
 
     >>> from mdplay import make
-    >>> play(make("tic-tac-toe"), "random", "random", seed=1).result
-    1.0
+    >>> play(make("tic-tac-toe"), "perfect", "perfect").result
+    0.0
     """
     need_game(game)
     opening = Opening(None if start is None else as_state(game, start))
