@@ -148,6 +148,14 @@ def test_a_full_board_without_a_line_is_a_tie():
     s = State(first, second, 0)
     assert GAME.legal(s) == 0
     assert GAME.result(s) == 0
+    assert GAME.status(s) == 2
+
+
+def test_the_status_tells_a_tie_from_a_game_that_goes_on():
+    assert GAME.status(GAME.initial()) == 0
+    assert GAME.status(GAME.parse("000,011,100,111,200,211")) == 0
+    assert GAME.status(GAME.parse("000,011,100,111,200,211,300")) == 1
+    assert GAME.status(GAME.parse("000,003,100,102,200,201,010,300")) == -1
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,12 @@ class Qubic(Game[State]):
         """Return +1 if player 0 has won, -1 if player 1 has, 0 for a tie."""
         return 2 * s.player - 1 if self.has_line(s.theirs) else 0
 
+    def status(self, s: State) -> int:
+        """Return +1 if X has won, -1 if O has, 0 while the game goes on, 2 for a tie (a full cube, no line)."""
+        if self.has_line(s.theirs):
+            return self.result(s)
+        return 0 if nonempty(self.legal(s)) else 2
+
     def has_line(self, marks: U64) -> bool:
         """Tell whether the marks contain a line."""
         found = U64(0)
