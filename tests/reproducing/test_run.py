@@ -94,5 +94,5 @@ def test_the_quick_reproduction_of_everything(tmp_path):
     assert (tmp_path / "index.html").stat().st_size > 100_000
     marks = {chapter.number: [claim.mark for claim in chapter.claims] for chapter in chapters}
     unequal = {number: found.count("differs") for number, found in marks.items()}
-    assert unequal == {1: 1, 2: 1, 3: 2, 4: 0, 5: 1}, "each one is told with its reason"
+    assert unequal == {1: 1, 2: 1, 3: 2, 4: 0, 5: 0}, "each one is told with its reason"
     assert all(claim.why for chapter in chapters for claim in chapter.claims if claim.mark == "differs")
