@@ -6,7 +6,8 @@
 # make harden      the campaign against the package at full size: hours
 PYTHON ?= python3
 BIN := .venv/bin
-export MDPLAY_CACHE ?= $(CURDIR)/.cache
+# not .cache: building the docs empties that
+export MDPLAY_CACHE ?= $(CURDIR)/.kernels
 # tests that run with every access of the kernels checked for each change; test-slow runs all of them so
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
 	tests/searching/test_depth_limited.py
@@ -26,7 +27,8 @@ test: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge tests/searching tests/solving
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge tests/searching tests/solving \
+		tests/cli/test_verbs.py
 	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
@@ -55,7 +57,7 @@ format: .venv/test
 	$(BIN)/ruff check --fix .
 
 clean:
-	rm -rf .venv .cache site reproduction
+	rm -rf .venv .cache .kernels site reproduction
 
 # One stamp per set of extras: installed again only when pyproject.toml changes.
 .venv/run: pyproject.toml

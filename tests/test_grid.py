@@ -1,7 +1,17 @@
 import pytest
 
 from mdplay.errors import PositionError
-from mdplay.grid import cell_images, cell_name, marks_of, masks_of, player_to_move, read_rows, render
+from mdplay.grid import (
+    cell_images,
+    cell_name,
+    marks_of,
+    masks_of,
+    player_to_move,
+    read_mover,
+    read_rows,
+    render,
+    rows_of,
+)
 
 
 def test_identity_comes_first():
@@ -20,15 +30,22 @@ def test_x_moves_first_and_in_turn():
 
 
 def test_words_of_a_board_and_back():
-    rows, player = read_rows(".xo/x.. o", 2, 3)
+    board, player = read_mover(".xo/x.. o")
+    rows = read_rows(board, 2, 3)
     assert (rows, player) == ([".xo", "x.."], 1)
     mine, theirs = masks_of("".join(rows), "ox")
     assert (mine, theirs) == (0b100, 0b1010)
-    assert marks_of(mine, theirs, player, 6) == ".xox.."
+    assert rows_of(marks_of(mine, theirs, player, 6), 3) == rows
     assert [cell_name(cell, 3) for cell in (0, 2, 3)] == ["a1", "c1", "a2"]
 
 
-@pytest.mark.parametrize("text", ["", ".xo/x..", ".xo/x.. z", ".xo x", ".xo/x.z x", ".xo/x... x"])
+@pytest.mark.parametrize("text", ["", ".xo", ".xo/x.z", ".xo/x...", ".xo/x../..."])
 def test_a_board_of_another_shape_is_refused(text):
-    with pytest.raises(PositionError, match="2 rows of 3 cells . x o from the top, a space and who moves"):
+    with pytest.raises(PositionError, match="2 rows of 3 cells . x o from the top"):
         read_rows(text, 2, 3)
+
+
+@pytest.mark.parametrize("text", ["", ".xo/x..", ".xo/x.. z"])
+def test_a_board_without_a_mover_is_refused(text):
+    with pytest.raises(PositionError, match="who moves"):
+        read_mover(text)

@@ -22,6 +22,7 @@ from mdplay.errors import GameError, short
 from mdplay.game import NEVER_COMPILED, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
+Hint = Any  # an annotation: a class, or what ``typing`` makes of classes
 SCALARS = (int, float, bool, U64, Mask)
 MASKS = ("legal", "outcomes")
 NEEDED = ("initial", "legal", "step")
@@ -34,24 +35,24 @@ TOGETHER = {
 CHANCE = "a rule gives the same answer every time, and chance belongs in outcomes, outcome and probability"
 CLOCK = "a rule gives the same answer every time, and knows no clock"
 FICKLE = {"random": CHANCE, "secrets": CHANCE, "numpy.random": CHANCE, "time": CLOCK, "datetime": CLOCK}
-_HINTS: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()  # reading them takes longer than a rule
+_HINTS: WeakKeyDictionary[Any, dict[str, Hint]] = WeakKeyDictionary()  # reading them takes longer than a rule
 
 
-def where(function: Any) -> str:
+def where(function: FunctionType) -> str:
     """Return a function's name, file and line."""
     code = function.__code__
     return f"{function.__qualname__} ({Path(code.co_filename).name}, line {code.co_firstlineno})"
 
 
 # ---------------------------------------------------------------- annotations
-def hints_of(thing: Any) -> dict[str, Any]:
+def hints_of(thing: Any) -> dict[str, Hint]:
     """Return the resolved annotations of a function or NamedTuple, or raise GameError naming the unknown."""
     if thing not in _HINTS:
         _HINTS[thing] = _read_hints(thing)
     return _HINTS[thing]
 
 
-def _read_hints(thing: Any) -> dict[str, Any]:
+def _read_hints(thing: Any) -> dict[str, Hint]:
     try:
         return typing.get_type_hints(thing)
     except (NameError, TypeError) as error:
@@ -59,7 +60,7 @@ def _read_hints(thing: Any) -> dict[str, Any]:
         raise GameError(f"{place}: an annotation cannot be read ({error})") from None
 
 
-def method_hints(cls: type, function: Any) -> dict[str, Any]:
+def method_hints(cls: type, function: Any) -> dict[str, Hint]:
     """Return the annotations of a method; the S of an inherited one is the game's own state."""
     hints = hints_of(function)
     if any(isinstance(hint, typing.TypeVar) for hint in hints.values()):
@@ -77,12 +78,12 @@ def state_class(cls: type) -> Any:
     return found
 
 
-def is_named_tuple(annotation: Any) -> bool:
+def is_named_tuple(annotation: Hint) -> bool:
     """Tell whether an annotation is a NamedTuple class."""
     return isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields")
 
 
-def is_mask_class(annotation: Any) -> bool:
+def is_mask_class(annotation: Hint) -> bool:
     """Tell whether an annotation is a class of masks of several words, such as Wide."""
     if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MOST_WORDS:
         return False
@@ -95,7 +96,7 @@ def mask_class(cls: type) -> Any:
     return max(filter(is_mask_class, found), key=lambda mask: len(mask._fields), default=None)
 
 
-def mask_size(game: Any) -> int:
+def mask_size(game: Game[Any]) -> int:
     """Return how many actions, or outcomes of chance, a mask of the game may hold."""
     found = mask_class(type(game))
     return 64 if found is None else 64 * len(found._fields)
@@ -111,7 +112,7 @@ def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 
 # ---------------------------------------------------------------- the shape of a class
-def need_game(game: Any) -> None:
+def need_game(game: object) -> None:
     """Raise GameError unless this is a game: not its class, nor its name, nor something else."""
     if isinstance(game, type) and issubclass(game, Game):
         raise GameError(f"{game.__name__} is a class, not a game: write {game.__name__}()")
@@ -123,7 +124,7 @@ def need_game(game: Any) -> None:
         raise GameError(f"{what} is not a game: {instead}")
 
 
-def check_shape(game: Any) -> None:
+def check_shape(game: object) -> None:
     """Raise GameError unless the game is a frozen dataclass with the needed, annotated methods."""
     need_game(game)
     cls = type(game)
@@ -257,7 +258,7 @@ def _checking(
     return call
 
 
-def _quick_check(annotation: Any, is_mask: bool) -> Callable[[Any], bool]:
+def _quick_check(annotation: Hint, is_mask: bool) -> Callable[[Any], bool]:
     """Return a function that knows most values which fit an annotation, in a fraction of the time."""
     if is_named_tuple(annotation) and all(hints_of(annotation)[name] is int for name in annotation._fields):
         low, high = _range(int, False)
@@ -274,7 +275,7 @@ def _quick_check(annotation: Any, is_mask: bool) -> Callable[[Any], bool]:
     return lambda value: False
 
 
-def check_fits(value: Any, annotation: Any, function: FunctionType, is_mask: bool = False) -> None:
+def check_fits(value: Any, annotation: Hint, function: FunctionType, is_mask: bool = False) -> None:
     """Raise GameError if a value is not what the annotation promises."""
     if is_named_tuple(annotation):
         _check_tuple(value, annotation, function, is_mask)
@@ -291,7 +292,7 @@ def check_fits(value: Any, annotation: Any, function: FunctionType, is_mask: boo
             )
 
 
-def _check_tuple(value: Any, annotation: Any, function: FunctionType, is_mask: bool) -> None:
+def _check_tuple(value: Any, annotation: Hint, function: FunctionType, is_mask: bool) -> None:
     if is_mask and isinstance(value, int):
         return  # a small mask among wide ones
     if type(value) is not annotation:
@@ -301,13 +302,13 @@ def _check_tuple(value: Any, annotation: Any, function: FunctionType, is_mask: b
         check_fits(getattr(value, name), hints[name], function)
 
 
-def _range(annotation: Any, is_mask: bool) -> tuple[int, int]:
+def _range(annotation: Hint, is_mask: bool) -> tuple[int, int]:
     if annotation is U64:  # a complement has its upper bits set: as a mask that is harmless
         return (-WORD - 1 if is_mask else 0), WORD
     return (0 if is_mask else -(1 << 63)), (1 << 63) - 1
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Return a value in a few words; Python refuses to write out numbers of thousands of digits."""
     try:
         return short(value) if isinstance(value, int) else short(repr(value))
@@ -315,5 +316,5 @@ def _shown(value: Any) -> str:
         return f"a {type(value).__name__} that cannot be shown ({type(error).__name__})"
 
 
-def _name(annotation: Any) -> str:
+def _name(annotation: Hint) -> str:
     return getattr(annotation, "__name__", str(annotation))

@@ -279,7 +279,7 @@ class Digest:
             self.tag(name)
             self._feed_hint(hint)
 
-    def _feed_hint(self, hint: Any) -> None:
+    def _feed_hint(self, hint: object) -> None:
         if isinstance(hint, type) and not typing.get_args(hint):
             self.feed_class(hint)
             return
@@ -366,15 +366,15 @@ def _content(cell: Any) -> Any:
         return ...  # not filled yet
 
 
-def _is_named(value: Any) -> bool:
+def _is_named(value: object) -> bool:
     """Tell whether an object of the toolchain is known by its name: a ufunc, a type of numba, ``typing.Any``."""
     root = type(value).__module__.partition(".")[0]
     return root in ("numba", "llvmlite", "typing") or type(value).__qualname__ in ("ufunc", "dtype", "Struct")
 
 
-def _name_of(value: Any) -> str:
+def _name_of(value: object) -> str:
     return getattr(value, "__qualname__", None) or re.sub(r"0x[0-9a-f]+", "", repr(value))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     return f"a value of the class {type(value).__qualname__}"

@@ -18,7 +18,7 @@ WHOLE = (-(1 << 63), (1 << 63) - 1)
 OR_MOVES = "or the moves played as moves:a,b,c"
 
 
-def write_fields(s: Any) -> str:
+def write_fields(s: tuple[Any, ...]) -> str:
     """Return the fields of a state, with commas between them."""
     return ",".join(str(int(v)) for v in s)
 

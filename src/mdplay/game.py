@@ -38,9 +38,9 @@ from mdplay.drawing import typed
 from mdplay.fields import read_fields, write_fields
 
 S = TypeVar("S", bound=tuple[Any, ...])
+State = Any  # of a game that is not known where it is read: a NamedTuple of its own
 
-
-Past = Sequence[tuple[Any, int]]  # the moves made: each the state before it and the action
+Past = Sequence[tuple[State, int]]  # the moves made: each the state before it and the action
 
 
 class Between(NamedTuple):

@@ -69,20 +69,31 @@ def marks_of(mine: int, theirs: int, player: int, size: int) -> str:
     return "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(size))
 
 
+def rows_of(marks: str, cols: int) -> list[str]:
+    """Return the rows of cells that are characters, row by row."""
+    return [marks[i : i + cols] for i in range(0, len(marks), cols)]
+
+
 def masks_of(cells: Sequence[str], marks: str) -> tuple[int, ...]:
     """Return for each mark the mask of the cells that hold it."""
     return tuple(sum(1 << i for i, cell in enumerate(cells) if cell == mark) for mark in marks)
 
 
-def read_rows(text: str, rows: int, cols: int) -> tuple[list[str], int]:
-    """Read ``.ox/... x``, rows of cells and who moves: the rows, the player; or raise PositionError."""
-    board, _, mover = text.strip().lower().partition(" ")
-    found = board.split("/")
-    right = [len(row) for row in found] == [cols] * rows and not set("".join(found)) - set(".xo")
-    if not right or mover not in ("x", "o"):
-        shape = f"{rows} rows of {cols} cells . x o from the top"
-        raise PositionError(f"{text!r} is not a board: give {shape}, a space and who moves")
-    return found, "xo".index(mover)
+def read_rows(text: str, rows: int, cols: int) -> list[str]:
+    """Read ``.ox/...``, rows of cells parted by slashes; or raise PositionError."""
+    found = text.strip().lower().split("/")
+    if [len(row) for row in found] != [cols] * rows or set("".join(found)) - set(".xo"):
+        shape = f"{rows} rows of {cols} cells . x o from the top, slashes between them"
+        raise PositionError(f"{text!r} is not a board: give {shape}")
+    return found
+
+
+def read_mover(text: str) -> tuple[str, int]:
+    """Read what stands before a space, and who moves after it: ``x`` or ``o``; or raise PositionError."""
+    board, _, mover = text.strip().partition(" ")
+    if mover.lower() not in ("x", "o"):
+        raise PositionError(f"{text!r} does not say who moves: give the board, a space and x or o")
+    return board, "xo".index(mover.lower())
 
 
 def player_to_move(first: int, second: int, text: str) -> int:

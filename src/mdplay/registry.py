@@ -240,5 +240,5 @@ def _only_game(games: dict[str, Any], path: Path) -> Maker:
     return found_maker
 
 
-def _is_game_of(value: Any, module: ModuleType) -> bool:
+def _is_game_of(value: object, module: ModuleType) -> bool:
     return inspect.isclass(value) and issubclass(value, Game) and value.__module__ == module.__name__

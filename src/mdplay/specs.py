@@ -130,7 +130,7 @@ _SPANS = {
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """Return a value of data for a sentence: a file may hold numbers and texts of any length."""
     return str(value)[:40] if not isinstance(value, int) or abs(value) < 1 << 64 else "a huge number"
 

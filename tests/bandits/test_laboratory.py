@@ -96,7 +96,7 @@ def test_means_that_drift_spread():
 
 
 def test_a_parameter_study():
-    found = parameter_study(TWO, "ucb1", "c", [0.5, 2.0], steps=50, runs=20)
+    found = parameter_study(TWO, "ucb1", "c", [0.5, 2.0], steps=50, runs=20)["ucb1"]
     assert list(found) == [0.5, 2.0]
     assert all(0.7 < reward < 1.0 for reward in found.values())
 

@@ -94,7 +94,7 @@ def test_bad_games_are_one_sentence_and_exit_code_2(mdplay, tmp_path, fault, nee
         (["playouts", "connect-four", "--games", "none"], "is not a valid integer"),
         (["perft", "connect-four"], "Missing option '--depth'"),
         (["chek", "connect-four"], "did you mean 'check'"),
-        (["bandits", "--policies", ""], "--policies names none"),
+        (["bandits", "--policies", ""], "no policies are named"),
         (["match", "tic-tac-toe", "~nobody-of-this-name/bot.py", "random"], "there is no home folder"),
         (["show"], "Missing argument 'GAME'. Try 'mdplay show --help'."),
     ],

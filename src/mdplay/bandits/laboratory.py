@@ -6,7 +6,7 @@ Each of K arms has a mean reward; pulling arm k instead of the best costs the re
     gaussian    reward normal around means[k]; the means are given, or drawn from N(0, 1) anew in every run (the
                 testbed of Sutton and Barto), and may drift: each takes a normal step after every pull
 
-A run is one game of many pulls; figures are means over many runs with their standard errors.  Run number i of a
+A run is one game of many pulls; results are means over many runs with their standard errors.  Run number i of a
 seed has a random stream of its own and runs are summed in fixed groups, so threads change nothing.
 
 Lai and Robbins (1985): no rule that is good on every bandit has less regret in the long run than C ln t, with
@@ -15,6 +15,7 @@ C = sum over the worse arms of (best - mean) / kl(mean, best).
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 import time
@@ -22,15 +23,18 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.engines import Engine, using
 from mdplay.errors import FormatError, LimitError
+from mdplay.files import write
 from mdplay.running import Show, Watch, num_threads
-from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector
+from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector, split_selectors
 
 if TYPE_CHECKING:
     from mdplay.charts import Series
@@ -131,7 +135,7 @@ class Curve:
         return int(self.steps[-1]) * self.runs / self.seconds
 
     def document(self) -> dict[str, Any]:
-        """Return the figures at the end for JSON."""
+        """Return the statistics at the end for JSON."""
         return {
             "policy": self.name,
             "regret": float(self.regret[-1]),
@@ -145,25 +149,60 @@ class Curve:
         }
 
     def _repr_html_(self) -> str:
-        return Comparison([self])._repr_html_()
+        return _picture([self])
 
 
-class Comparison(list[Curve]):
+@dataclass(frozen=True, eq=False)
+class Comparison(Sequence[Curve]):
     """The curves of several selectors on one bandit, which a notebook shows in one picture."""
 
-    def _repr_html_(self) -> str:
-        """Show regret and share of best pulls over the steps with 95 % bands, and the figures at the end."""
-        from mdplay.charts import chart
-        from mdplay.showing import shown, table
+    bandit: Bandit
+    curves: tuple[Curve, ...]
 
-        rows = [
-            (one.name, f"{one.regret[-1]:.2f} ± {one.regret_error[-1]:.2f}", f"{one.end_optimal:.1%}")
-            for one in self
-        ]
-        figures = table(("rule", "regret", "best pulls at the end"), rows, things="rules")
-        regret = [_series(one, one.regret, one.regret_error) for one in self]
-        optimal = [_series(one, one.optimal, one.optimal_error) for one in self]
-        return shown(chart(regret, "step", "regret"), chart(optimal, "step", "share of best pulls"), figures)
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    @overload
+    def __getitem__(self, index: int) -> Curve: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Curve]: ...
+    def __getitem__(self, index: int | slice) -> Curve | Sequence[Curve]:
+        return self.curves[index]
+
+    def document(self) -> dict[str, Any]:
+        """Return the statistics at the end for JSON, with the constant of Lai and Robbins."""
+        steps, runs = int(self.curves[0].steps[-1]), self.curves[0].runs
+        policies = [curve.document() for curve in self.curves]
+        return {"steps": steps, "runs": runs, "lai_robbins": self.bandit.lower_bound(), "policies": policies}
+
+    def write_curves(self, path: str | Path) -> None:
+        """Write a CSV file with a row for each policy and point."""
+        columns = ("reward", "reward_error", "optimal", "optimal_error", "regret", "regret_error")
+        text = StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["policy", "step", *columns])
+        for curve in self.curves:
+            table = zip(curve.steps, *(getattr(curve, column) for column in columns), strict=True)
+            writer.writerows([curve.name, int(step), *map(float, row)] for step, *row in table)
+        write(path, text.getvalue())
+
+    def _repr_html_(self) -> str:
+        return _picture(self.curves)
+
+
+def _picture(curves: Sequence[Curve]) -> str:
+    """Return regret and share of best pulls over the steps with 95 % bands, and the statistics at the end."""
+    from mdplay.charts import chart
+    from mdplay.showing import shown, table
+
+    rows = [
+        (one.name, f"{one.regret[-1]:.2f} ± {one.regret_error[-1]:.2f}", f"{one.end_optimal:.1%}")
+        for one in curves
+    ]
+    ends = table(("rule", "regret", "best pulls at the end"), rows, things="rules")
+    regret = [_series(one, one.regret, one.regret_error) for one in curves]
+    optimal = [_series(one, one.optimal, one.optimal_error) for one in curves]
+    return shown(chart(regret, "step", "regret"), chart(optimal, "step", "share of best pulls"), ends)
 
 
 def _series(curve: Curve, mean: Floats, error: Floats) -> Series:
@@ -290,25 +329,44 @@ def _curve(name: str, sums: Floats, ends: Floats, steps: int, every: int, second
 
 
 def compare(
-    bandit: Bandit,
-    policies: Sequence[str],
+    bandit: Bandit | str,
+    policies: Sequence[str] | str,
     *,
-    steps: int = 1000,
-    runs: int = 2000,
-    seed: int = 0,
     threads: int | None = None,
     engine: Engine | str | None = None,
-    show: Show | None = None,
+    **options: Any,
 ) -> Comparison:
-    """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`."""
+    """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`.
+
+    Both may be texts: ``compare("0.9,0.8", "ucb1(c=2),thompson")``.
+    """
+    arms, names = _arms(bandit), _names(policies)
     with nullcontext() if engine is None else using(engine, threads) as chosen:
-        run = partial(run_bandit, steps=steps, runs=runs, seed=seed, threads=threads, engine=chosen, show=show)
-        return Comparison(run(bandit, policy) for policy in policies)
+        options |= {"threads": threads, "engine": chosen}
+        return Comparison(arms, tuple(run_bandit(arms, name, **options) for name in names))
 
 
 def parameter_study(
-    bandit: Bandit, policy: str, parameter: str, values: Sequence[float], **options: Any
-) -> dict[float, float]:
-    """Return the mean reward over all steps for each value of a selector's parameter."""
-    texts = {value: f"{policy}({parameter}={value})" for value in values}
-    return {value: run_bandit(bandit, text, **options).mean_reward for value, text in texts.items()}
+    bandit: Bandit | str, policies: Sequence[str] | str, parameter: str, values: Sequence[float], **options: Any
+) -> dict[str, dict[float, float]]:
+    """Return the mean reward over all steps of each selector, for each value of a parameter of it."""
+    arms = _arms(bandit)
+
+    def reward(name: str, value: float) -> float:
+        return run_bandit(arms, f"{name}({parameter}={value})", **options).mean_reward
+
+    return {name: {value: reward(name, value) for value in values} for name in _names(policies)}
+
+
+def _arms(bandit: Bandit | str) -> Bandit:
+    return parse_bandit(bandit) if isinstance(bandit, str) else bandit
+
+
+def _names(policies: Sequence[str] | str) -> list[str]:
+    """Return the names of selectors; a fault in the last is told before the first runs."""
+    names = split_selectors(policies) if isinstance(policies, str) else list(policies)
+    if not names:
+        raise FormatError("no policies are named; write them as in ucb1(c=2),thompson, or all")
+    for name in names:
+        make_selector(name)
+    return names

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mdplay.bandits.laboratory import BAND, Bandit, Curve
+from mdplay.bandits.laboratory import BAND, Comparison, Curve
 from mdplay.plots import save_plot
 
 
-def plot_curves(bandit: Bandit, curves: Sequence[Curve], path: str | Path) -> None:
+def plot_curves(found: Comparison, path: str | Path) -> None:
     """Draw three panels into a file; its ending (png, svg, pdf) tells the format."""
-    save_plot(lambda figure: paint_curves(figure, bandit, curves), path, (12, 4.8))
+    save_plot(lambda figure: paint_curves(figure, found), path, (12, 4.8))
 
 
-def paint_curves(figure: Any, bandit: Bandit, curves: Sequence[Curve], *, stacked: bool = False) -> None:
+def paint_curves(figure: Any, found: Comparison, *, stacked: bool = False) -> None:
     """Paint regret, share of best pulls and reward side by side; stacked: the first two, one above the other."""
     panels = figure.subplots(2, 1, sharex=True) if stacked else figure.subplots(1, 3)
-    for curve in curves:
+    for curve in found:
         _draw(panels[0], curve, curve.regret, curve.regret_error)
         _draw(panels[1], curve, *_smooth(curve.optimal, curve.optimal_error))
         if not stacked:
@@ -30,7 +30,7 @@ def paint_curves(figure: Any, bandit: Bandit, curves: Sequence[Curve], *, stacke
         panel.grid(True)
     for panel in panels[-1:] if stacked else panels:
         panel.set_xlabel("step")
-    _draw_lower_bound(panels[0], bandit, curves)
+    _draw_lower_bound(panels[0], found)
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2 if stacked else 4)
 
 
@@ -63,10 +63,10 @@ def _smooth(mean: Any, error: Any) -> tuple[Any, Any]:
     return tuple(np.convolve(values, window, "same") / weight for values in (mean, error))  # type: ignore[return-value]
 
 
-def _draw_lower_bound(axes: Any, bandit: Bandit, curves: Sequence[Curve]) -> None:
-    constant = bandit.lower_bound()
-    if constant is not None and curves:
-        steps = curves[0].steps
+def _draw_lower_bound(axes: Any, found: Comparison) -> None:
+    constant = found.bandit.lower_bound()
+    if constant is not None:
+        steps = found[0].steps
         axes.plot(
             steps,
             constant * np.log(np.maximum(steps, 1)),

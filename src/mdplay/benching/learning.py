@@ -52,9 +52,9 @@ def bandits_group(quick: bool) -> Group:
 
 
 def _runs(runs: int) -> Callable[[], Any]:
-    from mdplay.bandits.laboratory import compare, parse_bandit
+    from mdplay.bandits.laboratory import compare
 
-    bandit = parse_bandit(",".join(map(str, ARMS)))
+    bandit = ",".join(map(str, ARMS))
     return lambda: float(compare(bandit, ("ucb1",), steps=STEPS, runs=runs, seed=1, threads=1)[0].regret[-1])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from mdplay.bits import as_int, elements, nonempty
 from mdplay.checking.promises import show
 from mdplay.errors import GameError
-from mdplay.game import Game
+from mdplay.game import Game, State
 
 MOST_CELLS = 128  # elements of the widest mask
 MOST_VALUES = 64
@@ -41,14 +41,14 @@ def _check_numbers(game: Game[Any]) -> None:
             raise GameError(f"neighbours of cell {i} are {elements(near)}; they are other cells of the board")
 
 
-def _check_values(game: Game[Any], s: Any) -> None:
+def _check_values(game: Game[Any], s: State) -> None:
     for i in range(game.num_cells):
         if not 0 <= game.cell(s, i) < game.cell_values:
             value, most = game.cell(s, i), game.cell_values - 1
             raise GameError(f"cell {i} holds {value} in {show(game, s)}; its values are 0 to {most}")
 
 
-def _check_changed(game: Game[Any], s: Any, action: int) -> None:
+def _check_changed(game: Game[Any], s: State, action: int) -> None:
     """Check that no cell outside of ``changed`` is another one after an action."""
     after, told = game.step(s, action), as_int(game.changed(s, action))
     if told >> game.num_cells:

@@ -20,7 +20,7 @@ from mdplay.checking.promises import Promises, blaming, check_scoring_sets, show
 from mdplay.checking.understood import Seen, muted, sentence, unclear, warnings
 from mdplay.contract import check_shape, checked
 from mdplay.errors import GameError, MdplayError
-from mdplay.game import Game, num_players
+from mdplay.game import Game, State, num_players
 from mdplay.notation import parse_position
 from mdplay.rng import Random
 
@@ -167,7 +167,7 @@ class _Checker(Promises):
             game.endless,
         )
 
-    def play_on(self, s: Any, rng: Random) -> tuple[Any, float]:
+    def play_on(self, s: State, rng: Random) -> tuple[Any, float]:
         """Check a position and return one that follows by chance, None at the end, and what player 0 got."""
         game = self.game
         if s not in self.visited and len(self.visited) < FULL_CHECKS:
@@ -193,13 +193,13 @@ class _Checker(Promises):
             idle = 1 - self.movers.pop()
             raise GameError(f"player {idle} never moved in {games} random games; does step change the player?")
 
-    def check(self, s: Any, rng: Random) -> None:
+    def check(self, s: State, rng: Random) -> None:
         """Hold the game to every promise at one position, those about words for people too."""
         super().check(s, rng)
         self.check_same(s)
         self.check_words(s)
 
-    def check_same(self, s: Any) -> None:
+    def check_same(self, s: State) -> None:
         """Check that rules give the same answer when they are asked again."""
         game = self.game
         asked: dict[str, Any] = {"legal": game.legal, "outcomes": game.outcomes, "player": game.player}
@@ -211,11 +211,11 @@ class _Checker(Promises):
             if one != two:
                 raise GameError(f"{name} is not a pure function: it gives {one} and then {two} in {show(game, s)}")
 
-    def check_chance(self, s: Any, rng: Random) -> None:
+    def check_chance(self, s: State, rng: Random) -> None:
         """Check the probabilities of a chance event, and that ``draw`` follows them."""
         self.check_draw(s, self.chances(s), rng)
 
-    def check_draw(self, s: Any, chances: dict[int, float], rng: Random) -> None:
+    def check_draw(self, s: State, chances: dict[int, float], rng: Random) -> None:
         """Check that draws are outcomes and as frequent as promised, by the chi-square of their counts."""
         counts = dict.fromkeys(chances, 0)
         draws = WORDS_DRAWN if len(self.visited) < 10 else 50
@@ -230,7 +230,7 @@ class _Checker(Promises):
             raise GameError(f"draw gave outcome {worst} {often}, its probability is {chances[worst]:.4g}")
 
     # ------------------------------------------------------------ knowledge
-    def symmetries_due(self, s: Any) -> list[int]:
+    def symmetries_due(self, s: State) -> list[int]:
         """Return the symmetries to check: all at the end of a game; before it of many two, by turns."""
         game, count = self.game, self.game.symmetries()
         if count <= 8 or not (nonempty(game.legal(s)) or nonempty(game.outcomes(s))):
@@ -253,7 +253,7 @@ class _Checker(Promises):
                     )
 
     # ------------------------------------------------------------ words for people
-    def check_words(self, s: Any) -> None:
+    def check_words(self, s: State) -> None:
         """Check that moves have different names, boards are drawn and texts are read back."""
         game = self.game
         chance = nonempty(game.outcomes(s))
@@ -272,14 +272,14 @@ class _Checker(Promises):
         if game.has_parse:
             self.check_text(s)
 
-    def check_word(self, word: Any, chance: bool, s: Any) -> str:
+    def check_word(self, word: Any, chance: bool, s: State) -> str:
         """Check that a move or an outcome has a name, and return it as it is read: in small letters."""
         name = "outcome_text" if chance else "move_text"
         if not isinstance(word, str) or not word.strip():
             raise GameError(f"{name} gave {word!r} in {show(self.game, s)}; it must be a text")
         return word.strip().lower()
 
-    def check_text(self, s: Any) -> None:
+    def check_text(self, s: State) -> None:
         """Check that the text of a position is read back as the same position."""
         game, text = self.game, self.game.text(s)
         try:

@@ -6,18 +6,21 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mdplay.bits import elements, lowest, nonempty, without_lowest
+from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
 from mdplay.bridge import kernel, pack, part, unpack, words
 from mdplay.contract import checked, mask_size
 from mdplay.errors import GameError
-from mdplay.game import Game
+from mdplay.game import Game, State
 
 POSITIONS = 300
+Packed = Any  # a state as a tuple of words
+Flags = NDArray[np.uint8]
 
 
 @part
-def mark(mask: Any, out: Any) -> None:
+def mark(mask: Mask, out: Flags) -> None:
     """Set the entries of a mask's elements; there are as many entries as the mask may have elements."""
     while nonempty(mask):
         out[lowest(mask)] = 1
@@ -25,7 +28,7 @@ def mark(mask: Any, out: Any) -> None:
 
 
 @kernel
-def ask(game: Any, start: Any, out_legal: Any, out_outcomes: Any) -> Any:
+def ask(game: Game[Any], start: Packed, out_legal: Flags, out_outcomes: Flags) -> tuple[int, float]:
     """Mark the legal actions and the outcomes of a state; return its player, and its result if it is an end."""
     s = unpack(game, start)
     outcomes, legal = game.outcomes(s), game.legal(s)
@@ -38,21 +41,21 @@ def ask(game: Any, start: Any, out_legal: Any, out_outcomes: Any) -> Any:
 
 
 @kernel
-def ask_step(game: Any, start: Any, action: int) -> Any:
+def ask_step(game: Game[Any], start: Packed, action: int) -> tuple[Packed, float]:
     """Return the packed state after an action, and the reward."""
     s = unpack(game, start)
     return pack(game, game.step(s, action)), float(game.reward(s, action))
 
 
 @kernel
-def ask_outcome(game: Any, start: Any, i: int) -> Any:
+def ask_outcome(game: Game[Any], start: Packed, i: int) -> tuple[Packed, float]:
     """Return the packed state after an outcome, and its probability."""
     s = unpack(game, start)
     return pack(game, game.outcome(s, i)), float(game.probability(s, i))
 
 
 @kernel
-def ask_knowledge(game: Any, start: Any, action: int, k: int) -> Any:
+def ask_knowledge(game: Game[Any], start: Packed, action: int, k: int) -> tuple[int, float, int, Packed, Packed]:
     """Return what the game knows of a state: its number, a state with that number, guess, order and image.
 
     The order is asked only of an action; -1 is none.
@@ -66,7 +69,7 @@ def ask_knowledge(game: Any, start: Any, action: int, k: int) -> Any:
 
 
 @kernel
-def ask_bounds(game: Any, start: Any, out_moves: Any) -> Any:
+def ask_bounds(game: Game[Any], start: Packed, out_moves: Flags) -> tuple[float, float]:
     """Mark the moves of a state that are worth a search; return the bounds of its value."""
     bounds = game.bounds(unpack(game, start))
     mark(bounds.moves, out_moves)
@@ -88,7 +91,7 @@ def compare_with_compiled(game: Game[Any], states: Iterable[Any]) -> None:
         _compare_knowledge(game, plain, s, number % plain.symmetries())
 
 
-def _compare_followers(game: Game[Any], plain: Game[Any], s: Any) -> None:
+def _compare_followers(game: Game[Any], plain: Game[Any], s: State) -> None:
     if nonempty(plain.outcomes(s)):
         for i in elements(plain.outcomes(s)):
             after, chance = ask_outcome(game, words(s), i)
@@ -101,7 +104,7 @@ def _compare_followers(game: Game[Any], plain: Game[Any], s: Any) -> None:
         _compare(f"the reward of {a}", reward, plain.reward(s, a), game, s)
 
 
-def _compare_knowledge(game: Game[Any], plain: Game[Any], s: Any, k: int) -> None:
+def _compare_knowledge(game: Game[Any], plain: Game[Any], s: State, k: int) -> None:
     plays = nonempty(plain.legal(s)) and not nonempty(plain.outcomes(s))
     action = lowest(plain.legal(s)) if plays else -1
     number, guess, order, twin, image = ask_knowledge(game, words(s), action, k)
@@ -115,7 +118,7 @@ def _compare_knowledge(game: Game[Any], plain: Game[Any], s: Any, k: int) -> Non
             _compare_bounds(game, plain, s)
 
 
-def _compare_bounds(game: Game[Any], plain: Game[Any], s: Any) -> None:
+def _compare_bounds(game: Game[Any], plain: Game[Any], s: State) -> None:
     moves, bounds = np.zeros(64, np.uint8), plain.bounds(s)
     low, high = ask_bounds(game, words(s), moves)
     _compare("bounds", (low, high, np.flatnonzero(moves).tolist()), (*bounds[:2], elements(bounds.moves)), game, s)
@@ -125,6 +128,6 @@ def _ints(packed: Any) -> list[int]:
     return [int(w) for w in packed]
 
 
-def _compare(what: str, compiled: Any, plain: Any, game: Game[Any], s: Any) -> None:
+def _compare(what: str, compiled: object, plain: object, game: Game[Any], s: State) -> None:
     if compiled != plain:
         raise GameError(f"{what} is {compiled} compiled but {plain} in plain Python, in {game.text(s)}")

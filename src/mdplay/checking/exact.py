@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mdplay.bits import elements
-from mdplay.game import Game
+from mdplay.game import Game, State
 
 MAX_NODES = 300  # positions looked at for one value; fewer than Python's frames
 
@@ -17,7 +17,7 @@ class Exact:
     def __init__(self, game: Game[Any]) -> None:
         self.game, self.known, self.left = game, dict[Any, float](), 0
 
-    def sees(self, s: Any) -> bool:
+    def sees(self, s: State) -> bool:
         """Tell whether few enough positions follow to find the value."""
         self.left = MAX_NODES
         try:
@@ -26,7 +26,7 @@ class Exact:
             return False
         return True
 
-    def value(self, s: Any) -> float:
+    def value(self, s: State) -> float:
         """Return what is still to come for player 0."""
         if s not in self.known:
             if not self.left:
@@ -35,7 +35,7 @@ class Exact:
             self.known[s] = self.find(s)
         return self.known[s]
 
-    def find(self, s: Any) -> float:
+    def find(self, s: State) -> float:
         """Return the value from those of the positions that follow."""
         game = self.game
         if outcomes := elements(game.outcomes(s)):
@@ -44,7 +44,7 @@ class Exact:
             return game.result(s)
         return (min if game.player(s) else max)(self.value_of(s, a) for a in actions)
 
-    def value_of(self, s: Any, action: int) -> float:
+    def value_of(self, s: State, action: int) -> float:
         """Return the value of an action."""
         points = self.game.reward(s, action)
         return (-points if self.game.player(s) else points) + self.value(self.game.step(s, action))

@@ -21,7 +21,7 @@ from weakref import WeakSet
 from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.contract import check_shape, checked
 from mdplay.errors import GameError, MdplayError
-from mdplay.game import Game
+from mdplay.game import Game, State
 from mdplay.rng import Random
 
 MOST_SYMMETRIES = 1 << 16
@@ -39,7 +39,7 @@ PACKAGE = Path(__file__).parents[1]
 _HELD: WeakSet[Game[Any]] = WeakSet()
 
 
-def hold_promises(game: Game[Any], state: Any = None) -> None:
+def hold_promises(game: Game[Any], state: State = None) -> None:
     """Raise GameError if a small sample of random games from a state (default: the start) shows a broken promise.
 
     A game that was held once is not held again.  A game that goes on for ever breaks no promise here.
@@ -60,7 +60,7 @@ def hold_promises(game: Game[Any], state: Any = None) -> None:
     _HELD.add(game)
 
 
-def number_of(game: Game[Any], s: Any) -> int:
+def number_of(game: Game[Any], s: State) -> int:
     """Return the number of a state; raise GameError if it is not below ``size``."""
     number, size = game.index(s), game.size()
     if not 0 <= number < size:
@@ -68,7 +68,7 @@ def number_of(game: Game[Any], s: Any) -> int:
     return number
 
 
-def blame_position(game: Game[Any], s: Any) -> None:
+def blame_position(game: Game[Any], s: State) -> None:
     """Raise GameError for the promise that is broken at a position or right after it, if there is one."""
     double = checked(game)
     promises = Promises(double)
@@ -146,7 +146,7 @@ def _way_out(error: Exception) -> str:
     return ""
 
 
-def show(game: Game[Any], s: Any) -> str:
+def show(game: Game[Any], s: State) -> str:
     """Return the position as text, or its fields if that fails: an error message must not raise."""
     try:
         return game.text(s)
@@ -173,7 +173,7 @@ class Promises:
         if game.has_key and not (isinstance(game.key_bits, int) and 1 <= game.key_bits <= 64):
             raise GameError(f"key_bits is {game.key_bits}; a key has 1 to 64 bits")
 
-    def check(self, s: Any, rng: Random) -> None:
+    def check(self, s: State, rng: Random) -> None:
         """Hold the game to every promise at one position."""
         game = self.game
         self.check_player(s)
@@ -185,16 +185,16 @@ class Promises:
             self.check_result(s)
         self.check_knowledge(s)
 
-    def check_player(self, s: Any) -> None:
+    def check_player(self, s: State) -> None:
         """Check that player 0 or 1 is to move."""
         if self.game.player(s) not in (0, 1):
             raise GameError(f"player must be 0 or 1, not {self.game.player(s)}, in {show(self.game, s)}")
 
-    def check_result(self, s: Any) -> None:
+    def check_result(self, s: State) -> None:
         """Check the result of a finished game."""
         check_number("result", self.game.result(s), self.game, s)
 
-    def check_moves(self, s: Any) -> None:
+    def check_moves(self, s: State) -> None:
         """Check the legal moves of a position, their rewards and where they lead."""
         game = self.game
         reached: dict[Any, int] = {}
@@ -211,12 +211,12 @@ class Promises:
                 )
             reached[t] = a
 
-    def check_chance(self, s: Any, rng: Random) -> None:
+    def check_chance(self, s: State, rng: Random) -> None:
         """Check the probabilities of a chance event, and that ``draw`` gives one of its outcomes."""
         self.chances(s)
         self.check_drawn(s, self.game.draw(s, rng.word()))
 
-    def chances(self, s: Any) -> dict[int, float]:
+    def chances(self, s: State) -> dict[int, float]:
         """Return the probabilities of a chance event, checked."""
         game = self.game
         chances = {i: game.probability(s, i) for i in elements(game.outcomes(s))}
@@ -228,14 +228,14 @@ class Promises:
             raise GameError(f"the probabilities sum to {total:.6g}, not 1, in {show(game, s)}")
         return chances
 
-    def check_drawn(self, s: Any, i: int) -> None:
+    def check_drawn(self, s: State, i: int) -> None:
         """Check that what ``draw`` gave is an outcome of the position."""
         if i < 0 or not as_int(self.game.outcomes(s)) >> i & 1:
             place = show(self.game, s)
             raise GameError(f"draw gave outcome {i}, which is not among the outcomes of {place}")
 
     # ------------------------------------------------------------ knowledge
-    def check_knowledge(self, s: Any) -> None:
+    def check_knowledge(self, s: State) -> None:
         """Check the optional promises that the game makes."""
         game = self.game
         if game.has_symmetries:
@@ -249,13 +249,13 @@ class Promises:
             self.check_key(s)
         self.check_guesses(s)
 
-    def check_key(self, s: Any) -> None:
+    def check_key(self, s: State) -> None:
         """Check that the key has no more bits than promised."""
         game = self.game
         if not 0 <= game.key(s) < 1 << game.key_bits:
             raise GameError(f"key is {game.key(s)} in {show(game, s)}; it has key_bits = {game.key_bits} bits")
 
-    def check_guesses(self, s: Any) -> None:
+    def check_guesses(self, s: State) -> None:
         """Check what is guessed of a position."""
         game = self.game
         if game.has_heuristic:
@@ -266,11 +266,11 @@ class Promises:
             for a in elements(game.legal(s)):
                 game.order(s, a)
 
-    def symmetries_due(self, s: Any) -> list[int]:
+    def symmetries_due(self, s: State) -> list[int]:
         """Return the symmetries to check at a position: all of them."""
         return list(range(self.game.symmetries()))
 
-    def check_symmetry(self, s: Any, k: int) -> None:
+    def check_symmetry(self, s: State, k: int) -> None:
         """Check that symmetry k maps the position and all that follows onto its image."""
         game, t = self.game, self.game.image(s, k)
         if k == 0 and t != s:
@@ -283,7 +283,7 @@ class Promises:
         if self.followers(t, 0) != self.followers(s, k):
             raise GameError(f"{place} do not have the same moves")
 
-    def followers(self, s: Any, k: int) -> list[Any]:
+    def followers(self, s: State, k: int) -> list[Any]:
         """Return the images of all that may follow, each with its reward or probability, sorted."""
         game = self.game
         if nonempty(game.outcomes(s)):
@@ -292,7 +292,7 @@ class Promises:
             pairs = [(game.step(s, a), game.reward(s, a)) for a in elements(game.legal(s))]
         return sorted((game.image(t, k), round(number, 9)) for t, number in pairs)
 
-    def check_bounds(self, s: Any) -> None:
+    def check_bounds(self, s: State) -> None:
         """Check that bounds list legal actions, some unless settled, and settle the ends after them."""
         game, legal = self.game, as_int(self.game.legal(s))
         if not legal or nonempty(game.outcomes(s)):
@@ -309,7 +309,7 @@ class Promises:
         elif popcount(listed) == 1:
             self.check_named(s, bounds.low, elements(listed)[0])
 
-    def check_end(self, s: Any) -> None:
+    def check_end(self, s: State) -> None:
         """Check that bounds knows the result where the game is over."""
         game = self.game
         if nonempty(game.legal(s)) or nonempty(game.outcomes(s)):
@@ -319,7 +319,7 @@ class Promises:
             shown = f"{bounds.low} .. {bounds.high}"
             raise GameError(f"bounds gives {shown} in {show(game, s)}, where the game is over with {result}")
 
-    def check_named(self, s: Any, value: int, action: int) -> None:
+    def check_named(self, s: State, value: int, action: int) -> None:
         """Check that the only move listed in a settled position leads to what is claimed, as far as it tells."""
         game, t = self.game, self.game.step(s, action)
         points = game.reward(s, action) * (-1 if game.player(s) else 1)
@@ -330,7 +330,7 @@ class Promises:
             claim = f"bounds settles {show(game, s)} as {value} by action {action}"
             raise GameError(f"{claim}, which leads to {low + points} .. {high + points}")
 
-    def check_index(self, s: Any) -> None:
+    def check_index(self, s: State) -> None:
         """Check that numbers are in range, return to themselves and rise with every move."""
         game, number = self.game, self.game.index(s)
         if game.has_size:
@@ -343,7 +343,7 @@ class Promises:
         if game.has_size:
             self.check_rising(s, number)
 
-    def check_rising(self, s: Any, number: int) -> None:
+    def check_rising(self, s: State, number: int) -> None:
         """Check that every step and outcome raises the number."""
         game = self.game
         chance = nonempty(game.outcomes(s))
@@ -363,7 +363,7 @@ class _Sample(Promises):
         self.plies = MOST_PLIES
         self.seen: dict[Any, None] = {}  # in the order of first visits
 
-    def play(self, s: Any, rng: Random) -> None:
+    def play(self, s: State, rng: Random) -> None:
         """Play a random game, to its end if the plies of the sample last so long."""
         game, left = self.game, self.plies // 2  # so that a long game leaves some to the next
         for _ in range(left):
@@ -381,7 +381,7 @@ class _Sample(Promises):
                 self.check_result(s)
                 return
 
-    def glance(self, s: Any) -> None:
+    def glance(self, s: State) -> None:
         """Check what is quickly seen of a position."""
         self.seen[s] = None
         self.check_player(s)
@@ -398,13 +398,13 @@ class _Sample(Promises):
             effort -= self.cost(s)
             self.check(s, rng)
 
-    def cost(self, s: Any) -> int:
+    def cost(self, s: State) -> int:
         """Return how many followers a close check makes, roughly."""
         game = self.game
         follow = popcount(game.outcomes(s)) or popcount(game.legal(s))
         return 1 + follow * (1 + game.has_bounds + game.has_size + 2 * game.has_symmetries)
 
-    def symmetries_due(self, s: Any) -> list[int]:
+    def symmetries_due(self, s: State) -> list[int]:
         """Return one symmetry, by the position."""
         return [hash(tuple(s)) % self.game.symmetries()]
 
@@ -431,7 +431,7 @@ def check_scoring_sets(game: Game[Any], trials: int) -> None:
                 raise GameError(f"action {line} in {show(game, s)} is not what the scoring sets promise")
 
 
-def check_number(what: str, value: float, game: Game[Any], s: Any) -> None:
+def check_number(what: str, value: float, game: Game[Any], s: State) -> None:
     """Check that a result, a reward or a guess is finite and, if whole, told exactly."""
     if not math.isfinite(value):
         raise GameError(f"{what} is {value} in {show(game, s)}; it must be a finite number")

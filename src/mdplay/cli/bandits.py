@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +10,7 @@ from mdplay.cli.common import Count, engine_option, json_option, print_json, pro
 from mdplay.errors import FormatError
 
 if TYPE_CHECKING:
-    from mdplay.bandits.laboratory import Bandit, Curve
+    from mdplay.bandits.laboratory import Comparison
 
 POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 
@@ -42,15 +39,11 @@ POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 def command(
     arms: str,
     policies: str,
-    steps: int,
-    runs: int,
     study: str | None,
     plot: str | None,
     csv_file: str | None,
-    seed: int,
-    threads: int | None,
-    engine: str | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Compare exploration policies on a multi-armed bandit.
 
@@ -59,38 +52,23 @@ def command(
       mdplay bandits --arms 0.9,0.8 --policies ucb1,kl-ucb,thompson --plot regret.png
       mdplay bandits --policies ucb1 --study c=0.25,0.5,1,2,4
     """
-    from mdplay.bandits.laboratory import compare, parse_bandit
-    from mdplay.searching.selectors import make_selector, split_selectors
+    from mdplay.bandits.laboratory import compare
 
-    bandit, names = parse_bandit(arms), split_selectors(policies)
-    if not names:
-        raise FormatError("--policies names none; write them as in ucb1(c=2),thompson, or all")
     if study is not None:
-        options = {"steps": steps, "runs": runs, "seed": seed, "threads": threads, "engine": engine}
-        _study(bandit, names, study, options, plot, as_json)
+        _study(arms, policies, study, given, plot, as_json)
         return
-    for name in names:
-        make_selector(name)  # a fault in the last name is told before the first runs
-    with progress("pulling", steps * runs) as show:
-        curves = compare(
-            bandit, names, steps=steps, runs=runs, seed=seed, threads=threads, engine=engine, show=show
-        )
+    with progress("pulling", given["steps"] * given["runs"]) as show:
+        found = compare(arms, policies, show=show, **given)
     if plot is not None:
         from mdplay.bandits.plots import plot_curves
 
-        plot_curves(bandit, curves, plot)
+        plot_curves(found, plot)
     if csv_file is not None:
-        _write_csv(Path(csv_file), curves)
-    if as_json:
-        figures = [curve.document() for curve in curves]
-        print_json(
-            {"arms": arms, "steps": steps, "runs": runs, "lai_robbins": bandit.lower_bound(), "policies": figures}
-        )
-        return
-    _print(bandit, curves)
+        found.write_curves(csv_file)
+    print_json({"arms": arms, **found.document()}) if as_json else _print(found)
 
 
-def _print(bandit: Bandit, curves: list[Curve]) -> None:
+def _print(curves: Comparison) -> None:
     click.echo(f"{'policy':28} {'regret':>16} {'reward at end':>16} {'best pulls at end':>18}")
     for curve in curves:
         regret = f"{curve.regret[-1]:.2f} +- {curve.regret_error[-1]:.2f}"
@@ -99,27 +77,11 @@ def _print(bandit: Bandit, curves: list[Curve]) -> None:
         click.echo(f"{curve.name:28} {regret:>16} {reward:>16} {best:>18}")
     speed = sum(int(c.steps[-1]) * c.runs for c in curves) / sum(c.seconds for c in curves)
     click.echo(f"+- one standard error over {curves[0].runs:,} runs; {speed:,.0f} steps/s")
-    if (constant := bandit.lower_bound()) is not None:
+    if (constant := curves.bandit.lower_bound()) is not None:
         click.echo(f"Lai-Robbins: regret grows at least like {constant:.3f} ln(steps)")
 
 
-def _write_csv(path: Path, curves: list[Curve]) -> None:
-    """Write a row for each policy and point."""
-    columns = ("reward", "reward_error", "optimal", "optimal_error", "regret", "regret_error")
-    from mdplay.files import write
-
-    text = StringIO()
-    writer = csv.writer(text)
-    writer.writerow(["policy", "step", *columns])
-    for curve in curves:
-        table = zip(curve.steps, *(getattr(curve, column) for column in columns), strict=True)
-        writer.writerows([curve.name, int(step), *map(float, row)] for step, *row in table)
-    write(path, text.getvalue())
-
-
-def _study(
-    bandit: Bandit, names: list[str], study: str, options: dict[str, Any], plot: str | None, as_json: bool
-) -> None:
+def _study(arms: str, policies: str, study: str, given: dict[str, Any], plot: str | None, as_json: bool) -> None:
     """Print, and draw, the mean reward of each policy over a parameter's values."""
     from mdplay.bandits.laboratory import parameter_study
 
@@ -129,7 +91,7 @@ def _study(
     except ValueError:
         raise FormatError(f"--study {study!r}: write name=value,value,..., as in c=0.5,1,2") from None
     with progress("studying"):
-        found = {name: parameter_study(bandit, name, parameter, values, **options) for name in names}
+        found = parameter_study(arms, policies, parameter, values, **given)
     if plot is not None:
         from mdplay.bandits.plots import plot_study
 

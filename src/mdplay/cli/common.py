@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -19,6 +19,8 @@ from mdplay.errors import short
 from mdplay.game import Game
 from mdplay.notation import parse_position
 from mdplay.specs import read_spec
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 SHOW_AFTER_SECONDS = 1.0
 SHOW_EVERY_SECONDS = 0.1
@@ -103,6 +105,17 @@ engine_option = click.option(
 position_option = click.option(
     "--position", "-p", metavar="P", help="A position in the game's notation, or moves:a,b,c."
 )
+
+
+def options(*group: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Return several options as one, in the order in which help shows them."""
+
+    def add(command: Command) -> Command:
+        for option in reversed(group):
+            command = option(command)
+        return command
+
+    return add
 
 
 def state_of(game: Game[Any], position: str | None) -> Any:

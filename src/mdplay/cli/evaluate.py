@@ -33,18 +33,7 @@ BAR = 40
 @results_option
 @seed_option
 @json_option
-def command(
-    game: Game[Any],
-    agent: str,
-    games: int,
-    threads: int | None,
-    engine: str | None,
-    max_moves: int | None,
-    record: str | None,
-    results: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(game: Game[Any], agent: str, record: str | None, as_json: bool, **given: Any) -> None:
     """Let an agent play a game for one: mean, standard error, distribution.
 
     \b
@@ -52,20 +41,8 @@ def command(
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
-    keep = record is not None
-    with playing(None, results) as show:
-        found = evaluate(
-            game,
-            agent,
-            games=games,
-            seed=seed,
-            threads=threads,
-            engine=engine,
-            max_moves=max_moves,
-            results=results,
-            record=keep,
-            show=show,
-        )
+    with playing(None, given["results"]) as show:
+        found = evaluate(game, agent, record=record is not None, show=show, **given)
     report(found, _lines, record, as_json)
 
 

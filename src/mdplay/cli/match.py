@@ -7,20 +7,8 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
-from mdplay.cli.playing import (
-    called_off,
-    forfeited,
-    games_option,
-    max_moves_option,
-    move_seconds_option,
-    openings_option,
-    playing,
-    record_option,
-    report,
-    results_option,
-    workers_option,
-)
+from mdplay.cli.common import game_argument
+from mdplay.cli.playing import called_off, forfeited, match_options, playing, report
 from mdplay.game import Game
 from mdplay.playing.matches.match import MatchResult, Tally, match
 
@@ -29,31 +17,8 @@ from mdplay.playing.matches.match import MatchResult, Tally, match
 @game_argument
 @click.argument("a")
 @click.argument("b")
-@games_option
-@openings_option
-@workers_option
-@engine_option
-@max_moves_option
-@move_seconds_option
-@record_option
-@results_option
-@seed_option
-@json_option
-def command(
-    game: Game[Any],
-    a: str,
-    b: str,
-    games: int,
-    openings: str,
-    threads: int | None,
-    engine: str | None,
-    max_moves: int | None,
-    move_seconds: float | None,
-    record: str | None,
-    results: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+@match_options
+def command(game: Game[Any], a: str, b: str, record: str | None, as_json: bool, **given: Any) -> None:
     """Play a match of two agents: the score with a 95 % interval.
 
     Sides alternate, and each opening is played from both.
@@ -63,21 +28,8 @@ def command(
       mdplay match connect-four random random --games 1000 --record games.jsonl
       mdplay match tic-tac-toe perfect random --openings none --results match.db
     """
-    with playing(games, results) as show:
-        found = match(
-            game,
-            a,
-            b,
-            games=games,
-            openings=openings,
-            seed=seed,
-            threads=threads,
-            engine=engine,
-            max_moves=max_moves,
-            move_seconds=move_seconds,
-            results=results,
-            show=show,
-        )
+    with playing(given["games"], given["results"]) as show:
+        found = match(game, a, b, show=show, **given)
     report(found, _lines, record, as_json)
 
 

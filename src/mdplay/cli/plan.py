@@ -32,11 +32,10 @@ def command(
     mdp_file: str | None,
     method: str,
     policy: str | None,
-    tolerance: float,
     bounds: bool,
-    threads: int | None,
     engine: str | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Plan in an MDP of the CS747 text form; print the best value and action of every state.
 
@@ -56,11 +55,11 @@ def command(
 
     model = MDP.from_cs747(file or mdp_file or "")
     with progress("sweeps") as show:
-        options: Any = {"tolerance": tolerance, "threads": threads, "show": lambda sweeps, _: show(sweeps)}
+        given["show"] = lambda sweeps, _: show(sweeps)
         if policy is None:
-            found = plan(model, method, engine=engine, **options)
+            found = plan(model, method, engine=engine, **given)
         else:
-            found = evaluate_policy(model, read_policy(policy, model), **options)
+            found = evaluate_policy(model, read_policy(policy, model), **given)
     if as_json:
         facts = {"transitions": model.num_transitions, "discount": model.discount}
         click.echo(json.dumps({**facts, **found.document()}))

@@ -26,7 +26,7 @@ from mdplay.stopping import finishing
 @click.option(
     "--agent", help=f"The opponent; default: {DEFAULT_AGENT}, or {BY_NETWORK} if a network comes with the game."
 )
-@click.option("--second", is_flag=True, help="Let the agent begin.")
+@click.option("--second", "human", is_flag=True, help="Let the agent begin.")
 @click.option("--hints", is_flag=True, help="Give a hint before every move.")
 @click.option(
     "--helper", metavar="AGENT", help="Who gives hints and values; default: the opponent if exact, else a search."
@@ -38,13 +38,12 @@ from mdplay.stopping import finishing
 def command(
     game: Game[Any],
     agent: str | None,
-    second: bool,
-    hints: bool,
     helper: str | None,
     resume: str | None,
     record: str | None,
     position: str | None,
     seed: int | None,
+    **given: Any,
 ) -> None:
     """Play in the terminal.
 
@@ -55,14 +54,13 @@ def command(
       mdplay play 2048 --hints
     """
     alone = num_players(game) == 1
-    if alone and (agent or second):
+    if alone and (agent or given["human"]):
         raise UnknownName("this game is for one player: leave out --agent and --second")
     session = Session(
         _first(game, position, resume),
         None if alone else named_agent(game, agent or default_agent(game)),
         None if helper is None else named_agent(game, helper),
-        human=int(second),
-        hints=hints,
+        **given,
         seed=secrets.randbits(32) if seed is None else seed,
         ask=_ask,
         say=click.echo,

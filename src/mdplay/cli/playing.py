@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import SECONDS, THREADS, Count, print_json, progress
+from mdplay.cli.common import (
+    SECONDS,
+    THREADS,
+    Count,
+    engine_option,
+    json_option,
+    options,
+    print_json,
+    progress,
+    seed_option,
+)
 from mdplay.playing.matches.evaluating import Evaluation
 from mdplay.playing.matches.match import MatchResult
 from mdplay.playing.records import Record, save_records
@@ -45,6 +55,18 @@ results_option = click.option(
     "--results",
     type=click.Path(dir_okay=False),
     help="An SQLite file that takes each game as it ends; run again to resume.",
+)
+match_options = options(  # by the names of the keywords of ``match`` and ``tournament``, but for --record
+    games_option,
+    openings_option,
+    workers_option,
+    engine_option,
+    max_moves_option,
+    move_seconds_option,
+    record_option,
+    results_option,
+    seed_option,
+    json_option,
 )
 
 

@@ -29,15 +29,7 @@ from mdplay.game import Game, num_players
 @seed_option
 @threads_option
 @json_option
-def command(
-    game: Game[Any],
-    games: int,
-    position: str | None,
-    max_moves: int | None,
-    seed: int,
-    threads: int | None,
-    as_json: bool,
-) -> None:
+def command(game: Game[Any], position: str | None, as_json: bool, **given: Any) -> None:
     """Play random games at full speed.
 
     \b
@@ -46,16 +38,8 @@ def command(
     """
     from mdplay.searching.playouts import playouts
 
-    with progress("playing", games) as show:
-        found = playouts(
-            game,
-            state_of(game, position),
-            games=games,
-            seed=seed,
-            threads=threads,
-            max_moves=max_moves,
-            show=show,
-        )
+    with progress("playing", given["games"]) as show:
+        found = playouts(game, state_of(game, position), show=show, **given)
     if as_json:
         print_json(found.document())
         return

@@ -46,11 +46,11 @@ def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json:
     if as_json:
         print_json(proof.document())
     else:
-        figures = (
+        statistics = (
             f"{proof.expansions:,} expansions, {proof.threat_nodes:,} threat positions, {proof.seconds:.1f} s"
         )
         found = f"{len(proof.book):,} lines" if proof.book is not None else "no book"
-        click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({figures})")
+        click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({statistics})")
     if proof.book is None:
         raise SystemExit(1)
 

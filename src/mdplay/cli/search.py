@@ -37,17 +37,7 @@ from mdplay.game import Game
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
-def command(
-    game: Game[Any],
-    position: str | None,
-    agent: str,
-    simulations: int | None,
-    seconds: float | None,
-    threads: int | None,
-    tree: str | None,
-    seed: int,
-    as_json: bool,
-) -> None:
+def command(game: Game[Any], position: str | None, tree: str | None, as_json: bool, **given: Any) -> None:
     """Find a good move within a budget; Ctrl-C ends the search with the best move so far.
 
     \b
@@ -59,18 +49,8 @@ def command(
     from mdplay.playing.searches import search
 
     state = state_of(game, position)
-    with progress("searching", simulations) as show:
-        result = search(
-            game,
-            state,
-            agent=agent,
-            simulations=simulations,
-            seconds=seconds,
-            seed=seed,
-            threads=threads,
-            show=show,
-            interruptible=True,
-        )
+    with progress("searching", given["simulations"]) as show:
+        result = search(game, state, show=show, interruptible=True, **given)
     if tree is not None and result.tree is not None:
         result.tree.save(tree)
     if as_json:

@@ -113,7 +113,7 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
         return  # nothing is known of one move that is not known of all
     for move in sorted(facts["moves"], key=_most_first):
         mark = "*" if move["move"] in facts["best"] else " "
-        click.echo(f"{mark} {move['move']:>6}  {_worth(move)}{_end(move['distance'])}")
+        click.echo(f"{mark} {move['move']:>6}  {_value_text(move)}{_end(move['distance'])}")
     if facts["line"]:
         click.echo(f"best line: {' '.join(facts['line'])}")
     if "distances" in facts:
@@ -135,7 +135,7 @@ def _range(facts: dict[str, Any]) -> str:
     return f"at least {low:+g}" if high is None else f"{low:+g} to {high:+g}"
 
 
-def _worth(move: dict[str, Any]) -> str:
+def _value_text(move: dict[str, Any]) -> str:
     if move["value"] is None:
         return _range(move)
     score = f"  score {move['score']:+d}" if "score" in move else ""

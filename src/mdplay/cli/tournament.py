@@ -6,20 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import engine_option, game_argument, json_option, seed_option
-from mdplay.cli.playing import (
-    called_off,
-    forfeited,
-    games_option,
-    max_moves_option,
-    move_seconds_option,
-    openings_option,
-    playing,
-    record_option,
-    report,
-    results_option,
-    workers_option,
-)
+from mdplay.cli.common import game_argument
+from mdplay.cli.playing import called_off, forfeited, match_options, playing, report
 from mdplay.game import Game
 
 if TYPE_CHECKING:
@@ -29,35 +17,20 @@ if TYPE_CHECKING:
 @click.command()
 @game_argument
 @click.argument("agents", nargs=-1, required=True)
-@games_option
-@openings_option
-@workers_option
-@engine_option
-@max_moves_option
-@move_seconds_option
-@record_option
-@results_option
 @click.option(
     "--plot", type=click.Path(dir_okay=False), help="Draw ratings and cross table there (png, svg, pdf)."
 )
-@seed_option
-@json_option
+@match_options
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     game: Game[Any],
     agents: tuple[str, ...],
-    games: int,
-    openings: str,
-    threads: int | None,
-    engine: str | None,
-    max_moves: int | None,
-    move_seconds: float | None,
-    record: str | None,
-    results: str | None,
     plot: str | None,
-    seed: int,
+    record: str | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Play every agent against every other: cross table and Elo ratings.
 
@@ -69,21 +42,9 @@ def command(
     """
     from mdplay.playing.matches.tournament import tournament
 
-    total = games * len(agents) * (len(agents) - 1) // 2
-    with playing(total, results) as show:
-        found = tournament(
-            game,
-            agents,
-            games=games,
-            openings=openings,
-            seed=seed,
-            threads=threads,
-            engine=engine,
-            max_moves=max_moves,
-            move_seconds=move_seconds,
-            results=results,
-            show=show,
-        )
+    total = given["games"] * len(agents) * (len(agents) - 1) // 2
+    with playing(total, given["results"]) as show:
+        found = tournament(game, agents, show=show, **given)
     if plot:
         from mdplay.playing.matches.plots import plot_tournament
 

@@ -283,11 +283,10 @@ def _scores(show: Show) -> Figure:
 
 # ---------------------------------------------------------------- bandits and play
 def _bandits(runs: int, seed: int, show: Show) -> Figure:
-    from mdplay.bandits.laboratory import compare, parse_bandit
+    from mdplay.bandits.laboratory import compare
     from mdplay.bandits.plots import paint_curves
 
-    bandit = parse_bandit("0.9,0.8")
-    curves = compare(bandit, BERNOULLI, steps=5000, runs=runs, seed=seed, show=show)
+    curves = compare("0.9,0.8", BERNOULLI, steps=5000, runs=runs, seed=seed, show=show)
     rows = [
         [c.name, f"{c.regret[-1]:.1f}", f"{1.96 * c.regret_error[-1]:.1f}", f"{c.end_optimal:.1%}"] for c in curves
     ]
@@ -298,7 +297,7 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
         text="Regret is what was lost against always pulling the better arm; the same selectors guide MCTS below.",
         facts={"regret": {c.name: float(c.regret[-1]) for c in curves}, "runs": runs, "steps": 5000},
         table=ResultTable(["policy", "regret at 5000 steps", "+- (95 %)", "optimal pulls at the end"], rows),
-        picture=both(lambda figure: paint_curves(figure, bandit, curves, stacked=True), (6.6, 7.6)),
+        picture=both(lambda figure: paint_curves(figure, curves, stacked=True), (6.6, 7.6)),
     )
 
 

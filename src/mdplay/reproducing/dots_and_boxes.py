@@ -189,10 +189,10 @@ def _answers(
     answered, count, difference = 0, 0, 0.0
     for number, text in enumerate(texts[:-1]):
         choices = solution.choices(game.parse(text))
-        worth = {c.action: c.low for c in choices}
+        values = {c.action: c.low for c in choices}
         answered += min(solution.best(game.parse(text))) == run.policy[number]
-        count += len(worth)
-        told = (abs(value - report.action_value(run.values, number, a)) for a, value in worth.items())
+        count += len(values)
+        told = (abs(value - report.action_value(run.values, number, a)) for a, value in values.items())
         difference = max(difference, *told)
     answered += solution.value(game.parse(texts[-1])) == 0.0  # the full board: nothing left to draw
     return {"answered": answered, "action_values": count, "action_difference": difference}

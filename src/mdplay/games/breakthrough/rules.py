@@ -25,7 +25,7 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, nth, popcount, without_lowest
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import LETTERS, adjacent_cells, cell_name, marks_of, masks_of, read_rows
+from mdplay.grid import LETTERS, adjacent_cells, cell_name, marks_of, masks_of, read_mover, read_rows, rows_of
 
 CELL = 48  # of the picture, in pixels
 
@@ -152,8 +152,9 @@ class Breakthrough(Game[State]):
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
         """Read the rows from the top and who moves: ``ooo/ooo/xxx/xxx x``."""
-        rows, player = read_rows(text, self.rows, self.cols)
-        mine, theirs = masks_of("".join(reversed(rows)), "ox" if player else "xo")
+        board, player = read_mover(text)
+        rows = reversed(read_rows(board, self.rows, self.cols))
+        mine, theirs = masks_of("".join(rows), "ox" if player else "xo")
         s = State(mine, theirs, player)
         if max(popcount(mine), popcount(theirs)) > 2 * self.cols or self.is_lost(self._turned(s)):
             raise PositionError(
@@ -170,8 +171,7 @@ class Breakthrough(Game[State]):
         return f"{'/'.join(self._rows(s))} {'xo'[s.player]}"
 
     def _rows(self, s: State) -> list[str]:
-        cells = marks_of(s.mine, s.theirs, s.player, self.num_cells)
-        return [cells[r * self.cols :][: self.cols] for r in reversed(range(self.rows))]
+        return rows_of(marks_of(s.mine, s.theirs, s.player, self.num_cells), self.cols)[::-1]
 
     def move_text(self, s: State, action: int) -> str:
         """Return where a pawn goes from and to, as in ``a2b3``."""

@@ -20,13 +20,13 @@ import mdplay.drawing as draw
 from mdplay.bits import U64
 from mdplay.errors import PositionError
 from mdplay.game import Game
+from mdplay.grid import LETTERS, cell_images, cell_name
 
 NOWHERE = 64
 UPS = (1, 0, 0, -1, 1, 1, -1, -1)
 RIGHTS = (0, -1, 1, 0, -1, 1, -1, 1)
 STEPS, FAR = 8, 7
 CELL = 44
-FILES = "abcdefgh"
 
 
 class State(NamedTuple):
@@ -147,7 +147,7 @@ class ChessEnding(Game[State]):
     @cached_property
     def turned(self) -> tuple[tuple[int, ...], ...]:
         """Where each symmetry takes each square; NOWHERE stays."""
-        return tuple((*(_turn(q, k) for q in range(64)), NOWHERE) for k in range(8))
+        return tuple((*image, NOWHERE) for image in cell_images(8, 8))
 
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
@@ -194,7 +194,7 @@ class ChessEnding(Game[State]):
         rows = [
             f"{row + 1} " + " ".join(marks.get(8 * row + c, ".") for c in range(8)) for row in range(7, -1, -1)
         ]
-        return "\n".join([*rows, "  " + " ".join(FILES)])
+        return "\n".join([*rows, "  " + " ".join(LETTERS)])
 
     def svg(self, s: State) -> str:
         """Draw the board; click where the piece shall go."""
@@ -203,11 +203,11 @@ class ChessEnding(Game[State]):
         for q in range(64):
             x, y = 10 + q % 8 * CELL, 10 + (7 - q // 8) * CELL
             shapes.append(draw.rect(x, y, CELL, CELL, "hole" if (q // 8 + q % 8) % 2 else "neutral"))
-        figures = zip("♔" + ("♕" if self.queen else "♖") + "♚", (s.king, s.piece, s.black), strict=True)
-        for figure, q in figures:
+        pieces = zip("♔" + ("♕" if self.queen else "♖") + "♚", (s.king, s.piece, s.black), strict=True)
+        for sign, q in pieces:
             if q != NOWHERE:
                 middle = 10 + (q % 8 + 0.5) * CELL, 10 + (7.5 - q // 8) * CELL
-                shapes.append(draw.label(*middle, figure, "ink", 36))
+                shapes.append(draw.label(*middle, sign, "ink", 36))
         moves = [(action, *self._moved(s, action)) for action in range(64) if int(self.legal(s)) >> action & 1]
         goals = [to for _, _, to in moves]
         shapes += [self._svg_move(s, action, which, to, goals.count(to)) for action, which, to in moves]
@@ -221,19 +221,13 @@ class ChessEnding(Game[State]):
         return draw.move(action, self.move_text(s, action), draw.rect(x, y, width, CELL, "open"), at=room)
 
 
-def _turn(q: int, k: int) -> int:
-    row, col = divmod(q, 8)
-    row, col = (7 - row if k & 1 else row), (7 - col if k & 2 else col)
-    return 8 * col + row if k & 4 else 8 * row + col
-
-
 def _name(q: int) -> str:
-    return "-" if q == NOWHERE else f"{FILES[q % 8]}{q // 8 + 1}"
+    return "-" if q == NOWHERE else cell_name(q, 8)
 
 
 def _square(word: str, text: str) -> int:
     if word == "-":
         return NOWHERE
-    if len(word) != 2 or word[0] not in FILES or word[1] not in "12345678":
+    if len(word) != 2 or word[0] not in LETTERS or word[1] not in "12345678":
         raise PositionError(f"{text!r} is not a position: {word!r} is no square")
-    return 8 * (int(word[1]) - 1) + FILES.index(word[0])
+    return 8 * (int(word[1]) - 1) + LETTERS.index(word[0])

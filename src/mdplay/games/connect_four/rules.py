@@ -23,7 +23,7 @@ import mdplay.drawing as draw
 from mdplay.bits import elements, popcount
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
-from mdplay.grid import adjacent_cells, lines_of_cells, player_to_move, render
+from mdplay.grid import adjacent_cells, lines_of_cells, marks_of, player_to_move, read_rows, render
 from mdplay.notation import play_moves
 from mdplay.registry import brought
 
@@ -186,11 +186,7 @@ class ConnectFour(Game[State]):
         return play_moves(self, self.initial(), moves)
 
     def _parse_board(self, text: str) -> State:
-        rows = text.split("/")
-        if len(rows) != self.rows or any(len(row) != self.cols or set(row) - set(".xo") for row in rows):
-            raise PositionError(
-                f"{text!r} is not a board: give {self.rows} rows of {self.cols} cells . x o from the top"
-            )
+        rows = read_rows(text, self.rows, self.cols)
         discs = {"x": 0, "o": 0}
         for c in range(self.cols):
             column = "".join(row[c] for row in reversed(rows)).rstrip(".")
@@ -208,7 +204,7 @@ class ConnectFour(Game[State]):
 
     def text(self, s: State) -> str:
         """Return the rows from the top, x for the first player and o for the second."""
-        return "/".join("".join(row) for row in self._rows(s))
+        return "/".join(self._rows(s))
 
     def move_text(self, s: State, action: int) -> str:
         """Return the column's number, from 1."""
@@ -216,8 +212,7 @@ class ConnectFour(Game[State]):
 
     def board(self, s: State) -> str:
         """Draw the board with the columns' numbers below."""
-        cells = [cell.upper() for row in self._rows(s) for cell in row]
-        return render([*cells, *(str(c + 1) for c in range(self.cols))], self.cols)
+        return render([*"".join(self._rows(s)).upper(), *(str(c + 1) for c in range(self.cols))], self.cols)
 
     def svg(self, s: State, past: Past = ()) -> str:
         """Draw the discs, the last one marked; a four is ringed."""
@@ -269,7 +264,7 @@ class ConnectFour(Game[State]):
             found |= starts | starts << shift | starts << 2 * shift | starts << 3 * shift
         return found
 
-    def _rows(self, s: State) -> list[list[str]]:
-        first, second = (s.theirs, s.mine) if s.player else (s.mine, s.theirs)
-        bits = [[c * (self.rows + 1) + r for c in range(self.cols)] for r in range(self.rows - 1, -1, -1)]
-        return [["x" if first >> b & 1 else "o" if second >> b & 1 else "." for b in row] for row in bits]
+    def _rows(self, s: State) -> list[str]:
+        height = self.rows + 1
+        marks = marks_of(s.mine, s.theirs, s.player, self.cols * height)
+        return [marks[r::height] for r in reversed(range(self.rows))]

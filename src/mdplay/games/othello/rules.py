@@ -23,7 +23,17 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import LETTERS, adjacent_cells, cell_images, cell_name, marks_of, masks_of, read_rows
+from mdplay.grid import (
+    LETTERS,
+    adjacent_cells,
+    cell_images,
+    cell_name,
+    marks_of,
+    masks_of,
+    read_mover,
+    read_rows,
+    rows_of,
+)
 
 CELL = 48  # of the picture, in pixels
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))  # row, column
@@ -192,8 +202,8 @@ class Othello(Game[State]):
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
         """Read the rows from the top and who moves: ``..../.ox./.xo./.... x``."""
-        rows, player = read_rows(text, self.side, self.side)
-        mine, theirs = masks_of("".join(rows), "ox" if player else "xo")
+        board, player = read_mover(text)
+        mine, theirs = masks_of("".join(read_rows(board, self.side, self.side)), "ox" if player else "xo")
         s = State(mine, theirs, player)
         if not nonempty(self.legal(s)) and nonempty(self.placements(s.theirs, s.mine)):
             raise PositionError(f"{text!r}: {'xo'[player]} has no move here, so the other one moves")
@@ -201,12 +211,10 @@ class Othello(Game[State]):
 
     def text(self, s: State) -> str:
         """Return the rows from the top, x for the first player and o for the second, and who moves."""
-        marks = self._marks(s)
-        rows = [marks[i : i + self.side] for i in range(0, len(marks), self.side)]
-        return f"{'/'.join(rows)} {'xo'[s.player]}"
+        return f"{'/'.join(self._rows(s))} {'xo'[s.player]}"
 
-    def _marks(self, s: State) -> str:
-        return marks_of(s.mine, s.theirs, s.player, self.num_cells)
+    def _rows(self, s: State) -> list[str]:
+        return rows_of(marks_of(s.mine, s.theirs, s.player, self.num_cells), self.side)
 
     def move_text(self, s: State, action: int) -> str:
         """Return the cell as in ``d3``."""
@@ -214,15 +222,14 @@ class Othello(Game[State]):
 
     def board(self, s: State) -> str:
         """Draw the board with its letters and numbers, and who moves."""
-        marks = self._marks(s).upper()
-        rows = [f"{r + 1} {' '.join(marks[r * self.side :][: self.side])}" for r in range(self.side)]
+        rows = [f"{number} {' '.join(row.upper())}" for number, row in enumerate(self._rows(s), start=1)]
         return "\n".join(["  " + " ".join(LETTERS[: self.side]), *rows, f"{'XO'[s.player]} to move"])
 
     def svg(self, s: State) -> str:
         """Draw the discs; cells where a disc may be put are marked."""
         n = self.side
         shapes = [draw.rect(0, 0, n * CELL + 8, n * CELL + 8, "panel", 10)]
-        for cell, mark in enumerate(self._marks(s)):
+        for cell, mark in enumerate("".join(self._rows(s))):
             x, y = cell % n * CELL + 4, cell // n * CELL + 4
             shapes.append(draw.rect(x + 1, y + 1, CELL - 2, CELL - 2, "hole", 4))
             if mark != ".":

@@ -31,7 +31,7 @@ import mdplay.drawing as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
 from mdplay.errors import PositionError
 from mdplay.game import Bounds, Game, Past
-from mdplay.grid import marks_of, masks_of, player_to_move
+from mdplay.grid import marks_of, masks_of, player_to_move, read_rows, rows_of
 from mdplay.notation import play_moves
 
 FULL = 0xFFFF_FFFF_FFFF_FFFF
@@ -309,10 +309,7 @@ class Qubic(Game[State]):
         """
         if "/" not in text:
             return play_moves(self, self.initial(), text)
-        cells = text.lower().replace("/", "")
-        if [len(layer) for layer in text.split("/")] != [16] * 4 or set(cells) - set(".xo"):
-            raise PositionError(f"{text!r} is not a board: give four layers of 16 cells . x o, parted by slashes")
-        first, second = masks_of(cells, "xo")
+        first, second = masks_of("".join(read_rows(text, 4, 16)), "xo")
         player = player_to_move(first, second, text)
         if self.has_line(second if player else first):
             raise PositionError(f"{text!r} cannot be reached: the line was complete before the last move")
@@ -320,8 +317,7 @@ class Qubic(Game[State]):
 
     def text(self, s: State) -> str:
         """Return the four layers, x for the first player and o for the second."""
-        cells = self._marks(s)
-        return "/".join(cells[i : i + 16] for i in range(0, 64, 16))
+        return "/".join(rows_of(self._marks(s), 16))
 
     def _marks(self, s: State) -> str:
         return marks_of(s.mine, s.theirs, s.player, 64)

@@ -26,7 +26,7 @@ def _row(entries: Sequence[Sequence[float]]) -> Row:
     return target.astype(np.int64), probability, float(probability @ reward)
 
 
-def _worth(row: Row, values: NDArray[Any], discount: float) -> float:
+def _q_value(row: Row, values: NDArray[Any], discount: float) -> float:
     target, probability, reward = row
     return reward + discount * float(probability @ values[target])
 
@@ -38,7 +38,7 @@ def value_iteration(mdp: Nested, discount: float, *, in_place: bool, threshold: 
         known = values if in_place else values.copy()
         change = 0.0
         for state, actions in enumerate(rows):
-            value = max((_worth(row, known, discount) for row in actions.values()), default=0.0)
+            value = max((_q_value(row, known, discount) for row in actions.values()), default=0.0)
             change = max(change, abs(value - values[state]))
             values[state] = value
         sweeps += 1
@@ -69,6 +69,6 @@ def _solved(rows: list[dict[int, Row]], policy: list[int], discount: float) -> N
 
 def _best(actions: dict[int, Row], values: NDArray[Any], discount: float, kept: int) -> int:
     """Return the smallest of the best actions; a terminal state keeps what it has."""
-    found = {a: _worth(row, values, discount) for a, row in actions.items()}
+    found = {a: _q_value(row, values, discount) for a, row in actions.items()}
     most = max(found.values(), default=0.0)
     return min((a for a, value in found.items() if value >= most - TIE * max(1.0, abs(most))), default=kept)
