@@ -32,7 +32,7 @@ from mdplay.mdp.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
 from mdplay.solving.question import Opponent
 from mdplay.solving.values import StateValue
-from mdplay.states.graph import CHANCE, END, GameGraph, explore
+from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.walks import Floats, postorder
 
 MAX_STEPS = 1000  # of best responses by turns
@@ -40,22 +40,13 @@ MAX_STEPS = 1000  # of best responses by turns
 
 @kernel(plain_first=True)
 def fill_values(
-    order: Any,
-    first_edge: Any,
-    target: Any,
-    kind: Any,
-    chance: Any,
-    points: Any,
-    weights: Any,
-    is_best: Any,
-    player: int,
-    own: bool,
-    out_values: Any,
+    order: Any, edges: Edges, weights: Any, is_best: Any, player: int, own: bool, out_values: Any
 ) -> None:
     """Fill the value of every state to a player; the ends are filled already.
 
-    ``points`` are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
+    Points are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
     """
+    first_edge, target, kind, chance, points = edges
     for s in order:
         mover = int(kind[s])
         if mover == END:
@@ -104,8 +95,7 @@ class PolicyValues:
         none = np.zeros(len(graph.target))
         weights = np.stack([none if policy is None else policy for policy in policies])
         is_best = np.array([policy is None for policy in policies], np.uint8)
-        edges = (graph.first_edge, graph.target, graph.kind, graph.chance, graph.points)
-        fill_values(self.order, *edges, weights, is_best, player, own, values)
+        fill_values(self.order, graph.edges, weights, is_best, player, own, values)
         return values
 
     def best_response(self, player: int, opponent: Opponent, *, objective: str = "difference") -> Floats:

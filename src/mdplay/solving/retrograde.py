@@ -33,7 +33,7 @@ from mdplay.game import Game
 from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
-from mdplay.states.keys import Layout, key_of, num_words, read_key, state_of
+from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
 from mdplay.states.memory import require
 from mdplay.states.numbering import Numbering
 from mdplay.states.sampling import sample_games
@@ -50,10 +50,9 @@ FEW_STATES = 1 << 17  # that one thread turns round as soon
 
 
 @kernel(plain_first=True)
-def find_results(
-    game: Any, layout: Any, words: int, keys: Any, node: Any, stop: Any, out_results: Any, out_rank: Any
-) -> int:
+def find_results(game: Any, keys: Keys, node: Any, stop: Any, out_results: Any, out_rank: Any) -> int:
     """Write the distinct results as they are met, and the rank of each end's; return how many, -1 for too many."""
+    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
     row, count = np.zeros(width(game), np.uint64), 0
     for i in range(len(node)):
         out_rank[i] = 0
@@ -61,7 +60,7 @@ def find_results(
             continue
         if stop[0]:
             break
-        result = int(game.result(read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))))
+        result = int(game.result(read_key(game, listed, i * words, fields, borrow(row))))
         rank = 0
         while rank < count and out_results[rank] != result:
             rank += 1
@@ -174,7 +173,7 @@ def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> 
 def _results(states: States, watch: Watch) -> tuple[list[int], NDArray[np.uint8]]:
     """Return the distinct results of the ends, and the rank of each state's: 0 where the game goes on."""
     results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(states), np.uint8)
-    given = (states.layout.ravel(), states.words, states.keys, states.node, watch.stop, results, rank)
+    given = (states.key_list, states.node, watch.stop, results, rank)
     count = watch.run([partial(find_results, native(states.game), *given)])[0]
     if count < 0:
         raise LimitError(f"the game has more than {MOST_RESULTS} different results: too many for this analysis")
