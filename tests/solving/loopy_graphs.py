@@ -53,6 +53,10 @@ class Losing(Graph):
     endless = -1
 
 
+# Player 0 gives up at 2, a loss, or goes to 1, from where player 1 has to lead back.
+CIRCLE = (1, 2, 1, 0, 0, 0, 0, 0, 0), (0, 1, 0), (GOES_ON, GOES_ON, -1)
+
+
 def random_graph(seed: int, places: int, kind: type[Graph] = Graph) -> Graph:
     """Return a graph with seven results, players who move twice and cycles."""
     rng = random.Random(seed)

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.bridge import kernel
+from mdplay.bridge import kernel, part
 from mdplay.errors import GameError, LimitError, PositionError
 from mdplay.game import Game
 from mdplay.mdp.arrays import ModelArrays
@@ -62,14 +62,22 @@ class Bounds(NamedTuple):
     high: Floats
 
 
-@kernel
+@kernel(plain_first=True)
 def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
     """Sweep over the states until their bounds are as close as the goal; OPEN if they stand still before."""
+    return close_in(states, edges, goal, sweeps, stop, bounds)
+
+
+@part
+def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
+    """Do so within a kernel."""
     first_edge, target, kind, chance, points = edges
     out_low, out_high = bounds
     for _ in range(sweeps):
         widest, moved = 0.0, False
         for k in range(len(states)):
+            if stop[0]:
+                return STOPPED
             s = int(states[k])
             mover = int(kind[s])
             if mover == END:
@@ -100,12 +108,10 @@ def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: A
             return CLOSED
         if not moved:
             return OPEN
-        if stop[0]:
-            return STOPPED
     return TOO_LONG
 
 
-@kernel
+@kernel(plain_first=True)
 def close_all(
     components: Components,
     first: int,
@@ -138,7 +144,7 @@ def close_all(
         if len(states) == 1:
             out_low[int(states[0])] = -np.inf if kind[int(states[0])] != END else out_low[int(states[0])]
             out_high[int(states[0])] = np.inf if kind[int(states[0])] != END else out_high[int(states[0])]
-        status = close_component(states, edges, goal, SWEEPS, stop, bounds)
+        status = close_in(states, edges, goal, SWEEPS, stop, bounds)
         progress[0] += len(states)
         if status >= STOPPED:
             return c, status

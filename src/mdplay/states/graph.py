@@ -26,7 +26,7 @@ from mdplay.states.choices import choices_of, no_chance
 from mdplay.states.enumeration import DEGREE, States, enumerate_states
 from mdplay.states.keys import Keys, read_key
 from mdplay.states.memory import available
-from mdplay.states.walks import Floats, Integers, lengths, preorder
+from mdplay.states.walks import Floats, Integers, has_cycle, lengths, preorder
 
 CHANCE, END = 2, 3
 MAX_STATES = 50_000_000
@@ -88,6 +88,11 @@ class GameGraph:
     def owner(self) -> Integers:
         """The state of every edge."""
         return np.repeat(np.arange(self.num_states, dtype=np.int64), lengths(self.first_edge))
+
+    @cached_property
+    def has_cycle(self) -> bool:
+        """Whether the game can come back to a state."""
+        return has_cycle(self.first_edge, self.target)
 
     def preorder(self) -> Integers:
         """Return the states in the order in which a depth-first search, lowest action first, meets them."""
