@@ -56,12 +56,17 @@ class Responses:
 
     @property
     def endless(self) -> bool:
-        """Whether that game never ends."""
+        """Whether that game comes back to a position; it never ends then, unless chance is kinder next time."""
         return bool(self.graph.kind[self.end] != END)
 
     @property
-    def result(self) -> float:
-        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end."""
+    def result(self) -> float | None:
+        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end.
+
+        None where the likeliest chance comes back to a position: the game has no such result.
+        """
+        if self.endless and self.graph.game.has_outcomes:
+            return None
         earned = float(self.graph.points[self.edges].sum()) if self.edges else 0.0
         return earned + float(self.graph.game.endless if self.endless else self.graph.result[self.end])
 

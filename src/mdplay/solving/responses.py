@@ -190,7 +190,7 @@ def best_response(graph: GameGraph, player: int, weights: Floats, score: Score |
 
 def _endless_worth(graph: GameGraph, player: int, score: Score | None) -> float:
     """Return what endless play is worth to a player; 0 where every game ends."""
-    endless = -graph.game.endless if player else graph.game.endless
+    endless = float(-graph.game.endless if player else graph.game.endless)
     if score is not None:
         endless = score.win if endless > 0 else score.loss if endless < 0 else score.draw
     if not endless or not graph.has_cycle:
