@@ -1,7 +1,9 @@
+from dataclasses import dataclass
+
 import pytest
 
 from mdplay.bits import U64, Wide
-from mdplay.contract import check_fits, checked, state_class, where
+from mdplay.contract import check_fits, check_shape, checked, state_class, where
 from mdplay.errors import GameError
 from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.twenty48.rules import Twenty48
@@ -66,3 +68,12 @@ def test_a_number_that_cannot_be_written_out_is_named():
         check_fits(10**5000, int, check_fits)
     with pytest.raises(GameError, match="returned a tuple that cannot be shown"):
         check_fits((10**5000,), int, check_fits)
+
+
+def test_a_parameter_hides_no_method():
+    @dataclass(frozen=True)
+    class Board(ConnectFour):
+        size: int = 3
+
+    with pytest.raises(GameError, match="the parameter size of Board hides the method size of games; rename it"):
+        check_shape(Board())

@@ -6,6 +6,7 @@ that a value which would wrap or be cut in compiled code raises in plain Python.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import typing
 from collections.abc import Callable, Iterator
@@ -134,6 +135,9 @@ def check_shape(game: object) -> None:
     for name in NEEDED:
         if getattr(cls, name) is getattr(Game, name):
             raise GameError(f"{cls.__name__} has no method {name}; a game needs initial, legal and step")
+    for name in (field.name for field in dataclasses.fields(cls)):
+        if isinstance(getattr(Game, name, None), FunctionType):
+            raise GameError(f"the parameter {name} of {cls.__name__} hides the method {name} of games; rename it")
     try:
         hash(game)
     except TypeError as error:

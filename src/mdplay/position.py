@@ -125,6 +125,11 @@ class Position(Generic[S]):
         return total
 
     @property
+    def total_if_endless(self) -> float:
+        """What player 0 has got if the game is called off here: the points, and what endless play is worth."""
+        return self.total + self.game.endless
+
+    @property
     def result(self) -> float | None:
         """What the end is worth to player 0, points of the known past included; None before the end."""
         return self.total if self.is_over else None

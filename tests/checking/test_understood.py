@@ -8,6 +8,7 @@ from mdplay import Game, GameError, check_game, make
 from mdplay.specs import load_module
 from tests.checking.test_limits import Pacing
 from tests.helpers import NIM, write
+from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
 
 
 def report(game, **options):
@@ -21,6 +22,12 @@ def test_a_report_tells_how_the_game_was_understood():
     found = report(make("tic-tac-toe"))
     assert (found.players, found.moves, found.shortest >= 5, found.longest) == (2, 9, True, 9)
     assert found.understood.endswith("no position came again")
+
+
+def test_who_says_what_endless_play_is_worth_means_it():
+    again = "positions come again, so a game may go on for ever"
+    told, meant = (" ".join(report(kind(*CIRCLE)).warnings) for kind in (Graph, Losing))
+    assert again in told and again not in meant
 
 
 def changed(tmp_path, *pairs):

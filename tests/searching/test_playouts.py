@@ -57,6 +57,9 @@ def test_games_that_come_back_to_positions_are_drawn_by_the_limit(tmp_path):
     game = make(str(write(tmp_path, "endless.py", endless)))
     found = playouts(game, games=3, max_moves=1000)
     assert (found.draws, found.by_limit, found.longest, found.max_moves) == (3, 3, 1000, 1000)
+    worth = endless.replace("    def initial", "    endless = -1\n\n    def initial")
+    found = playouts(make(str(write(tmp_path, "worth.py", worth))), games=3, max_moves=100)
+    assert (found.losses, found.by_limit, found.mean) == (3, 3, -1.0)
     assert playouts(game, games=2).max_moves == 5000  # ten times the 500 moves at which a sample is cut
 
 

@@ -1,13 +1,16 @@
 """Fewest moves by iterative deepening A*: against the table of the 8-puzzle, and Korf's instances of 1985."""
 
 from dataclasses import dataclass
+from itertools import islice
 
+import numpy as np
 import pytest
 
 from mdplay import GameError, make, play, search, solve
 from mdplay.errors import LimitError
 from mdplay.games.sliding_puzzle.rules import SlidingPuzzle, State
 from mdplay.searching.puzzles import fewest_moves
+from tests.games.sliding_puzzle.test_rules import EIGHT
 
 # Korf, "Depth-first iterative-deepening", Artificial Intelligence 27 (1985), table 1: instance, fewest moves;
 # the text of 12 and 79 equals public copies of his list; two of these have the length of 12, one that of 79.
@@ -43,6 +46,51 @@ def test_the_fifteen_puzzle(instance):
 def test_a_hard_instance():
     game, (text, moves) = make("sliding-puzzle:rows=4,cols=4"), KORF[1]
     assert fewest_moves(game, game.parse(text)).depth == moves
+
+
+def levels_from(cells, cols=4):
+    """Yield, level by level, all boards so many moves from one: by the place of the gap, a nibble a cell."""
+    board = np.array([sum(tile << 4 * cell for cell, tile in enumerate(cells))], np.uint64)
+    places, empty = len(cells), np.zeros(0, np.uint64)
+    level, before = {cells.index(0): board}, {}
+    while True:
+        yield level
+        after = {gap: [empty] for gap in range(places)}
+        for gap, boards in level.items():
+            row, col = divmod(gap, cols)
+            beside = [gap - cols] * (row > 0) + [gap + cols] * (gap + cols < places)
+            beside += [gap - 1] * (col > 0) + [gap + 1] * (col < cols - 1)
+            for cell in beside:
+                tile = boards >> np.uint64(4 * cell) & np.uint64(15)
+                after[cell].append(boards - (tile << np.uint64(4 * cell)) + (tile << np.uint64(4 * gap)))
+        known, before = before, level
+        level = {
+            gap: np.setdiff1d(np.unique(np.concatenate(found)), known.get(gap, empty), assume_unique=True)
+            for gap, found in after.items()
+        }
+
+
+def moves_by_two_floods(start, goal):
+    """Return the fewest moves between two boards: floods from both, which meet; no heuristic at all."""
+    floods = [levels_from(start), levels_from(goal)]
+    reached, moves = [next(flood) for flood in floods], 0
+    while not any(np.intersect1d(reached[0][gap], reached[1].get(gap, [])).size for gap in reached[0]):
+        smaller = int(sum(map(len, reached[0].values())) > sum(map(len, reached[1].values())))
+        reached[smaller] = next(floods[smaller])
+        moves += 1
+    return moves
+
+
+def test_a_flood_knows_the_eight_puzzle():
+    sizes = [sum(map(len, level.values())) for level in islice(levels_from(list(range(9)), cols=3), 20)]
+    assert sizes == EIGHT[:20]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("instance", [12, 79])
+def test_two_floods_find_what_the_literature_says(instance):
+    text, moves = KORF[instance]
+    assert moves_by_two_floods([int(tile) for tile in text.split()], list(range(16))) == moves
 
 
 def test_time_that_runs_out_leaves_a_bound():

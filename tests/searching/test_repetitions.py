@@ -8,7 +8,7 @@ from mdplay import learn, make, match, mcts, search, solve
 from mdplay.errors import LimitError
 from mdplay.searching.selecting import REPEATED
 from tests.helpers import COMPILED
-from tests.solving.loopy_graphs import GOES_ON, Graph, Losing, Winning, naive, random_graph
+from tests.solving.loopy_graphs import CIRCLE, GOES_ON, Graph, Losing, Winning, naive, random_graph
 
 SEEDS = [7, 71, 135] if COMPILED else [*range(8), 71, 135]  # the last ones: wins of several sizes
 
@@ -31,10 +31,6 @@ def test_what_is_proven_is_true(agent, options, kind):
         proven += found.proven
         assert not found.proven or found.value == exact(game), seed
     assert proven or COMPILED
-
-
-# Player 0 gives up at 2, a loss, or goes to 1, from where player 1 has to lead back.
-CIRCLE = (1, 2, 1, 0, 0, 0, 0, 0, 0), (0, 1, 0), (GOES_ON, GOES_ON, -1)
 
 
 @pytest.mark.parametrize("kind, value", [(Graph, 0), (Winning, 1)])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mdplay import Game
+from mdplay.bits import below, mix
 
 GOES_ON = 99
 EDGES = 3
@@ -52,6 +53,10 @@ class Losing(Graph):
     endless = -1
 
 
+# Player 0 gives up at 2, a loss, or goes to 1, from where player 1 has to lead back.
+CIRCLE = (1, 2, 1, 0, 0, 0, 0, 0, 0), (0, 1, 0), (GOES_ON, GOES_ON, -1)
+
+
 def random_graph(seed: int, places: int, kind: type[Graph] = Graph) -> Graph:
     """Return a graph with seven results, players who move twice and cycles."""
     rng = random.Random(seed)
@@ -62,6 +67,61 @@ def random_graph(seed: int, places: int, kind: type[Graph] = Graph) -> Graph:
         (p + rng.randrange(1, places)) % places for p in range(places) for _ in range(EDGES)
     )
     return kind(edges, tuple(rng.randrange(2) for _ in range(places)), results)
+
+
+RESULTS = (-3, -1, 0, 0, 1, 2, 5)
+MOVER, ENDS, RESULT = range(EDGES, EDGES + 3)  # what is drawn for a place, beside its edges
+
+
+class Lot(NamedTuple):
+    seed: int
+    place: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Drawn(Game[Lot]):
+    """A random graph for each seed; the seed is part of the state, so all of them are one game to compile."""
+
+    places: int = 40
+
+    def drawn(self, s: Lot, what: int, n: int) -> int:
+        return below(mix(mix(s.seed, 1), 8 * s.place + what), n)
+
+    def start(self, seed: int) -> Lot:
+        return Lot(seed, 0, self.drawn(Lot(seed, 0, 0), MOVER, 2))
+
+    def initial(self) -> Lot:
+        return self.start(1)
+
+    def legal(self, s: Lot) -> int:
+        return 0 if s.place and self.drawn(s, ENDS, 5) == 0 else 7
+
+    def step(self, s: Lot, action: int) -> Lot:
+        to = Lot(s.seed, (s.place + 1 + self.drawn(s, action, self.places - 1)) % self.places, 0)
+        return Lot(to.seed, to.place, self.drawn(to, MOVER, 2))
+
+    def result(self, s: Lot) -> int:
+        return RESULTS[self.drawn(s, RESULT, 7)]
+
+
+@dataclass(frozen=True)
+class DrawnWinning(Drawn):
+    endless = 1
+
+
+@dataclass(frozen=True)
+class DrawnLosing(Drawn):
+    endless = -1
+
+
+def graph_of(game: Drawn, seed: int) -> Graph:
+    """Return the graph of a seed."""
+    places = [Lot(seed, place, 0) for place in range(game.places)]
+    edges = tuple(game.step(s, action).place for s in places for action in range(EDGES))
+    results = tuple(GOES_ON if game.legal(s) else game.result(s) for s in places)
+    kind = {0: Graph, 1: Winning, -1: Losing}[game.endless]
+    return kind(edges, tuple(game.drawn(s, MOVER, 2) for s in places), results)
 
 
 def reached(game: Graph) -> list[int]:

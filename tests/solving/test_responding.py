@@ -1,6 +1,7 @@
 import pytest
 
 from mdplay import FormatError, Position, Responses, make, respond
+from tests.solving.loopy_graphs import CIRCLE, Graph, Losing, Winning
 
 GAME = make("anti-tic-tac-toe")
 
@@ -20,6 +21,13 @@ def test_the_result_counts_the_points_on_the_way():
     found = respond(game)
     assert found.result == found.last[0].value == -found.last[1].value == -1.0
     assert found.result == Position.start(game).play_all(found.moves).total
+
+
+@pytest.mark.parametrize("kind, value", [(Graph, 0.5), (Winning, 1.0), (Losing, 0.0)])
+def test_endless_play_is_worth_what_the_game_says(kind, value):
+    found = respond(kind(*CIRCLE), draw=0.5)
+    assert [step.value for step in found.last] == [value, 1.0 - value]
+    assert found.result == (found.graph.game.endless if found.endless else -1)
 
 
 def test_a_game_for_one_is_refused():

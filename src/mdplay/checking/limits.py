@@ -2,8 +2,9 @@
 
 A game that can repeat a position may go on for ever, and two careful players often see to that.  It is called off
 after a number of moves, chance events included: as whoever plays it says, as the game says (``max_moves``), or
-after ten times the mean length of random games.  What is called off has no result: the points earned on the way
-count, and without points it is a draw.  Games that do not repeat end by themselves, and are left to do so.
+after ten times the mean length of random games.  What is called off is worth what endless play is (``endless`` of
+the game, 0 unless it says otherwise), and the points earned on the way count.  Games that do not repeat end by
+themselves, and are left to do so.
 """
 
 from __future__ import annotations

@@ -47,6 +47,11 @@ class Seen:
         self.positions += 1
 
 
+def _says_endless(cls: type) -> bool:
+    """Tell whether a game says itself what endless play is worth: then positions are meant to come again."""
+    return any("endless" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Game)])
+
+
 def sentence(players: int, seen: Seen, points: bool) -> str:
     """Return in one line how a game was understood."""
     kinds = ["two players" if players == 2 else "one player"]
@@ -64,7 +69,8 @@ def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
     yield from _about_results(game, seen)
     yield from _about_actions(seen)
     yield from _about_symmetries(game, states[:LOOKED])
-    if seen.repeats and not hasattr(game, "max_moves"):
+    meant = num_players(game) == 1 or hasattr(game, "max_moves") or _says_endless(type(game))
+    if seen.repeats and not meant:
         yield "positions come again, so a game may go on for ever: count the moves in the state, or set max_moves"
     if type(game).text is not Game.text and not game.has_parse:
         yield "text is written and parse is not: positions can be given as their fields only"

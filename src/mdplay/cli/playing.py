@@ -84,7 +84,7 @@ def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], 
 
 def called_off(by_limit: int) -> list[str]:
     """Return a line about the games that went on for too long, if there were any."""
-    return [f"{by_limit:,} games were drawn by the limit of moves (--max-moves)"] if by_limit else []
+    return [f"{by_limit:,} games were called off by the limit of moves (--max-moves)"] if by_limit else []
 
 
 def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:

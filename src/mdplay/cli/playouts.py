@@ -49,4 +49,6 @@ def command(game: Game[Any], position: str | None, as_json: bool, **given: Any) 
         click.echo(f"player 1 wins {found.wins:,}, player 2 {found.losses:,}, drawn {found.draws:,}")
     click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
     if found.by_limit:
-        click.echo(f"{found.by_limit:,} games were drawn by the limit of {found.max_moves:,} moves (--max-moves)")
+        click.echo(
+            f"{found.by_limit:,} games were called off by the limit of {found.max_moves:,} moves (--max-moves)"
+        )

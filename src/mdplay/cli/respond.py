@@ -74,4 +74,9 @@ def _print(found: Responses) -> None:
         f"\nfixed point after {len(found.steps) - 1} steps; the game that it plays: {' '.join(found.moves)}"
     )
     click.echo(game.board(found.graph.state(found.end)))
+    if found.result is None:
+        click.echo("here the likeliest chance comes back to a position")
+        return
+    if found.endless:
+        click.echo("here it comes back to a position, and goes on so for ever")
     click.echo(f"result {found.result:g} for player 1: {result_text(game, found.result)}")

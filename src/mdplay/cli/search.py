@@ -72,6 +72,6 @@ def _print(game: Game[Any], state: Any, result: Any) -> None:
             f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes"
         )
         if result.by_limit:
-            click.echo(f"{result.by_limit:,} random games were drawn by the limit of moves")
+            click.echo(f"{result.by_limit:,} random games were called off by the limit of moves")
     else:
         click.echo(f"depth {result.depth}, {result.nodes:,} nodes in {result.seconds:.2f} s")

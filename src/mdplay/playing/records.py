@@ -9,7 +9,8 @@
 notation: reading compares the two.  An older record has no numbers, and its words count.  The first ``opening`` of
 them were given before the agents took over.  ``start`` is a position, or null for the initial state.
 ``result`` is what player 0 got, rewards included; null if the game was left unfinished.  ``by_limit`` is true if
-the game was called off because it went on for too long: then the result is what was earned on the way.
+the game was called off because it went on for too long: then the result is what was earned on the way, and what
+endless play is worth.
 
 A game that an agent lost because it failed has one field more, ``"forfeit": {"player": 1, "reason": "..."}``.  The
 result is what was earned on the way, but a loss by 1 at least; of a game for one, what was earned.
@@ -236,7 +237,7 @@ def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
     if (by_limit or player is not None) and end.is_over:
         raise FormatError("damaged record: its moves lead to the end of the game, it says that it was called off")
     due = end.result if player is None else forfeited(end, player)
-    if (end.total if by_limit else due) != result:
+    if (end.total_if_endless if by_limit else due) != result:
         found = "an unfinished game" if end.result is None else f"a result of {plain_number(end.result)}"
         raise FormatError(f"damaged record: its moves lead to {found}, it says {result}")
     agents, given = tuple(fields["agents"]), fields["opening"]

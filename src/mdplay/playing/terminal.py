@@ -151,7 +151,7 @@ class Session:
         first = self.position.positions[0].state
         start = None if first == self.game.initial() else first
         by_limit = not self.position.is_over and self.called_off
-        result = self.position.total if by_limit else self.position.result
+        result = self.position.total_if_endless if by_limit else self.position.result
         agents, events = names[:: -1 if self.human else 1], self.position.events
         return Record(self.game, agents, events, result, self.seed, start=start, by_limit=by_limit)
 
@@ -283,9 +283,10 @@ class Session:
         return "your move> " if self.alone else f"player {self.game.player(self.position.state) + 1}> "
 
     def _end(self) -> str:
-        total = self.position.total
         if not self.position.is_over:
-            return f"The game is called off after {self.position.num_events} moves: {total:g} for player 1."
+            worth = f"{self.position.total_if_endless:g} for player 1"
+            return f"The game is called off after {self.position.num_events} moves: {worth}."
+        total = self.position.total
         if self.alone:
             return f"The game is over: {total:g} points."
         own = -total if self.human else total

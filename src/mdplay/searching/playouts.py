@@ -98,7 +98,7 @@ def play_chunks(
         for number in range(chunk * CHUNK, last):
             value, length, _ = rollout(game, unpack(game, start), stream(seed, number), max_moves, stop)
             if length == -ENDLESS and max_moves < MAX_MOVES:
-                length = max_moves
+                length, value = max_moves, value + game.endless
                 by_limit += 1
             if length < 0:
                 out[chunk, BROKEN] = -length

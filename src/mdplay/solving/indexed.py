@@ -75,30 +75,22 @@ def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
 
 @kernel(plain_first=True)
 def sweep(
-    game: Any,
-    first: int,
-    last: int,
-    low: float,
-    high: float,
-    farthest: int,
-    stop: Any,
-    progress: Any,
-    out_values: Any,
-    out_distances: Any,
+    game: Any, most: float, farthest: int, stop: Any, progress: Any, out_values: Any, out_distances: Any
 ) -> Any:
-    """Fill the numbers last, last - 1, ... first; return how it went and the number reached.
+    """Fill all numbers, the last first; return how it went and the number reached.
 
+    ``most`` is the largest value that may be written, up or down, ``farthest`` the largest distance;
     ``out_distances`` may be empty: then no distances are kept.  Numbers that the game gives are compared with i
     and the length before they are used, so every access is inside.
     """
-    for i in range(last, first - 1, -1):
+    for i in range(len(out_values) - 1, -1, -1):
         s = game.state(i)
         value, distance = 0.0, 0
         if game.has_outcomes and nonempty(game.outcomes(s)):
             value = chance_value(game, s, i, out_values)
         else:
             value, distance = best_value(game, s, i, out_values, out_distances)
-        if not low <= value <= high or distance > farthest or no_player(game, s):
+        if not abs(value) <= most or distance > farthest or no_player(game, s):
             return (BROKEN if np.isnan(value) or no_player(game, s) else NARROW), i
         out_values[i] = value
         if len(out_distances):
@@ -107,7 +99,7 @@ def sweep(
             progress[0] += BLOCK
             if stop[0]:
                 return STOPPED, i
-    return FINISHED, first
+    return FINISHED, 0
 
 
 class IndexedTable:
@@ -156,20 +148,8 @@ def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None
 
 def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:
     watch = Watch(1, show)
-    high = REAL_LIMIT if values.dtype.kind == "f" else min(WHOLE_LIMIT, float(np.iinfo(values.dtype).max))
-    low = -high
+    most = REAL_LIMIT if values.dtype.kind == "f" else min(WHOLE_LIMIT, float(np.iinfo(values.dtype).max))
     farthest = int(np.iinfo(distances.dtype).max)
-    arguments = (
-        native(game),
-        0,
-        len(values) - 1,
-        low,
-        high,
-        farthest,
-        watch.stop,
-        watch.progress,
-        values,
-        distances,
-    )
-    status, at = watch.run([partial(sweep, *arguments)])[0]
+    task = partial(sweep, native(game), most, farthest, watch.stop, watch.progress, values, distances)
+    status, at = watch.run([task])[0]
     return int(status), int(at)

@@ -15,7 +15,7 @@ from mdplay.mdp.games import Score
 from mdplay.notation import event_text
 from mdplay.running import Show
 from mdplay.solving.responses import Response, first_response, played, responses
-from mdplay.states.graph import GameGraph, explore
+from mdplay.states.graph import END, GameGraph, explore
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +50,25 @@ class Responses:
 
     @property
     def end(self) -> int:
-        """The number of the state in which that game ends."""
+        """The number of the state in which that game ends, or to which it comes back."""
         edges = self.edges
         return int(self.graph.target[edges[-1]]) if edges else 0
 
     @property
-    def result(self) -> float:
-        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end."""
+    def endless(self) -> bool:
+        """Whether that game comes back to a position; it never ends then, unless chance is kinder next time."""
+        return bool(self.graph.kind[self.end] != END)
+
+    @property
+    def result(self) -> float | None:
+        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end.
+
+        None where the likeliest chance comes back to a position: the game has no such result.
+        """
+        if self.endless and self.graph.game.has_outcomes:
+            return None
         earned = float(self.graph.points[self.edges].sum()) if self.edges else 0.0
-        return earned + float(self.graph.result[self.end])
+        return earned + float(self.graph.game.endless if self.endless else self.graph.result[self.end])
 
     def document(self) -> dict[str, Any]:
         """Return the figures for JSON."""
@@ -67,6 +77,7 @@ class Responses:
             "values": {str(step.player + 1): step.value for step in self.last},
             "moves": self.moves,
             "end": self.graph.game.text(self.graph.state(self.end)),
+            "endless": self.endless,
             "result": self.result,
         }
 

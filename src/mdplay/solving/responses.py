@@ -32,7 +32,7 @@ from mdplay.mdp.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
 from mdplay.solving.question import Opponent
 from mdplay.solving.values import StateValue
-from mdplay.states.graph import CHANCE, END, GameGraph, explore
+from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.walks import Floats, postorder
 
 MAX_STEPS = 1000  # of best responses by turns
@@ -40,22 +40,13 @@ MAX_STEPS = 1000  # of best responses by turns
 
 @kernel(plain_first=True)
 def fill_values(
-    order: Any,
-    first_edge: Any,
-    target: Any,
-    kind: Any,
-    chance: Any,
-    points: Any,
-    weights: Any,
-    is_best: Any,
-    player: int,
-    own: bool,
-    out_values: Any,
+    order: Any, edges: Edges, weights: Any, is_best: Any, player: int, own: bool, out_values: Any
 ) -> None:
     """Fill the value of every state to a player; the ends are filled already.
 
-    ``points`` are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
+    Points are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
     """
+    first_edge, target, kind, chance, points = edges
     for s in order:
         mover = int(kind[s])
         if mover == END:
@@ -104,8 +95,7 @@ class PolicyValues:
         none = np.zeros(len(graph.target))
         weights = np.stack([none if policy is None else policy for policy in policies])
         is_best = np.array([policy is None for policy in policies], np.uint8)
-        edges = (graph.first_edge, graph.target, graph.kind, graph.chance, graph.points)
-        fill_values(self.order, *edges, weights, is_best, player, own, values)
+        fill_values(self.order, graph.edges, weights, is_best, player, own, values)
         return values
 
     def best_response(self, player: int, opponent: Opponent, *, objective: str = "difference") -> Floats:
@@ -184,12 +174,30 @@ class Response:
 
 
 def best_response(graph: GameGraph, player: int, weights: Floats, score: Score | None = None) -> Response:
-    """Return the best answer of a player to an opponent who takes edges with these probabilities."""
-    mdp = mdp_of(graph, player, weights, score=score)
-    found = plan(mdp)
+    """Return the best answer of a player to an opponent who takes edges with these probabilities.
+
+    A plan earns nothing by play that never ends.  Where that is worth something to the player, the ends are
+    worth so much less in the plan.
+    """
+    endless = _endless_worth(graph, player, score)
+    if score is not None and endless:
+        score = Score(score.win - endless, score.draw - endless, score.loss - endless)
+    found = plan(mdp_of(graph, player, weights, score=score))
     own = graph.kind[graph.owner] == player
     taken = own & (found.action[graph.owner] == graph.action)
-    return Response(player, taken.astype(np.float64), float(found.value[0]), None)
+    return Response(player, taken.astype(np.float64), float(found.value[0]) + endless, None)
+
+
+def _endless_worth(graph: GameGraph, player: int, score: Score | None) -> float:
+    """Return what endless play is worth to a player; 0 where every game ends."""
+    endless = float(-graph.game.endless if player else graph.game.endless)
+    if score is not None:
+        endless = score.win if endless > 0 else score.loss if endless < 0 else score.draw
+    if not endless or not graph.has_cycle:
+        return 0.0
+    if score is None:
+        raise GameError("best responses cannot count both points and endless play; mdplay solve can")
+    return endless
 
 
 def first_response(graph: GameGraph, start: str, player: int | None) -> Response:
@@ -228,14 +236,16 @@ def _changed(graph: GameGraph, player: int, new: Floats, old: Floats) -> int:
 
 
 def played(graph: GameGraph, weights: tuple[Floats, Floats]) -> list[int]:
-    """Return the edges of the game that two policies play; of a mixed choice, or chance, the likeliest."""
-    state, edges = 0, []
-    while graph.kind[state] != END:
+    """Return the edges of the game that two policies play; of a mixed choice, or chance, the likeliest.
+
+    A game that never ends is followed until it comes back to a state.
+    """
+    state, edges, met = 0, [], set()
+    while graph.kind[state] != END and state not in met:
+        met.add(state)
         begin, end = int(graph.first_edge[state]), int(graph.first_edge[state + 1])
         likely = graph.chance if graph.kind[state] == CHANCE else weights[int(graph.kind[state])]
         edge = begin + int(np.argmax(likely[begin:end]))
         edges.append(edge)
         state = int(graph.target[edge])
-        if len(edges) > graph.num_states:
-            raise LimitError("the game that the policies play never ends")
     return edges

@@ -21,7 +21,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ from mdplay.game import Game
 from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
-from mdplay.states.keys import Layout, key_of, num_words, read_key, state_of
+from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
 from mdplay.states.memory import require
 from mdplay.states.numbering import Numbering
 from mdplay.states.sampling import sample_games
@@ -49,19 +49,22 @@ LOOK_EVERY = 1 << 12
 FEW_STATES = 1 << 17  # that one thread turns round as soon
 
 
+class Sources(NamedTuple):
+    """Where edges come from: those into state t end at ``ends[t]``, where those into t + 1 begin."""
+
+    ends: NDArray[np.uint32]
+    source: NDArray[np.uint32]
+
+
 @kernel(plain_first=True)
-def find_results(
-    game: Any, layout: Any, words: int, keys: Any, node: Any, stop: Any, out_results: Any, out_rank: Any
-) -> int:
+def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, out_rank: Any) -> int:
     """Write the distinct results as they are met, and the rank of each end's; return how many, -1 for too many."""
+    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
     row, count = np.zeros(width(game), np.uint64), 0
-    for i in range(len(node)):
-        out_rank[i] = 0
-        if node[i] & DEGREE:
-            continue
+    for i in range(len(ends)):
         if stop[0]:
             break
-        result = int(game.result(read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))))
+        result = int(game.result(read_key(game, listed, int(ends[i]) * words, fields, borrow(row))))
         rank = 0
         while rank < count and out_results[rank] != result:
             rank += 1
@@ -102,14 +105,12 @@ def place_sources(
 
 
 @kernel(plain_first=True)
-def attract(
-    first: Any, source: Any, winner: int, rank: int, head: int, tail: int, stop: Any, entry: Any, queue: Any
-) -> int:
+def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: Any, entry: Any, queue: Any) -> int:
     """Give the rank to all states from which the winner, or both, force those in the queue; return its end.
 
-    ``first[t]`` is where the sources of t end.  A state enters the queue once, so the queue has room for all.
+    A state enters the queue once, so the queue has room for all.
     """
-    table, ends, sources = borrow(entry), borrow(first), borrow(source)
+    table, ends, sources = borrow(entry), borrow(into.ends), borrow(into.source)
     found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
     while head < tail:
         if head % LOOK_EVERY == 0 and stop[0]:
@@ -155,33 +156,34 @@ def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> 
     needed = states.num_bytes + ANALYSIS_BYTES * count + SOURCE_BYTES * edges
     require(needed, memory, f"the analysis of {count:,} states with {edges:,} edges")
     watch = Watch()
-    results, rank = _results(states, watch)
-    first, source = _sources(states, threads, watch)
+    all_ends = np.flatnonzero((states.node & DEGREE) == 0).astype(np.uint32)
+    results, rank = _results(states, all_ends, watch)
+    into = _sources(states, threads, watch)
     entry = (states.node & DEGREE).astype(np.uint32)
     entry |= (states.node >> PLAYER_BIT & 1).astype(np.uint32) << np.uint32(MOVER_SHIFT)
     states.target = states.target[:0].copy()
     queue, tail = np.empty(count, np.uint32), 0
     for result, winner in _order(results, states.game.endless):
         k = results.index(result) + 1
-        ends = np.flatnonzero(rank == k)
+        ends = all_ends[rank == k]
         entry[ends] |= np.uint32(k << RANK_SHIFT)
         queue[tail : tail + len(ends)] = ends
-        task = partial(attract, first, source, winner, k, tail, tail + len(ends), watch.stop, entry, queue)
+        task = partial(attract, into, winner, k, tail, tail + len(ends), watch.stop, entry, queue)
         tail = int(watch.run([task])[0])
     return RetrogradeTable(states.game, states.layout, states.fold, entry, results, states=states)
 
 
-def _results(states: States, watch: Watch) -> tuple[list[int], NDArray[np.uint8]]:
-    """Return the distinct results of the ends, and the rank of each state's: 0 where the game goes on."""
-    results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(states), np.uint8)
-    given = (states.layout.ravel(), states.words, states.keys, states.node, watch.stop, results, rank)
+def _results(states: States, ends: NDArray[np.uint32], watch: Watch) -> tuple[list[int], NDArray[np.uint8]]:
+    """Return the distinct results of the ends, and the rank of each end's, from 1 on."""
+    results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(ends), np.uint8)
+    given = (states.key_list, ends, watch.stop, results, rank)
     count = watch.run([partial(find_results, native(states.game), *given)])[0]
     if count < 0:
         raise LimitError(f"the game has more than {MOST_RESULTS} different results: too many for this analysis")
     return [int(result) for result in results[:count]], rank
 
 
-def _sources(states: States, threads: int, watch: Watch) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+def _sources(states: States, threads: int, watch: Watch) -> Sources:
     """Return where the edges into each state come from; each thread has its share of the states."""
     count = len(states)
     first, source = np.zeros(count + 1, np.uint32), np.empty(len(states.target), np.uint32)
@@ -192,7 +194,7 @@ def _sources(states: States, threads: int, watch: Watch) -> tuple[NDArray[np.uin
     watch.run([partial(count_sources, states.target, *share, watch.stop, first) for share in shares])
     np.cumsum(first, out=first, dtype=np.uint32)
     watch.run([partial(place_sources, *given, *share, watch.stop, first, source) for share in shares])
-    return first, source
+    return Sources(first, source)
 
 
 def _order(results: list[int], endless: int) -> list[tuple[int, int]]:

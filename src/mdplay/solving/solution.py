@@ -154,7 +154,8 @@ class Solution:
 
     def _whole_table(self, name: str) -> Any:
         if not hasattr(self.table, name):
-            raise GameError(f"a solution by {self.method} keeps no {name}; solve with method='retrograde'")
+            instead = "retrograde analysis does, of games without chance and points"
+            raise GameError(f"a solution by {self.method} keeps no {name}; {instead}")
         return getattr(self.table, name)
 
     # ---------------------------------------------------------------- as a document

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.bridge import kernel
+from mdplay.bridge import kernel, part
 from mdplay.errors import GameError, LimitError, PositionError
 from mdplay.game import Game
 from mdplay.mdp.arrays import ModelArrays
@@ -31,7 +31,7 @@ from mdplay.mdp.components import strong_components
 from mdplay.mdp.planning.graph import EndComponents, Mask, end_components
 from mdplay.running import Show, Watch
 from mdplay.solving.values import StateValue
-from mdplay.states.graph import CHANCE, END, GameGraph, explore
+from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.walks import Floats, Integers, lengths
 
 UNIT = 2.0**-53
@@ -42,24 +42,42 @@ ROUNDS = 2000  # of those looks
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
 
 
-@kernel
-def close_component(
-    states: Any,
-    first_edge: Any,
-    target: Any,
-    kind: Any,
-    chance: Any,
-    points: Any,
-    goal: float,
-    sweeps: int,
-    stop: Any,
-    out_low: Any,
-    out_high: Any,
-) -> int:
+class Components(NamedTuple):
+    """The strong components, those that others lead to first.
+
+    Component c has the states order[starts[c]] .. order[starts[c + 1] - 1], which are labelled c.  ``loops[c]``:
+    players can stay in it, or earn points in it; its bounds then are begun elsewhere.
+    """
+
+    order: Integers
+    starts: Integers
+    label: Integers
+    loops: Integers
+
+
+class Bounds(NamedTuple):
+    """What each state is worth to player 0, at least and at most; kernels close them in."""
+
+    low: Floats
+    high: Floats
+
+
+@kernel(plain_first=True)
+def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
     """Sweep over the states until their bounds are as close as the goal; OPEN if they stand still before."""
+    return close_in(states, edges, goal, sweeps, stop, bounds)
+
+
+@part
+def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
+    """Do so within a kernel."""
+    first_edge, target, kind, chance, points = edges
+    out_low, out_high = bounds
     for _ in range(sweeps):
         widest, moved = 0.0, False
         for k in range(len(states)):
+            if stop[0]:
+                return STOPPED
             s = int(states[k])
             mover = int(kind[s])
             if mover == END:
@@ -90,34 +108,24 @@ def close_component(
             return CLOSED
         if not moved:
             return OPEN
-        if stop[0]:
-            return STOPPED
     return TOO_LONG
 
 
-@kernel
+@kernel(plain_first=True)
 def close_all(
-    order: Any,
-    starts: Any,
+    components: Components,
     first: int,
-    label: Any,
-    loops: Any,
-    first_edge: Any,
-    target: Any,
-    kind: Any,
-    chance: Any,
-    points: Any,
+    edges: Edges,
     endless: float,
     goal: float,
     stop: Any,
     progress: Any,
-    out_low: Any,
-    out_high: Any,
+    bounds: Bounds,
 ) -> Any:
-    """Close component after component from ``first`` on; return the one that needs help, and how it is.
-
-    ``loops[c]``: players can stay in component c, or earn points in it; its bounds then are begun elsewhere.
-    """
+    """Close component after component from ``first`` on; return the one that needs help, and how it is."""
+    order, starts, label, loops = components
+    first_edge, target, kind, _, points = edges
+    out_low, out_high = bounds
     for c in range(first, len(starts) - 1):
         states = order[starts[c] : starts[c + 1]]
         if loops[c]:
@@ -136,8 +144,7 @@ def close_all(
         if len(states) == 1:
             out_low[int(states[0])] = -np.inf if kind[int(states[0])] != END else out_low[int(states[0])]
             out_high[int(states[0])] = np.inf if kind[int(states[0])] != END else out_high[int(states[0])]
-        edges = (first_edge, target, kind, chance, points)
-        status = close_component(states, *edges, goal, SWEEPS, stop, out_low, out_high)
+        status = close_in(states, edges, goal, SWEEPS, stop, bounds)
         progress[0] += len(states)
         if status >= STOPPED:
             return c, status
@@ -145,10 +152,9 @@ def close_all(
 
 
 @kernel
-def raise_potential(
-    states: Any, label: Any, first_edge: Any, target: Any, kind: Any, chance: Any, out: Any
-) -> bool:
+def raise_potential(states: Any, label: Any, edges: Edges, out: Any) -> bool:
     """Raise the potential until it misses falling by 1 by less than a half; False if it does not come to that."""
+    first_edge, target, kind, chance, _ = edges
     c = label[int(states[0])]
     for _ in range(SWEEPS):
         worst = 0.0
@@ -217,7 +223,6 @@ class _Iteration:
         self.label, count = strong_components(graph.first_edge.astype(np.uint64), graph.target)
         order = np.lexsort((-np.arange(graph.num_states), self.label))  # later states first, ends among them
         self.order, self.starts = order.astype(np.uint32), np.searchsorted(self.label[order], np.arange(count + 1))
-        self.edges = (graph.first_edge, graph.target, graph.kind, graph.chance, graph.points)
 
     def run(self) -> BoundsTable:
         """Close all components, those that need help one by one."""
@@ -239,9 +244,10 @@ class _Iteration:
 
     def _close_from(self, first: int, loops: Integers) -> int:
         watch = self.watch
-        given = (self.order, self.starts, first, self.label, loops, *self.edges)
+        components = Components(self.order, self.starts, self.label, loops)
         limits = (float(self.graph.game.endless), self.goal, watch.stop, watch.progress)
-        at, status = watch.run([partial(close_all, *given, *limits, self.low, self.high)])[0]
+        task = partial(close_all, components, first, self.graph.edges, *limits, Bounds(self.low, self.high))
+        at, status = watch.run([task])[0]
         if status == TOO_LONG:
             raise LimitError(f"the values of a component did not close in within {SWEEPS:,} sweeps")
         return int(at)
@@ -273,8 +279,9 @@ class _Iteration:
         else:
             self._begin(component, states)
         for _ in range(ROUNDS):
-            edges = (*self.edges, self.goal, SHORT if stays else SWEEPS, self.watch.stop, self.low, self.high)
-            status = self.watch.run([partial(close_component, states, *edges)])[0]
+            limits = (self.goal, SHORT if stays else SWEEPS, self.watch.stop)
+            task = partial(close_component, states, graph.edges, *limits, Bounds(self.low, self.high))
+            status = self.watch.run([task])[0]
             if status == CLOSED or (status == OPEN and not stays):
                 return
             before = self.low[states].sum(), self.high[states].sum()
@@ -298,8 +305,7 @@ class _Iteration:
         """Begin with what the points of as many steps come to as the potential allows."""
         least, most = self._exits(component)
         potential = np.zeros(self.graph.num_states)
-        edges = (self.graph.first_edge, self.graph.target, self.graph.kind, self.graph.chance)
-        if not raise_potential(states, self.label, *edges, potential):
+        if not raise_potential(states, self.label, self.graph.edges, potential):
             raise LimitError(f"the games of a component last too long: more than {SWEEPS:,} sweeps do not end")
         steps = 4.0 * potential[states]  # twice falls by 1 in the mean, and as much again for rounding
         largest = float(np.abs(self.graph.points[inner]).max())

@@ -96,7 +96,6 @@ def solve_slab(
     out_values: Any,
     slab: int,
     inner: int,
-    lines: int,
     masks: Any,
     holds: Any,
     gains: Any,
@@ -106,8 +105,10 @@ def solve_slab(
     """Fill the slab of 2**inner states whose highest lines are the bits of ``slab``; return whether it is done.
 
     Every set of lines is below ``2**lines``, the length of the table; a line is added only where its bit is free.
-    ``gains`` has a row of a block for each of the lowest lines, ``holds`` one for each mask of them.
+    ``masks`` has a row for each line, ``gains`` a row of a block for each of the lowest lines, ``holds`` one for
+    each mask of them.
     """
+    lines = len(masks)
     values, masks, holds, gains = borrow(out_values), borrow(masks), borrow(holds), borrow(gains)
     base, size = slab << inner, 1 << inner
     for line in range(inner, lines):
@@ -175,7 +176,7 @@ def fill(
     watch = Watch(num_threads(threads), show)
     slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
     for _, independent in groupby(slabs, int.bit_count):
-        run = partial(_solve_slabs, watch, values, inner, lines, _masks(game, lines), list(independent))
+        run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
         watch.run([partial(run, thread) for thread in range(len(watch.progress))])
     return SubsetTable(game, values)
 
@@ -184,7 +185,6 @@ def _solve_slabs(
     watch: Watch,
     values: NDArray[np.int8],
     inner: int,
-    lines: int,
     masks: NDArray[np.int64],
     slabs: list[int],
     thread: int,
@@ -192,7 +192,7 @@ def _solve_slabs(
     """Solve the slabs thread, thread + threads, ... of a list."""
     gains, progress = np.zeros(BLOCK_LINES * BLOCK, np.int8), watch.progress[thread : thread + 1]
     for slab in slabs[thread :: len(watch.progress)]:
-        solve_slab(values, slab, inner, lines, masks, _holds(), gains, watch.stop, progress)
+        solve_slab(values, slab, inner, masks, _holds(), gains, watch.stop, progress)
 
 
 def _masks(game: Game[Any], lines: int) -> NDArray[np.int64]:

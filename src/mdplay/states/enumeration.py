@@ -35,6 +35,7 @@ from mdplay.rng import Random
 from mdplay.running import Show, Watch, num_threads
 from mdplay.states.choices import canonical, choices_of, no_player
 from mdplay.states.keys import (
+    Keys,
     Layout,
     hash_key,
     key_at,
@@ -57,31 +58,18 @@ FEW_GAMES, FEW_MOVES = 8, 200  # in plain Python, that show how wide the fields 
 
 
 @kernel(plain_first=True)
-def expand(
-    game: Any,
-    fold: bool,
-    layout: Any,
-    words: int,
-    keys: Any,
-    begin: int,
-    end: int,
-    stop: Any,
-    out_node: Any,
-    out_keys: Any,
-    out_hashes: Any,
-) -> int:
-    """Write the nodes of states begin .. end - 1 and the keys of their followers; return how many these are.
+def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys: Any, out_hashes: Any) -> int:
+    """Write the nodes of states and the keys of their followers; return how many these are.
 
     STOPPED if it was told to; TROUBLE - i if a follower of state i has a field too wide, or a player beyond 1.
-    ``keys`` and ``out_node`` begin with state ``begin``; ``out_keys`` has room for as many followers as masks
-    have bits.
+    ``out_keys`` has room for as many followers as masks have bits.
     """
-    fields, listed, key = borrow(layout), borrow(keys), borrow(out_keys)
+    listed, fields, words, key = borrow(keys.all_words), borrow(keys.layout), keys.words, borrow(out_keys)
     row, count = np.zeros(width(game), np.uint64), 0
-    for i in range(begin, end):
+    for i in range(len(out_node)):
         if stop[0]:
             return STOPPED
-        s = read_key(game, listed, (i - begin) * words, fields, borrow(row))
+        s = read_key(game, listed, i * words, fields, borrow(row))
         mask, by_chance = choices_of(game, s)
         if no_player(game, s):
             return TROUBLE - i
@@ -96,16 +84,16 @@ def expand(
                 return TROUBLE - i
             put(out_hashes, count, hash_key(key, count * words, words))
             count += 1
-        out_node[i - begin] = (count - first) | game.player(s) << PLAYER_BIT | by_chance << CHANCE_BIT
+        out_node[i] = (count - first) | game.player(s) << PLAYER_BIT | by_chance << CHANCE_BIT
     return count
 
 
 @kernel
-def orbit_sizes(game: Any, layout: Any, words: int, keys: Any, out_size: Any) -> None:
+def orbit_sizes(game: Any, keys: Keys, out_size: Any) -> None:
     """Write how many different images each state has."""
-    row = np.zeros(width(game), np.uint64)
+    listed, fields, row = borrow(keys.all_words), borrow(keys.layout), np.zeros(width(game), np.uint64)
     for i in range(len(out_size)):
-        s = read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))
+        s = read_key(game, listed, i * keys.words, fields, borrow(row))
         same = 0
         for k in range(game.symmetries()):
             same += pack(game, game.image(s, k)) == pack(game, s)
@@ -149,6 +137,11 @@ class States:
         return self.numbering.keys[: len(self) * self.words]
 
     @property
+    def key_list(self) -> Keys:
+        """The keys of all states as kernels take them."""
+        return Keys(self.keys, self.layout.ravel(), self.words)
+
+    @property
     def num_bytes(self) -> int:
         """The memory that states, index and edges take."""
         arrays = (self.keys, self.node, self.target, self.numbering.index)
@@ -173,7 +166,7 @@ class States:
         """Return how many positions each state stands for."""
         sizes = np.ones(len(self), np.uint16)
         if self.fold:
-            orbit_sizes(native(self.game), self.layout.ravel(), self.words, self.keys, sizes)
+            orbit_sizes(native(self.game), self.key_list, sizes)
         return sizes
 
 
@@ -325,19 +318,10 @@ class Enumeration:
     def _expand(self, thread: int) -> None:
         numbering, words = self.numbering, self.numbering.words
         begin, end = (min(numbering.known, self.done + i * self.chunk) for i in (thread, thread + 1))
-        keys, node = numbering.keys[begin * words : end * words], self.node[begin:end]
-        given = (
-            self._native,
-            self.fold,
-            self.layout.ravel(),
-            words,
-            keys,
-            begin,
-            end,
-            self._watch.stop,
-            node,
-        )
-        numbering.counts[thread] = expand(*given, *numbering.block(thread, (end - begin) * self._mask_size))
+        keys = Keys(numbering.keys[begin * words : end * words], self.layout.ravel(), words)
+        block = numbering.block(thread, (end - begin) * self._mask_size)
+        count = expand(self._native, self.fold, keys, self._watch.stop, self.node[begin:end], *block)
+        numbering.counts[thread] = count - begin if count <= TROUBLE else count
 
     def _make_room(self) -> None:
         """Look at what was expanded, and see that there is room for all of it."""

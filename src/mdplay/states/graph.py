@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,15 +24,25 @@ from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.states.choices import choices_of, no_chance
 from mdplay.states.enumeration import DEGREE, States, enumerate_states
-from mdplay.states.keys import read_key
+from mdplay.states.keys import Keys, read_key
 from mdplay.states.memory import available
-from mdplay.states.walks import Floats, Integers, lengths, preorder
+from mdplay.states.walks import Floats, Integers, has_cycle, lengths, preorder
 
 CHANCE, END = 2, 3
 MAX_STATES = 50_000_000
 NOWHERE = -1
 
 Opponent = str | Callable[[Any], int | Mapping[int, float]]
+
+
+class Edges(NamedTuple):
+    """What kernels over a graph take of it."""
+
+    first_edge: Integers
+    target: Integers
+    kind: Integers
+    chance: Floats
+    points: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +64,11 @@ class GameGraph:
         return self.states.target
 
     @property
+    def edges(self) -> Edges:
+        """The arrays that kernels take."""
+        return Edges(self.first_edge, self.target, self.kind, self.chance, self.points)
+
+    @property
     def num_states(self) -> int:
         """The number of states, ends included."""
         return len(self.kind)
@@ -73,6 +88,11 @@ class GameGraph:
     def owner(self) -> Integers:
         """The state of every edge."""
         return np.repeat(np.arange(self.num_states, dtype=np.int64), lengths(self.first_edge))
+
+    @cached_property
+    def has_cycle(self) -> bool:
+        """Whether the game can come back to a state."""
+        return has_cycle(self.first_edge, self.target)
 
     def preorder(self) -> Integers:
         """Return the states in the order in which a depth-first search, lowest action first, meets them."""
@@ -132,8 +152,8 @@ def _described(states: States) -> GameGraph:
     first_edge = np.zeros(count + 1, np.int64)
     np.cumsum(states.node & DEGREE, out=first_edge[1:])
     watch = Watch()
-    given = (states.layout.ravel(), states.words, states.keys, watch.stop)
-    task = partial(describe, native(game), *given, kind, result, action, points, chance)
+    given = (native(game), states.key_list, watch.stop)
+    task = partial(describe, *given, kind, result, action, points, chance)
     broken = watch.run([task])[0]
     if broken != NOWHERE:
         state = states.state(broken)
@@ -145,9 +165,7 @@ def _described(states: States) -> GameGraph:
 @kernel(plain_first=True)
 def describe(
     game: Any,
-    layout: Any,
-    words: int,
-    keys: Any,
+    keys: Keys,
     stop: Any,
     out_kind: Any,
     out_result: Any,
@@ -159,11 +177,12 @@ def describe(
 
     The edges are as many as the enumeration found, unless a rule changes its answer: that is looked for.
     """
+    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
     row, edge = np.zeros(width(game), np.uint64), 0
     for i in range(len(out_kind)):
         if stop[0]:
             return NOWHERE
-        s = read_key(game, borrow(keys), i * words, borrow(layout), borrow(row))
+        s = read_key(game, listed, i * words, fields, borrow(row))
         mask, by_chance = choices_of(game, s)
         mover, fair, total = game.player(s), True, 0.0
         out_kind[i] = CHANCE if by_chance else mover if nonempty(mask) else END

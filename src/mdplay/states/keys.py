@@ -17,7 +17,7 @@ are probed in order.  Tables and keys are flat arrays, ``borrow`` in kernels.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ from mdplay.game import Game
 
 Layout = NDArray[np.int64]
 WORD_BITS = 64
+
+
+class Keys(NamedTuple):
+    """A list of keys as kernels take it: all their words, where the fields are in them, the words of one key."""
+
+    all_words: NDArray[np.int64]
+    layout: NDArray[np.int64]  # the rows one after the other
+    words: int
 
 
 def layout_of(widths: Sequence[int]) -> Layout:

@@ -17,7 +17,7 @@ from the keys, which takes no second one beside it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,19 +59,44 @@ def belongs(h: Any, parts: int) -> bool:
     return parts >> int(h >> PART_SHIFT) & 1 != 0
 
 
+class Index(NamedTuple):
+    """The index as kernels take it, and how many bits of an entry are the number."""
+
+    slots: NDArray[np.uint32]
+    number_bits: int
+
+
+class Listed(NamedTuple):
+    """The numbered keys, with room for more, how many there are, and the words of each."""
+
+    keys: NDArray[np.int64]
+    known: int
+    words: int
+
+
+class Blocks(NamedTuple):
+    """The blocks of a round: block i begins at place i * BLOCK_ROOM and has ``counts[i]`` keys.
+
+    Each place has a key, its hash and, once it is found, its number, ``known`` + place for a new key.
+    """
+
+    counts: NDArray[np.int64]
+    keys: NDArray[np.int64]
+    hashes: NDArray[np.uint64]
+    numbers: NDArray[np.uint32]
+
+
 @part
-def find_slot(
-    index: Any, num_slots: int, h: Any, number_bits: int, listed: int, keys: Any, fresh: Any, at: int, words: int
-) -> int:
+def find_slot(index: Index, h: Any, keys: Any, listed: int, fresh: Any, at: int, words: int) -> int:
     """Return the slot of the key at place ``at`` of ``fresh``, or the free one where it belongs.
 
     Numbers below ``listed`` have their keys in ``keys``; the others are places of ``fresh``.
     """
-    size, low = num_slots >> PART_BITS, (1 << number_bits) - 1
-    slot, tag = slot_of(h, num_slots), tag_of(h, number_bits)
+    table, num_slots, low = borrow(index.slots), len(index.slots), (1 << index.number_bits) - 1
+    size, slot, tag = num_slots >> PART_BITS, slot_of(h, num_slots), tag_of(h, index.number_bits)
     begin = slot & ~(size - 1)
     while True:
-        entry = int(get(index, slot))
+        entry = int(get(table, slot))
         if entry == 0:
             return slot
         if entry & ~low == tag:
@@ -88,37 +113,25 @@ def find_slot(
 
 @kernel(plain_first=True)
 def find_keys(
-    parts: int,
-    index: Any,
-    number_bits: int,
-    known: int,
-    keys: Any,
-    words: int,
-    counts: Any,
-    fresh: Any,
-    hashes: Any,
-    first: int,
-    numbers: Any,
-    out_numbers: Any,
-    out_new: Any,
+    parts: int, index: Index, listed: Listed, blocks: Blocks, first: int, out_numbers: Any, out_new: Any
 ) -> None:
     """Find the keys of all blocks that belong to these parts; ``out_new[block]`` counts those met first there.
 
-    Alone, a thread writes numbers to ``out_numbers`` from place ``first`` on.  Otherwise to ``numbers``, place by
-    place, ``known`` + place for a new key, whose hash gives way to its slot; the bits that tell its part stay,
-    since others read them.
+    Alone, a thread writes numbers to ``out_numbers`` from place ``first`` on.  Otherwise to those of the blocks;
+    the hash of a new key gives way to its slot; the bits that tell its part stay, since others read them.
 
     Why every access is inside: a block has at most ``BLOCK_ROOM`` keys; the index has free slots for all keys of
-    the blocks, and ``keys`` room for them; ``find_slot`` stays in a part, which has free slots too, since hashes
+    the blocks, and ``listed`` room for them; ``find_slot`` stays in a part, which has free slots too, since hashes
     spread keys evenly: the caller leaves a quarter of the slots free.
     """
-    table, listed_keys, key = borrow(index), borrow(keys), borrow(fresh)
-    num_slots, low = len(index), (1 << number_bits) - 1
-    alone, found, at = parts == ALL_PARTS, known, first
-    listed = 1 << ENTRY_BITS if alone else known
-    for block in range(len(counts)):
+    table, num_slots, number_bits = borrow(index.slots), len(index.slots), index.number_bits
+    keys, known, words = borrow(listed.keys), listed.known, listed.words
+    fresh, hashes, numbers = borrow(blocks.keys), borrow(blocks.hashes), borrow(blocks.numbers)
+    alone, found, at, low = parts == ALL_PARTS, known, first, (1 << number_bits) - 1
+    in_keys = 1 << ENTRY_BITS if alone else known
+    for block in range(len(blocks.counts)):
         begin, new = block * BLOCK_ROOM, 0
-        end = begin + counts[block]
+        end = begin + blocks.counts[block]
         for ahead in range(begin, end + SLOT_AHEAD):
             if ahead < end:
                 h = U64(get(hashes, ahead))
@@ -129,14 +142,14 @@ def find_keys(
                 if belongs(h, parts):
                     number = (int(get(table, slot_of(h, num_slots))) & low) - 1
                     if 0 <= number < known:
-                        prefetch(listed_keys, number * words)
+                        prefetch(keys, number * words)
             place = ahead - SLOT_AHEAD
             if place < begin:
                 continue
             h = U64(get(hashes, place))
             if not belongs(h, parts):
                 continue
-            slot = find_slot(table, num_slots, h, number_bits, listed, listed_keys, key, place, words)
+            slot = find_slot(index, h, keys, in_keys, fresh, place, words)
             number = (int(get(table, slot)) & low) - 1
             if number < 0:
                 new += 1
@@ -144,7 +157,7 @@ def find_keys(
                 put(table, slot, tag_of(h, number_bits) | number + 1)
                 if alone:
                     for j in range(words):
-                        put(listed_keys, number * words + j, get(key, place * words + j))
+                        put(keys, number * words + j, get(fresh, place * words + j))
                     found += 1
                 else:
                     put(hashes, place, h >> PART_SHIFT << PART_SHIFT | U64(slot))
@@ -157,23 +170,12 @@ def find_keys(
 
 
 @kernel
-def number_block(
-    block: int,
-    first: int,
-    index: Any,
-    number_bits: int,
-    known: int,
-    keys: Any,
-    words: int,
-    counts: Any,
-    fresh: Any,
-    hashes: Any,
-    numbers: Any,
-) -> None:
+def number_block(block: int, first: int, index: Index, listed: Listed, blocks: Blocks) -> None:
     """Give the new keys of a block their numbers from ``first`` on; these take the places of their slots."""
-    table, low = borrow(index), (1 << number_bits) - 1
-    for place in range(block * BLOCK_ROOM, block * BLOCK_ROOM + counts[block]):
-        if int(get(numbers, place)) == known + place:
+    table, low, words = borrow(index.slots), (1 << index.number_bits) - 1, listed.words
+    keys, fresh, hashes = borrow(listed.keys), borrow(blocks.keys), borrow(blocks.hashes)
+    for place in range(block * BLOCK_ROOM, block * BLOCK_ROOM + blocks.counts[block]):
+        if int(get(blocks.numbers, place)) == listed.known + place:
             for j in range(words):
                 put(keys, first * words + j, get(fresh, place * words + j))
             slot = int(U64(get(hashes, place)) & SLOT_BITS)
@@ -183,21 +185,19 @@ def number_block(
 
 
 @kernel
-def link_block(
-    block: int, known: int, counts: Any, hashes: Any, numbers: Any, first: int, out_numbers: Any
-) -> None:
+def link_block(block: int, known: int, blocks: Blocks, first: int, out_numbers: Any) -> None:
     """Write the numbers of a block from place ``first`` on."""
-    begin = block * BLOCK_ROOM
-    for i in range(counts[block]):
+    begin, numbers = block * BLOCK_ROOM, borrow(blocks.numbers)
+    for i in range(blocks.counts[block]):
         number = int(get(numbers, begin + i))
-        put(out_numbers, first + i, number if number < known else int(get(hashes, number - known)))
+        put(out_numbers, first + i, number if number < known else int(get(blocks.hashes, number - known)))
 
 
 @kernel(plain_first=True)
-def fill_index(parts: int, index: Any, number_bits: int, known: int, keys: Any, words: int) -> None:
+def fill_index(parts: int, index: Index, listed: Listed) -> None:
     """Write the keys of these parts into an empty index, each a few steps after its slot was asked for."""
-    num_slots, size = len(index), len(index) >> PART_BITS
-    table, listed = borrow(index), borrow(keys)
+    table, num_slots, size = borrow(index.slots), len(index.slots), len(index.slots) >> PART_BITS
+    keys, known, words = borrow(listed.keys), listed.known, listed.words
     waiting = np.zeros(SLOT_AHEAD, np.uint64)
     for i in range(known + SLOT_AHEAD):
         if i >= SLOT_AHEAD:
@@ -207,19 +207,19 @@ def fill_index(parts: int, index: Any, number_bits: int, known: int, keys: Any, 
                 begin = slot & ~(size - 1)
                 while get(table, slot) != 0:
                     slot = begin | (slot + 1) & (size - 1)
-                put(table, slot, tag_of(h, number_bits) | i - SLOT_AHEAD + 1)
+                put(table, slot, tag_of(h, index.number_bits) | i - SLOT_AHEAD + 1)
         if i < known:
-            h = hash_key(listed, i * words, words)
+            h = hash_key(keys, i * words, words)
             put(waiting, i % SLOT_AHEAD, h)
             prefetch(table, slot_of(h, num_slots))
 
 
 @kernel(plain_first=True, writes=False)
-def number_of(index: Any, number_bits: int, keys: Any, words: int, key: Any) -> int:
+def number_of(index: Index, listed: Listed, key: Any) -> int:
     """Return the number of a key, or -1."""
-    h = hash_key(key, 0, words)
-    slot = find_slot(index, len(index), h, number_bits, 1 << ENTRY_BITS, keys, key, 0, words)
-    return (int(index[slot]) & (1 << number_bits) - 1) - 1
+    keys, words = borrow(listed.keys), listed.words
+    slot = find_slot(index, hash_key(borrow(key), 0, words), keys, 1 << ENTRY_BITS, borrow(key), 0, words)
+    return (int(index.slots[slot]) & (1 << index.number_bits) - 1) - 1
 
 
 def reserve(count: int, dtype: Any) -> NDArray[Any]:
@@ -282,25 +282,33 @@ class Numbering:
 
     def fill(self, parts: int = ALL_PARTS) -> None:
         """Write what is known into the index, these parts of it."""
-        keys = self.keys[: self.known * self.words]
         run = fill_index if parts == ALL_PARTS else fill_index.compiled_first
-        run(parts, self.index, self.number_bits, self.known, keys, self.words)
+        run(parts, self._index(), self._listed(self.known))
+
+    def _index(self) -> Index:
+        return Index(self.index, self.number_bits)
+
+    def _listed(self, room: int) -> Listed:
+        """Return the keys with room for so many in all."""
+        return Listed(self.keys[: room * self.words], self.known, self.words)
 
     # ---------------------------------------------------------------- the steps of a round, a thread each
     def find_alone(self, first: int, out_numbers: NDArray[np.uint32]) -> None:
         """Find and number the keys of the first block, the only one."""
-        count, words = int(self.counts[0]), self.words
-        keys, fresh = self.keys[: (self.known + count) * words], self.fresh[: count * words]
-        shared = (self.index, self.number_bits, self.known, keys, words, self.counts[:1].copy(), fresh)
+        count = int(self.counts[0])
+        fresh, hashes = self.block(0, count)
+        block = Blocks(self.counts[:1].copy(), fresh, hashes, self._numbers[:1])
         found, new = out_numbers[first : first + count], np.zeros(1, np.int64)
-        find_keys(ALL_PARTS, *shared, self.hashes[:count], 0, self._numbers[:1], found, new)
+        find_keys(ALL_PARTS, self._index(), self._listed(self.known + count), block, 0, found, new)
         self._new[0, 0] = new[0]
+
+    def _blocks(self) -> Blocks:
+        return Blocks(self.counts, self.fresh, self.hashes, self._numbers)
 
     def find(self, thread: int) -> None:
         """Find the keys of all blocks, the parts of a thread; ``number`` and ``link`` follow."""
-        shared = (self.index, self.number_bits, self.known, self.keys, self.words, self.counts, self.fresh)
-        tail = (self.hashes, 0, self._numbers, self._numbers, self._new[thread])
-        find_keys.compiled_first(self.parts[thread], *shared, *tail)
+        given = (self._index(), self._listed(self.room), self._blocks())
+        find_keys.compiled_first(self.parts[thread], *given, 0, self._numbers, self._new[thread])
 
     @property
     def num_new(self) -> int:
@@ -310,13 +318,12 @@ class Numbering:
     def number(self, thread: int) -> None:
         """Give the new keys of a thread's block their numbers."""
         first = self.known + int(self._new.sum(axis=0)[:thread].sum())
-        shared = (self.index, self.number_bits, self.known, self.keys, self.words, self.counts, self.fresh)
-        number_block(thread, first, *shared, self.hashes, self._numbers)
+        number_block(thread, first, self._index(), self._listed(self.room), self._blocks())
 
     def link(self, thread: int, first: int, out_numbers: NDArray[np.uint32]) -> None:
         """Write the numbers of a thread's block."""
         first += int(self.counts[:thread].sum())
-        link_block(thread, self.known, self.counts, self.hashes, self._numbers, first, out_numbers)
+        link_block(thread, self.known, self._blocks(), first, out_numbers)
 
     def end_round(self) -> None:
         """Count the new keys among the known."""
@@ -325,6 +332,5 @@ class Numbering:
 
     def number_of(self, key: NDArray[np.int64]) -> int | None:
         """Return the number of a key; None if it is not among them."""
-        keys = self.keys[: self.known * self.words]
-        found = int(number_of(self.index, self.number_bits, keys, self.words, key))
+        found = int(number_of(self._index(), self._listed(self.known), key))
         return None if found < 0 else found

@@ -33,7 +33,7 @@ from mdplay.states.enumeration import (
     widths_among,
     widths_needed,
 )
-from mdplay.states.keys import Layout, key_at, key_of, keys_of, layout_of, num_words, packed_of, state_of
+from mdplay.states.keys import Keys, Layout, key_at, key_of, keys_of, layout_of, num_words, packed_of, state_of
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
 
 MAX_POSITIONS = 1 << 26
@@ -95,13 +95,12 @@ class Plies:
         chunk = chunk_of(self.game)
         for begin in range(0, len(layer), chunk):
             end = min(len(layer), begin + chunk)
-            keys = layer.keys[begin * words : end * words]
-            given = (native(self.game), self.fold, layer.layout.ravel(), words, keys, begin, end, watch.stop)
+            keys = Keys(layer.keys[begin * words : end * words], layer.layout.ravel(), words)
             out = numbering.block(0, (end - begin) * mask_size(self.game))
-            count = int(expand(*given, node[begin:end], *out))
+            count = int(expand(native(self.game), self.fold, keys, watch.stop, node[begin:end], *out))
             if count < 0:
                 if count != STOPPED:
-                    self._widen(TROUBLE - count)
+                    self._widen(begin + TROUBLE - count)
                 return None
             total += float((node[begin:end] & DEGREE).astype(np.float64) @ layer.paths[begin:end])
             self._refuse(numbering.known, total)

@@ -1,4 +1,5 @@
 import re
+from dataclasses import dataclass
 
 import pytest
 
@@ -98,6 +99,20 @@ def test_a_match_of_a_game_that_repeats_ends_with_draws_by_the_limit():
     assert {len(record.events) for record in short.records} == {6}
 
 
+@dataclass(frozen=True)
+class Fleeing(Pacing):
+    endless = -1
+
+
+def test_a_game_called_off_is_worth_endless_play():
+    game = Fleeing()
+    record = play(game, Back(game), Back(game), max_moves=5)
+    assert (record.result, record.by_limit) == (-1.0, True)
+    assert Record.from_json(record.to_json(), game) == record
+    found = match(game, Back(game), Back(game), games=4, openings="none")
+    assert (found.tally.wins, found.tally.draws, found.tally.losses) == (2, 0, 2)  # each is player 2 twice
+
+
 def test_a_game_called_off_is_recorded_as_such():
     game = Pacing()
     record = play(game, Back(game), Back(game), max_moves=5)
@@ -123,4 +138,4 @@ def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_pa
     source = (ROOT / "tests" / "checking" / "test_limits.py").read_text()
     path = write(tmp_path, "pacing.py", source)
     answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
-    assert "4 games were drawn by the limit of moves (--max-moves)" in answer.out.splitlines()
+    assert "4 games were called off by the limit of moves (--max-moves)" in answer.out.splitlines()

@@ -105,7 +105,7 @@ def _ended(place: str, record: Record, head: Node, first: str, resigned: str | N
         return record
     winner, plus, how = told.partition("+")
     if told == "Void":
-        return replace(record, result=end.total, by_limit=True)
+        return replace(record, result=end.total_if_endless, by_limit=True)
     if resigned is None and not (plus and winner in tuple(COLOURS) and how[:1] in ("R", "F", "T")):
         return record
     loser = int(resigned != first) if resigned else int(winner == first)

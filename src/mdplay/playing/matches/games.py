@@ -80,7 +80,7 @@ def play_game(
     finally:
         for agent in agents:
             leave(agent)
-    return record(position.events, position.total, by_limit=not over)
+    return record(position.events, position.total if over else position.total_if_endless, by_limit=not over)
 
 
 def _next_event(

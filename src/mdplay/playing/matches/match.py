@@ -184,9 +184,9 @@ def match(
     by so many of its workers, by default one for each core.  The games are the same.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
-    again.  A game that is not over after ``max_moves`` moves is called off: a draw, unless points were earned.  By
-    default that happens only to games that come back to a position, after ten times the mean length or as the
-    game says.  Raise AgentError when an agent raises or chooses what is not legal.
+    again.  A game that is not over after ``max_moves`` moves is called off: the points earned so far count, and
+    what endless play is worth.  By default that happens only to games that come back to a position, after ten
+    times the mean length or as the game says.  Raise AgentError when an agent raises or chooses what is not legal.
 
     ``move_seconds``: an agent whose move takes longer, or that raises, dies or chooses what is not legal, loses
     the game, and the match goes on (``MatchResult.forfeits``).  An engine that fails always loses so.
