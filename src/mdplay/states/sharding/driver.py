@@ -1,8 +1,8 @@
 """Enumerate the states of a game in shards, each in a worker of an engine.
 
 A state belongs to the shard that its hash names.  Round after round each shard finds the followers of its next
-states and hands those of others on, from worker to worker; the driver sees counts alone.  All shards finish a *level*,
-the states of one ply, before the next one begins, so levels are those of a breadth-first search.
+states and hands those of others on, from worker to worker; the driver sees counts alone.  All shards finish a
+*level*, the states of one ply, before the next one begins, so levels are those of a breadth-first search.
 
 Every shard writes what it found (mdplay.states.sharding.log): a worker that is killed makes its shard again from
 there and does the round again, and who runs the same enumeration in the same folder goes on where it was.
@@ -58,15 +58,14 @@ def count_states(
     memory: int | None = None,
     show: Show | None = None,
 ) -> Count:
-    """Enumerate all states that one (default: the start) reaches, by the workers of an engine; return what they are.
+    """Count all states that one (default: the start) reaches, by the workers of an engine.
 
-    There are as many ``shards`` as workers unless told otherwise.  ``folder`` is where the keys are kept, and whence
-    an enumeration that was cut off goes on; all workers must see it.  ``memory`` is what each shard may take, in
-    bytes; by default all together take most of what is free here.
+    There are as many ``shards`` as workers unless told otherwise.  ``folder`` is where the keys are kept, and
+    whence an enumeration that was cut off goes on; all workers must see it.  ``memory`` is what each shard may
+    take, in bytes; by default all together take most of what is free here.
     """
-    with enumerated(
-        game, engine, state, fold=fold, shards=shards, folder=folder, memory=memory, show=show
-    ) as found:
+    how: dict[str, Any] = {"fold": fold, "shards": shards, "folder": folder, "memory": memory, "show": show}
+    with enumerated(game, engine, state, **how) as found:
         return found.count()
 
 

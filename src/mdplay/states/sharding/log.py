@@ -3,8 +3,8 @@
     FOLDER/NUMBER.keys      the keys in the order in which they were found, 64-bit words
     FOLDER/NUMBER.rounds    a row a round: how far the shard was at its end, see `Progress`
 
-The row of a round is written after its keys.  So the keys of a round without a row belong to work cut off, which is
-done again.
+The row of a round is written after its keys.  So keys of a round without a row belong to work that was cut off and
+is done again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The states of one worker: those whose hashes are its own.
 
-In a round it takes in the keys that others found for it, finds the followers of its next states, numbers those that
-are its own, and hands on the others in a *parcel* for each shard.  A key that it handed on a short while ago is not
-handed on again, which saves most of the traffic.  No edge is kept: the rules tell them again.
+In a round it takes in the keys that others found for it, finds the followers of its next states, numbers those
+that are its own, and hands on the others in a *parcel* for each shard.  A key that it handed on a short while ago
+is not handed on again, which saves much of the traffic.  No edge is kept: the rules tell them again.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class Shard:
         return self._numbering.keys[begin * self._words : end * self._words]
 
     def _take_in(self, keys: Keys) -> None:
-        """Number the keys of a parcel that are this shard's; of the start, others have none."""
+        """Give numbers to the keys of a parcel, as far as they are this shard's own."""
         for begin in range(0, len(keys), BLOCK_ROOM * self._words):
             piece = keys[begin : begin + BLOCK_ROOM * self._words]
             count = len(piece) // self._words
@@ -232,7 +232,7 @@ class Shard:
         return int(sort_out(*whose, *block, self._sent, self._parcels, sizes))
 
     def _number(self, count: int) -> None:
-        """Number the first keys of the block."""
+        """Give numbers to the first keys of the block."""
         numbering = self._numbering
         most = numbering.known + count
         if not numbering.has_slots(most):
@@ -240,10 +240,8 @@ class Shard:
             numbering.fill()
         used = numbering.known * 8 * self._words + numbering.index.nbytes
         if used > self._sharding.memory or most > numbering.room:
-            limit = in_words(self._sharding.memory)
-            raise LimitError(
-                f"a shard of {numbering.known:,} states needs more memory than {limit}, which may be used"
-            )
+            what = f"a shard of more than {numbering.known:,} states"
+            raise LimitError(f"{what} needs more memory than {in_words(self._sharding.memory)}, which may be used")
         numbering.counts[0] = count
         numbering.find_alone(0, self._numbers)
         numbering.end_round()
