@@ -123,8 +123,8 @@ def enumerated(
 
 def _run(actors: Actors, game: Game[Any], show: Show | None) -> int | list[int]:
     """Do rounds until all states are found; return how many there were, or wider widths of the fields."""
-    rounds, parcels = min(actors.call("rounds")), None
-    told: list[Told] = []
+    rounds: int = min(actors.call("rounds"))
+    parcels, told = None, list[Told]()
     if rounds:
         parcels, told = actors.scatter("again", rounds)
     while not told or any(one.sent or one.progress.known > one.progress.done for one in told):

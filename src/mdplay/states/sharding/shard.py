@@ -118,7 +118,7 @@ def hash_keys(words: int, count: int, keys: Any, out_hashes: Any) -> None:
         put(out_hashes, i, hash_key(listed, i * words, words))
 
 
-@kernel(writes=False)
+@kernel
 def digest_of(words: int, keys: Any) -> int:
     """Return the sum of the hashes of keys: the same in whatever order they are."""
     listed, total = borrow(keys), U64(0)
