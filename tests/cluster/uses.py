@@ -6,7 +6,9 @@ from tempfile import TemporaryDirectory
 from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.solving.proof.book import make_book
+from mdplay.games.qubic.replies import prove_replies
 from mdplay.states.sharding.driver import count_states
+from tests.games.qubic.test_proof import SMALL, WIDE
 from tests.mdp.sharding.test_driver import garnet
 from tests.playing.players import named
 
@@ -49,4 +51,8 @@ def of_states(engine):
     return repr(count_states(make("tic-tac-toe"), engine or "serial", shards=2)).encode()
 
 
-USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan, of_states]
+def of_proof(engine):
+    return prove_replies(engine or "serial", settings=SMALL, start=WIDE).book.text().encode()
+
+
+USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan, of_states, of_proof]
