@@ -38,7 +38,7 @@ def test_workers_that_die_change_nothing(tmp_path):
     game = make(FOUR)
     with enumerated(game, "processes", shards=2, folder=tmp_path, make=Mortal) as found:
         assert found.count() == in_one_process(game)
-    assert {path.name for path in tmp_path.glob("1.*er*")} >= {"1.before", "1.after"}
+    assert (tmp_path / "1.before").exists() and (tmp_path / "1.after").exists()
 
 
 def test_an_enumeration_that_was_cut_off_goes_on_and_ends_in_the_same_files(tmp_path):
