@@ -5,8 +5,8 @@ from tempfile import TemporaryDirectory
 
 from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
-from mdplay.solving.proof.book import make_book
 from mdplay.games.qubic.replies import prove_replies
+from mdplay.solving.proof.book import make_book
 from mdplay.states.sharding.driver import count_states
 from tests.games.qubic.test_proof import SMALL, WIDE
 from tests.mdp.sharding.test_driver import garnet
