@@ -92,10 +92,11 @@ def measure(game: Game, engine: Engine, shards: int, kills: int = 0) -> Count:
             Thread(target=kill, args=(folder, kills, shards, dead), daemon=True).start()
         with enumerated(game, engine, shards=shards, folder=folder, show=clock, make=Located) as found:
             count, memory = found.count(), found.actors.call("memory")
+            traffic = found.sent * found.sharding.start.nbytes / len(count)
     print(
         f"{shards} shards, {len(dead)} workers killed: {len(count):,} states, {count.edges:,} edges, "
         f"{clock.rounds} rounds, {clock.seconds:.1f} s, {len(count) / clock.seconds / 1e6:.2f} M states/s, "
-        f"digest {count.digest:x}, MB of each worker {memory}",
+        f"{traffic:.1f} bytes sent a state, digest {count.digest:x}, MB of each worker {memory}",
         flush=True,
     )
     return count

@@ -72,8 +72,9 @@ def count_states(
 class Enumerated:
     """All states of a game, in the shards where they were found."""
 
-    def __init__(self, actors: Actors, sharding: Sharding, rounds: int) -> None:
+    def __init__(self, actors: Actors, sharding: Sharding, rounds: int, sent: int) -> None:
         self.actors, self.sharding, self.rounds = actors, sharding, rounds
+        self.sent = sent  # keys that went from shard to shard, since this program began
 
     def count(self) -> Count:
         """Return what was found."""
@@ -113,30 +114,33 @@ def enumerated(
             actors = chosen.actors(make, count, sharding)
             try:
                 found = _run(actors, game, show)
-                if isinstance(found, int):
-                    yield Enumerated(actors, sharding, found)
+                if isinstance(found, tuple):
+                    yield Enumerated(actors, sharding, *found)
                     return
                 layout = _begin_anew(place, found)
             finally:
                 actors.close()
 
 
-def _run(actors: Actors, game: Game[Any], show: Show | None) -> int | list[int]:
-    """Do rounds until all states are found; return how many there were, or wider widths of the fields."""
+def _run(actors: Actors, game: Game[Any], show: Show | None) -> tuple[int, int] | list[int]:
+    """Do rounds until all states are found; return how many there were, and the keys sent.
+
+    Where keys turn out too narrow, return the widths that the fields need.
+    """
     rounds: int = min(actors.call("rounds"))
-    parcels, told = None, list[Told]()
+    parcels, told, sent = None, list[Told](), 0
     if rounds:
         parcels, told = actors.scatter("again", rounds)
     while not told or any(one.sent or one.progress.known > one.progress.done for one in told):
         parcels, told = actors.scatter("step", rounds, parcels, all(one.at_level_end for one in told))
-        rounds += 1
+        rounds, sent = rounds + 1, sent + sum(one.sent for one in told)
         if wider := [one.wider for one in told if one.wider is not None]:
             return [max(widths) for widths in zip(*wider, strict=True)]
         known = sum(one.progress.known for one in told)
         refuse_thin(game, told[0].progress.level, known)
         if show is not None:
             show(known)
-    return rounds
+    return rounds, sent
 
 
 def _identified(folder: Path, recipe: Recipe, fold: bool, layout: Layout, start: Any, shards: int) -> Layout:
