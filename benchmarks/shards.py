@@ -13,6 +13,7 @@ import argparse
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from mdplay.engines import using
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.model import Model
 from mdplay.mdp.planning.planner import plan
+from mdplay.mdp.sharding import driver
 from mdplay.mdp.sharding.driver import plan_sharded
 from mdplay.mdp.sharding.shard import Shard
 from mdplay.mdp.sharding.shards import Rows, Shards, even_cuts
@@ -32,7 +34,8 @@ def rows_of(number: int, shards: Shards, choices: int, branches: int) -> Rows:
     rng = np.random.default_rng(number)
     begin, end = shards.span(number)
     count = (end - begin) * choices
-    weights = rng.random((count, branches)) + 0.01
+    weights = rng.random((count, branches))
+    weights += 0.01  # in place: a large shard needs most of the memory there is
     weights /= weights.sum(axis=1, keepdims=True)
     arrays = ModelArrays(
         np.arange(end - begin + 1, dtype=np.uint32) * np.uint32(choices),
@@ -45,14 +48,29 @@ def rows_of(number: int, shards: Shards, choices: int, branches: int) -> Rows:
     return Rows(arrays, np.tile(np.arange(choices, dtype=np.uint8), end - begin))
 
 
-class MeasuredShard(Shard):
-    """A shard that knows how much memory its process takes."""
+class Memory:
+    """The anonymous memory of this process, in MB: what it is every 20 ms, and the most of it in a file."""
 
-    def memory(self) -> dict[str, int]:
-        lines = dict(
-            line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":" in line
-        )
-        return {name: int(lines[name].split()[0]) // 1024 for name in ("RssAnon", "RssFile", "VmHWM")}
+    def __init__(self, path: Path) -> None:
+        self._path, self.most = path, 0
+        Thread(target=self._watch, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            lines = Path("/proc/self/status").read_text().splitlines()
+            found = next(line for line in lines if line.startswith("RssAnon:"))
+            if (size := int(found.split()[1]) // 1024) > self.most:
+                self.most = size
+                self._path.write_text(str(size))
+            time.sleep(0.02)
+
+
+class MeasuredShard(Shard):
+    """A shard that writes down how much memory its process takes."""
+
+    def __init__(self, number: int, shards: Shards) -> None:
+        self._memory = Memory(shards.folder / f"{number}.peak")
+        super().__init__(number, shards)
 
 
 def whole(shards: Shards) -> Model:
@@ -102,7 +120,9 @@ def main() -> None:
     parser.add_argument("--engine", default="ray")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
+    driver.Shard = MeasuredShard  # in the workers too: it goes there by its class
     with TemporaryDirectory() as temporary:
         shards = Shards(given.folder or Path(temporary), even_cuts(given.states, given.shards), DISCOUNT)
         began = time.perf_counter()
@@ -112,23 +132,25 @@ def main() -> None:
             f"{given.states * given.choices * given.branches:,} transitions in {time.perf_counter() - began:.1f} s"
         )
         with using(given.engine, given.shards) as engine:
-            for turn in ("first", "second"):
+            for turn in range(given.rounds):
                 found = plan_sharded(shards, engine)
+                peaks = [(shards.folder / f"{number}.peak").read_text() for number in range(given.shards)]
                 print(
-                    f"{given.engine}, {given.shards} shards, {turn} time: {found.seconds:.2f} s, "
-                    f"{found.iterations} sweeps, gap {found.gap:.2g}, closed {found.closed}"
+                    f"{given.engine}, {given.shards} shards, run {turn + 1}: {found.seconds:.2f} s, "
+                    f"{found.iterations} sweeps, gap {found.gap:.2g}, closed {found.closed}; "
+                    f"anonymous peak of each worker: {' '.join(peaks)} MB",
+                    flush=True,
                 )
-            actors = engine.actors(MeasuredShard, given.shards, shards)
-            held, _ = actors.exchange("sweep", None, False, True)
-            actors.exchange("sweep", held, False, True)
-            print("MB of each worker after two sweeps over all choices:", actors.call("memory"))
-            actors.close()
         print(f"largest residual of {SAMPLE} states a shard: {worst_residual(shards, found.value):.2g}")
         if given.single:
-            model = whole(shards)
-            for turn in ("first", "second"):
+            memory, model = Memory(shards.folder / "single.peak"), whole(shards)
+            for turn in range(given.rounds):
                 one = plan(model)
-                print(f"one process, {turn} time: {one.seconds:.2f} s, {one.iterations} sweeps")
+                print(
+                    f"one process, run {turn + 1}: {one.seconds:.2f} s, {one.iterations} sweeps; "
+                    f"anonymous peak {memory.most} MB",
+                    flush=True,
+                )
             print(
                 f"ratio {found.seconds / one.seconds:.2f}; values differ by {np.abs(found.value - one.value).max():.2g}"
             )

@@ -86,6 +86,12 @@ class Actors(Protocol):
         them is an argument of a later call, where it is the list of them all.
         """
 
+    def scatter(self, method: str, *arguments: Any) -> tuple[Any, list[Any]]:
+        """Call a method that answers a list of parts, one for each actor, and something small.
+
+        As in ``exchange`` the parts stay where they are; in a later call each actor gets the list of those for it.
+        """
+
     def fetch(self, held: Any) -> list[Any]:
         """Return the first parts of an exchange."""
 

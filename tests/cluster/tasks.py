@@ -70,5 +70,10 @@ class Counter:
         self.count += 1
         return np.full(3, self.number), (self.count, None if parts is None else [part.sum() for part in parts])
 
+    def deal(self, parts):
+        """Send a number to each of two actors; tell what was received."""
+        sent = [np.array([10 * self.number + receiver]) for receiver in range(2)]
+        return sent, None if parts is None else [int(part[0]) for part in parts]
+
     def fail(self):
         raise AgentError(f"actor {self.number}", "the agent")

@@ -40,6 +40,15 @@ def test_actors_exchange_large_answers_and_are_made_again_when_they_die(on_ray, 
     actors.close()
 
 
+def test_each_actor_gets_the_parts_that_are_addressed_to_it(on_ray, tmp_path):
+    actors = on_ray.actors(tasks.Counter, 2, tmp_path)
+    addressed, told = actors.scatter("deal", None)
+    assert told == [None, None]
+    _, told = actors.scatter("deal", addressed)
+    assert told == [[0, 10], [1, 11]]
+    actors.close()
+
+
 @pytest.mark.parametrize("use", USES)
 def test_every_use_gives_the_bytes_of_the_serial_engine(on_ray, use):
     assert use(on_ray) == use("serial")

@@ -89,6 +89,15 @@ def test_actors_exchange_large_answers_and_are_made_again_when_they_die(engine, 
     actors.close()
 
 
+def test_each_actor_gets_the_parts_that_are_addressed_to_it(engine, tmp_path):
+    actors = engine.actors(tasks.Counter, 2, tmp_path)
+    addressed, told = actors.scatter("deal", None)
+    assert told == [None, None]
+    _, told = actors.scatter("deal", addressed)
+    assert told == [[0, 10], [1, 11]]
+    actors.close()
+
+
 @pytest.mark.parametrize("use", USES)
 def test_every_use_gives_the_bytes_of_the_serial_engine(engine, use):
     assert use(engine) == use("serial") == use(None)
@@ -150,22 +159,14 @@ def _games_in(results):
 
 @pytest.mark.slow
 def test_twenty_kills_change_nothing(engine):
-    game, agents = make("connect-four"), ("mcts:simulations=2000", "mcts:simulations=500")
-    stop = threading.Event()
+    game, agents = make("connect-four"), ("mcts:simulations=300", "mcts:simulations=100")
     killed = []
 
-    def kill():
-        while not stop.wait(1.0) and len(killed) < 20:
-            for child in active_children()[:1]:
-                os.kill(child.pid, signal.SIGKILL)
-                killed.append(child.pid)
+    def kill(ended):
+        if ended % 5 == 0:
+            child = active_children()[ended % 2]
+            os.kill(child.pid, signal.SIGKILL)
+            killed.append(child.pid)
 
-    killer = threading.Thread(target=kill)
-    killer.start()
-    found = []
-    while len(killed) < 20:
-        found.append(match(game, *agents, games=100, engine=engine))
-    stop.set()
-    killer.join()
-    wanted = match(game, *agents, games=100)
-    assert all(one == wanted for one in found)
+    assert match(game, *agents, games=100, engine=engine, show=kill) == match(game, *agents, games=100)
+    assert len(killed) == 20

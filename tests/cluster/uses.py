@@ -5,7 +5,10 @@ from tempfile import TemporaryDirectory
 
 from mdplay import evaluate, make, match, plan, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
+from mdplay.games.qubic.replies import prove_replies
 from mdplay.solving.proof.book import make_book
+from mdplay.states.sharding.driver import count_states
+from tests.games.qubic.test_proof import SMALL, WIDE
 from tests.mdp.sharding.test_driver import garnet
 from tests.playing.players import named
 
@@ -44,4 +47,12 @@ def of_plan(engine):
     return b"".join(array.tobytes() for array in (found.value, found.lower, found.upper, found.action))
 
 
-USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan]
+def of_states(engine):
+    return repr(count_states(make("tic-tac-toe"), engine or "serial", shards=2)).encode()
+
+
+def of_proof(engine):
+    return prove_replies(engine or "serial", settings=SMALL, start=WIDE).book.text().encode()
+
+
+USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan, of_states, of_proof]

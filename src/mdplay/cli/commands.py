@@ -35,7 +35,7 @@ GROUPS = {
         "new": "Write a starter file for a game of your own.",
         "check": "Check that a game keeps its contract.",
         "perft": "Count paths and positions by depth.",
-        "states": "List the states of a game in which a player moves.",
+        "states": "List the states of a game in which a player moves, or count all.",
     },
     "The rest": {
         "reproduce": "Reproduce the five systems: tables, plots, one HTML page.",

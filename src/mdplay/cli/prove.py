@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import click
 
-from mdplay.cli.common import Number, game_argument, json_option, print_json, progress
+from mdplay.cli.common import THREADS, Number, engine_option, game_argument, json_option, print_json, progress
 from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
 from mdplay.registry import bringers, brought
@@ -20,11 +21,22 @@ from mdplay.registry import bringers, brought
 @click.option("--out", required=True, type=click.Path(path_type=Path), help="The book to write.")
 @click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
 @click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
+@engine_option
+@click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
 @json_option
-def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json: bool) -> None:
+def command(
+    game: Game[Any],
+    out: Path,
+    fresh: bool,
+    save_every: float,
+    engine: str | None,
+    threads: int | None,
+    as_json: bool,
+) -> None:
     """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
 
-    A proof that was stopped or killed goes on from BOOK.checkpoint.  Exit code 1: no proof was found.
+    A proof that was stopped or killed goes on from BOOK.checkpoint; with an engine every answer of the opponent is
+    proved by itself, and BOOK.answers keeps those that are.  Exit code 1: no proof was found.
 
     \b
     Example:
@@ -32,15 +44,16 @@ def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json:
       mdplay verify qubic book.txt
     """
     prove = proof_of(game, "prove")
-    checkpoint = out.with_name(out.name + ".checkpoint")
+    checkpoint = out.with_name(out.name + (".answers" if engine else ".checkpoint"))
     _check_folder(out)
     if fresh:
-        checkpoint.unlink(missing_ok=True)
+        _remove(checkpoint)
     elif checkpoint.exists() and not as_json:
         click.echo(f"going on from {checkpoint}")
     with progress("proving") as show:
         report = None if as_json else _reporter()
-        proof = prove(checkpoint, save_seconds=save_every, pause=report, show=show)
+        how = {"engine": engine, "threads": threads, "save_seconds": save_every, "pause": report, "show": show}
+        proof = prove(checkpoint, **how)
     if proof.book is not None:
         proof.save(out)
     if as_json:
@@ -53,6 +66,13 @@ def command(game: Game[Any], out: Path, fresh: bool, save_every: float, as_json:
         click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({statistics})")
     if proof.book is None:
         raise SystemExit(1)
+
+
+def _remove(checkpoint: Path) -> None:
+    if checkpoint.is_dir():
+        rmtree(checkpoint)
+    else:
+        checkpoint.unlink(missing_ok=True)
 
 
 def proof_of(game: Game[Any], what: str) -> Any:

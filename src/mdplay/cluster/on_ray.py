@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mdplay.cluster.actors import Addressed
 from mdplay.cluster.chunks import Feed, Job, Outcome, do_chunk, sendable
 from mdplay.cluster.executor import Ended, Executor
 from mdplay.cluster.worker import limit_memory
@@ -110,6 +111,11 @@ class Place:
         given = [ray.get(one.references) if isinstance(one, Held) else one for one in arguments]
         return getattr(self._object, method)(*given)
 
+    def scattered(self, method: str, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Call a method that answers parts and something small; return these one by one."""
+        parts, small = self.call(method, arguments)
+        return (*parts, small)
+
 
 class RayActors:
     """Actors (``mdplay.engines.Actors``) of Ray, which makes them again when their workers die."""
@@ -119,13 +125,27 @@ class RayActors:
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of each."""
-        return self.fetch(Held([one.call.remote(method, arguments) for one in self._places]))
+        return self.fetch(Held(self._begin("call", 1, method, arguments)))
 
     def exchange(self, method: str, *arguments: Any) -> tuple[Any, list[Any]]:
         """Call a method of each that answers a pair; the first parts stay in the object store."""
-        pairs = [one.call.options(num_returns=2).remote(method, arguments) for one in self._places]
+        pairs = self._begin("call", 2, method, arguments)
         smalls = self.fetch(Held([small for _, small in pairs]))
         return Held([large for large, _ in pairs]), smalls
+
+    def scatter(self, method: str, *arguments: Any) -> tuple[Any, list[Any]]:
+        """Call a method of each that answers parts, one for each actor, and something small; parts stay there."""
+        answers = self._begin("scattered", len(self._places) + 1, method, arguments)
+        smalls = self.fetch(Held([small for *_, small in answers]))
+        return Addressed([parts for *parts, _ in answers]), smalls
+
+    def _begin(self, how: str, returns: int, method: str, arguments: tuple[Any, ...]) -> list[Any]:
+        """Let each actor begin; return what stands for its answers, a list if there are several."""
+        begun = []
+        for number, place in enumerate(self._places):
+            given = tuple(Held(one.to(number)) if isinstance(one, Addressed) else one for one in arguments)
+            begun.append(getattr(place, how).options(num_returns=returns).remote(method, given))
+        return begun
 
     def fetch(self, held: Any) -> list[Any]:
         """Return the first parts of an exchange, or other answers; of several errors raise the first actor's."""

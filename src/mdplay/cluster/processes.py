@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
-from mdplay.cluster.actors import SerialActors
+from mdplay.cluster.actors import Addressed, SerialActors, delivered
 from mdplay.cluster.chunks import Feed, Job, Outcome
 from mdplay.cluster.executor import Ended, Executor
 from mdplay.cluster.sharing import put
@@ -145,16 +145,24 @@ class ProcessActors(SerialActors):
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
         """Call a method of each, side by side."""
-        told = _pickled(Job(call_object, (*self._made_of, method, arguments)))
+        told = self._told(method, arguments)
         for number, worker in enumerate(self._workers):
-            worker.begin(told, [number], 0)
+            worker.begin(told[number], [number], 0)
         answers = []
         for number in range(len(self._workers)):
-            outcome = self._awaited(number, told)
+            outcome = self._awaited(number, told[number])
             if outcome.error is not None:
                 raise outcome.error
             answers += outcome.answers
         return answers
+
+    def _told(self, method: str, arguments: tuple[Any, ...]) -> list[bytes]:
+        """Return what each worker is told: the same, unless something is addressed."""
+        count = len(self._workers)
+        same = not any(isinstance(one, Addressed) for one in arguments)
+        jobs = [(*self._made_of, method, delivered(arguments, number)) for number in range(1 if same else count)]
+        told = [_pickled(Job(call_object, job)) for job in jobs]
+        return told * count if same else told
 
     def _awaited(self, number: int, told: bytes) -> Outcome:
         """Return the outcome of an actor, made again by another worker as often as its own dies."""

@@ -361,19 +361,22 @@ class Enumeration:
         self._going = not self.complete and not self._watch.stop[0]
 
     def _count_levels(self) -> None:
-        """Raise LimitError if the game goes on and on with hardly a new state at a ply."""
-        if self.done <= self._level_end:
-            return
-        self._levels, self._level_end = self._levels + 1, self.numbering.known
-        if self._levels > THIN_LEVELS and self._level_end < THIN * self._levels:
-            name = type(self.game).__name__
-            raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
+        if self.done > self._level_end:
+            self._levels, self._level_end = self._levels + 1, self.numbering.known
+            refuse_thin(self.game, self._levels, self._level_end)
 
 
 # ---------------------------------------------------------------- in plain Python
 def chunk_of(game: Game[Any]) -> int:
     """Return how many states of a game may be expanded into one block."""
     return min(CHUNK, BLOCK_ROOM // mask_size(game))
+
+
+def refuse_thin(game: Game[Any], levels: int, known: int) -> None:
+    """Raise LimitError if a game goes on and on with hardly a new state at a ply."""
+    if levels > THIN_LEVELS and known < THIN * levels:
+        name = type(game).__name__
+        raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
 
 
 def images_of(game: Game[Any], s: Any, fold: bool) -> list[Any]:

@@ -11,7 +11,7 @@ bring(
         "threats": "mdplay.games.qubic.agents:ThreatsAgent",
     },
     proofs={
-        "prove": "mdplay.games.qubic.proof:prove_qubic",
+        "prove": "mdplay.games.qubic.replies:prove",
         "verify": "mdplay.games.qubic.verify:verify_book",
     },
 )
