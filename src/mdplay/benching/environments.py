@@ -10,35 +10,35 @@ from mdplay.benching.games import SPIEL, with_peer
 from mdplay.benching.measuring import OURS, Group, Prepare
 from mdplay.rng import Random
 
-VECTOR = 1024  # environments in one call
 PGX = "pgx, JAX"
 
 
 def group(quick: bool) -> Group:
     """Return the group: moves of random play in environments of Connect Four."""
+    vector = 64 if quick else 1024  # environments in one call
     contenders: dict[str, Prepare] = {}
-    missing = with_peer(contenders, "gymnasium", OURS, _vector_steps)
-    missing += with_peer(contenders, "gymnasium", "Gymnasium, SyncVectorEnv", _sync_steps)
+    missing = with_peer(contenders, "gymnasium", OURS, partial(_vector_steps, vector))
+    missing += with_peer(contenders, "gymnasium", "Gymnasium, SyncVectorEnv", partial(_sync_steps, vector))
     missing += with_peer(contenders, "pettingzoo", "mdplay, agent by agent", partial(_aec_steps, _our_env))
     missing += with_peer(contenders, "pettingzoo", "PettingZoo, connect_four_v3", partial(_aec_steps, _their_env))
     missing += with_peer(contenders, SPIEL, "OpenSpiel, from Python", _spiel_steps)
-    missing += with_peer(contenders, "pgx", PGX, _pgx_steps)
-    sizes = (VECTOR, 2 * VECTOR) if quick else (VECTOR, 4 * VECTOR, 64 * VECTOR)
-    title = f"moves of random play in environments of Connect Four; {VECTOR:,} at once where there is a way"
-    slow = dict.fromkeys(set(contenders) - {OURS, PGX}, 4 * VECTOR)
+    missing += with_peer(contenders, "pgx", PGX, partial(_pgx_steps, vector))
+    sizes = (vector, 2 * vector) if quick else (vector, 4 * vector, 64 * vector)
+    title = f"moves of random play in environments of Connect Four; {vector:,} at once where there is a way"
+    slow = dict.fromkeys(set(contenders) - {OURS, PGX}, 4 * vector)
     return Group("environments", title, "moves", sizes, contenders, missing=missing, limits=slow)
 
 
-def _vector_steps(steps: int) -> Callable[[], Any]:
+def _vector_steps(vector: int, steps: int) -> Callable[[], Any]:
     import numpy as np
 
     from mdplay.adapters.gym import make_vec
 
-    envs = make_vec("connect-four", num_envs=VECTOR, opponent=None)
+    envs = make_vec("connect-four", num_envs=vector, opponent=None)
 
     def run() -> int:
         _, info = envs.reset(seed=1)
-        for _ in range(steps // VECTOR):
+        for _ in range(steps // vector):
             mask = info["action_mask"]
             _, _, _, _, info = envs.step(np.argmax(mask * envs.np_random.random(mask.shape), axis=1))
         return steps
@@ -46,26 +46,27 @@ def _vector_steps(steps: int) -> Callable[[], Any]:
     return run
 
 
-def _sync_steps(steps: int) -> Callable[[], Any]:
+def _sync_steps(vector: int, steps: int) -> Callable[[], Any]:
     """Return random play in as many environments, stepped by Gymnasium; a step is a move and the answer to it."""
     import gymnasium
     import numpy as np
 
     from mdplay.adapters.gym import GameEnv
 
-    envs = gymnasium.vector.SyncVectorEnv([lambda: GameEnv("connect-four")] * VECTOR)
+    envs = gymnasium.vector.SyncVectorEnv([lambda: GameEnv("connect-four")] * vector)
 
     def run() -> int:
         _, info = envs.reset(seed=1)
-        for _ in range(max(1, steps // VECTOR // 2)):
+        rng = np.random.default_rng(1)
+        for _ in range(max(1, steps // vector // 2)):
             mask = np.stack(info["action_mask"])
-            _, _, _, _, info = envs.step(np.argmax(mask * envs.np_random.random(mask.shape), axis=1))
+            _, _, _, _, info = envs.step(np.argmax(mask * rng.random(mask.shape), axis=1))
         return steps
 
     return run
 
 
-def _pgx_steps(steps: int) -> Callable[[], Any]:
+def _pgx_steps(vector: int, steps: int) -> Callable[[], Any]:
     """Return random play by pgx: rules and choice of moves compiled by JAX, which may use all cores."""
     import jax
     import pgx
@@ -77,11 +78,11 @@ def _pgx_steps(steps: int) -> Callable[[], Any]:
 
     def run() -> int:
         key = jax.random.PRNGKey(1)
-        state = begin(jax.random.split(key, VECTOR))
-        for _ in range(steps // VECTOR):
+        state = begin(jax.random.split(key, vector))
+        for _ in range(steps // vector):
             key, one, two = jax.random.split(key, 3)
             action = choose(one, state.legal_action_mask)
-            state = step(state, action, jax.random.split(two, VECTOR))
+            state = step(state, action, jax.random.split(two, vector))
         state.observation.block_until_ready()
         return steps
 

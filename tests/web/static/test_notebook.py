@@ -2,8 +2,10 @@
 
 from urllib.parse import quote
 
-from mdplay.notebook import board as clickable
 from mdplay.notebook import play
+from tests.helpers import ROOT
+
+CODE = ROOT / "src" / "mdplay" / "notebook" / "board.js"
 
 RENDER = """async ([url, data]) => {
     const widget = (await import(url)).default;
@@ -14,11 +16,10 @@ RENDER = """async ([url, data]) => {
 
 
 def test_a_click_is_told_to_python(browser):
-    code = clickable.ClickableBoard._esm.read_text()
     shown = play("tic-tac-toe", "random")
     data = {"picture": shown.picture, "words": shown.words, "buttons": shown.buttons}
     page = browser.new_page()
-    page.evaluate(RENDER, [f"data:text/javascript,{quote(code)}", data])
+    page.evaluate(RENDER, [f"data:text/javascript,{quote(CODE.read_text())}", data])
     page.locator("[data-action='4']").first.click()
     page.get_by_text("new game").click()
     assert page.evaluate("window.sent") == [{"action": 4}, {"do": "again"}]
