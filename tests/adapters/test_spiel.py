@@ -5,15 +5,18 @@ from mdplay import GameError, make, solve
 from mdplay.adapters.spiel import spiel_game
 from mdplay.checking.limits import lengths
 from mdplay.registry import names
+from tests.helpers import ROOT
 from tests.nim import Nim
 
 SMALL = {"2048": "2048:rows=2,cols=2"}  # whose random games are short
-GAMES = [game for name in names() if not lengths(game := make(SMALL.get(name, name))).repeats]  # they must end
+GAMES = [make(SMALL.get(name, name)) for name in names()]
+USERS = [make(f"{ROOT}/examples/games/{name}") for name in ("kalah.py", "pig.py", "three_mens_morris.py")]
 
 
-@pytest.mark.parametrize("game", [*GAMES, Nim(9)], ids=str)
+@pytest.mark.parametrize("game", [*GAMES, *USERS, Nim(9)], ids=str)
 def test_open_spiel_finds_no_fault(game):
-    pyspiel.random_sim_test(spiel_game(game), 3, serialize=True, verbose=False)
+    longest = 60 if lengths(game).repeats else None  # else random games are long
+    pyspiel.random_sim_test(spiel_game(game, max_length=longest), 3, serialize=True, verbose=False)
 
 
 def test_their_search_plays_our_game():
@@ -40,6 +43,13 @@ def test_games_of_one_class_with_other_parameters_have_names_of_their_own():
         saved = pyspiel.serialize_game_and_state(game, state)
         _, again = pyspiel.deserialize_game_and_state(saved)
         assert again.legal_actions() == state.legal_actions()
+
+
+def test_a_game_that_repeats_is_called_off_there_as_in_a_match():
+    state = spiel_game(make("sliding-puzzle"), max_length=6, name="mdplay_short_puzzle").new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert state.move_number() <= 6 and not state.legal_actions()
 
 
 def test_a_name_that_another_game_has_is_refused():

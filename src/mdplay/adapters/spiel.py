@@ -3,7 +3,8 @@
     state = spiel_game(make("dots-and-boxes")).new_initial_state()
 
 OpenSpiel wants to know the range of utilities and the length of a game, which no rule tells: both are options with
-wide defaults.  It makes a game again by its name, so each of ours has one of its own there.
+wide defaults.  Its games end: one of ours that comes back to its positions is called off there as in a match.  It
+makes a game again by its name, so each of ours has one of its own there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.adapters.spaces import library, num_actions
 from mdplay.bits import elements, nonempty
+from mdplay.checking.limits import move_limit
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.notation import event_text, follow
@@ -35,13 +37,15 @@ class SpielState(pyspiel.State):
         self.game = game
         self.state = game.initial() if state is None else state
         self._earned, self._gain = 0.0, 0.0  # by player 0, in all and since the last move
+        self._left: int = parent.limit  # moves before the game is called off
 
     def current_player(self) -> int:
         """Return who moves: a player, chance, or nobody."""
+        if self._left <= 0:
+            return int(pyspiel.PlayerId.TERMINAL)
         if nonempty(self.game.outcomes(self.state)):
             return int(pyspiel.PlayerId.CHANCE)
-        over = not nonempty(self.game.legal(self.state))
-        return int(pyspiel.PlayerId.TERMINAL) if over else self.game.player(self.state)
+        return int(pyspiel.PlayerId.TERMINAL) if self._is_over() else self.game.player(self.state)
 
     def _legal_actions(self, player: int) -> list[int]:
         return elements(self.game.legal(self.state))
@@ -59,10 +63,15 @@ class SpielState(pyspiel.State):
             gain = -points if game.player(s) else points
             self._gain = 0.0
         self.state = follow(game, s, action)
-        if self.is_terminal():
+        self._left -= 1
+        if self.is_terminal() and self._is_over():
             gain += float(game.result(self.state))
         self._gain += gain
         self._earned += gain
+
+    def _is_over(self) -> bool:
+        """Tell whether the rules end the game, and nobody calls it off."""
+        return not nonempty(self.game.outcomes(self.state)) and not nonempty(self.game.legal(self.state))
 
     def _action_to_string(self, player: int, action: int) -> str:
         return event_text(self.game, self.state, action)
@@ -102,22 +111,28 @@ class Observer:
         return str(state)
 
 
-_named: dict[str, Game[Any]] = {}  # those that OpenSpiel knows
+Known = tuple[Game[Any], float, int]  # a game, its greatest utility and its longest
+_named: dict[str, Known] = {}  # those that OpenSpiel knows
 
 
 def spiel_game(
-    game: Game[Any], *, max_utility: float = MAX_UTILITY, max_length: int = MAX_LENGTH, name: str | None = None
+    game: Game[Any], *, max_utility: float = MAX_UTILITY, max_length: int | None = None, name: str | None = None
 ) -> Any:
-    """Return a game as OpenSpiel has games; it is registered there under ``name``."""
-    short_name = name or _free_name(game)
-    if _named.setdefault(short_name, game) != game:
+    """Return a game as OpenSpiel has games; it is registered there under ``name``.
+
+    After ``max_length`` moves it is called off, by default only if its positions come again.
+    """
+    limit = move_limit(game, max_length)
+    known = (game, max_utility, limit)
+    short_name = name or _free_name(known)
+    if _named.setdefault(short_name, known) != known:
         raise GameError(f"OpenSpiel knows another game by the name {short_name}")
-    kind, info = _game_type(game, short_name), _game_info(game, max_utility, max_length)
+    kind, info = _game_type(game, short_name), _game_info(game, max_utility, min(limit, MAX_LENGTH))
 
     class SpielGame(pyspiel.Game):
         def __init__(self, params: Mapping[str, Any] | None = None) -> None:
             super().__init__(kind, info, params or {})
-            self.game = game
+            self.game, self.limit = game, limit
 
         def new_initial_state(self) -> SpielState:
             return SpielState(self, game)
@@ -130,11 +145,11 @@ def spiel_game(
     return SpielGame()
 
 
-def _free_name(game: Game[Any]) -> str:
+def _free_name(known: Known) -> str:
     """Return the name of a game: that of its class, with a number if another game has it."""
-    first = f"mdplay_{type(game).__name__.lower()}"
+    first = f"mdplay_{type(known[0]).__name__.lower()}"
     return next(
-        name for name in chain([first], (f"{first}_{i}" for i in count(2))) if _named.get(name, game) == game
+        name for name in chain([first], (f"{first}_{i}" for i in count(2))) if _named.get(name, known) == known
     )
 
 
