@@ -97,6 +97,8 @@ def changed(files, **system):
         (lambda files: changed(files, _players=2), "is not an MDP or a chain"),
         (lambda files: changed(files, _observations=1), "observed in part only"),
         (lambda files: changed(files, _states=-1), "does not say how many states"),
+        (lambda files: changed(files, _states=1 << 30, _choices=1 << 30), "has 56 bytes where"),
+        (lambda files: changed(files, _branches=1 << 30), "has 96 bytes where"),
     ],
 )
 def test_what_is_wrong_is_a_sentence(tmp_path, damage, words):

@@ -47,13 +47,18 @@ def read_umb(
     file = _Umb(path)
     # From the branches on: no array is made before the file has shown that it holds as much as its index claims.
     targets = file.targets
-    choice = np.repeat(np.arange(file.count("choices")), np.diff(file.first_branch))
-    state = np.repeat(np.arange(file.count("states")), np.diff(file.first_choice))[choice]
+    choice = _owners(file.first_branch)
+    state = _owners(file.first_choice)[choice]
     earned = file.rewards(reward)
     rewards = earned["states"][state] + earned["choices"][choice] + earned["branches"]
     action = choice - file.first_choice[:-1][state]
     columns = Transitions(state, action, targets, rewards, file.probabilities)
     return assembled(columns, file.count("states"), discount, minimise)
+
+
+def _owners(first: Integers) -> Integers:
+    """Return for each part whose it is, given where the parts of each thing begin."""
+    return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
 class _Umb:
