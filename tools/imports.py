@@ -26,7 +26,7 @@ ORDER = (  # a room may use the rooms above its line, and those of its line that
     ("solving", "searching", "learning", "mdp", "bandits"),
     ("playing",),
     ("games",),
-    ("reproducing", "adapters", "benching", "web", "cluster", "cli"),
+    ("reproducing", "adapters", "notebook", "benching", "web", "cluster", "cli"),
 )
 BESIDE = {
     ("solving", "mdp"),

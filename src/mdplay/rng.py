@@ -10,6 +10,8 @@ Kernels carry the state in a variable:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mdplay.bits import U64, WORD, Mask, below, nth, popcount, unit
 
 GOLDEN = 0x9E37_79B9_7F4A_7C15  # 2**64 divided by the golden ratio, made odd
@@ -75,3 +77,13 @@ class Random:
     def pick(self, mask: Mask) -> int:
         """Draw an element of a set that is not empty."""
         return pick(mask, self.word())
+
+    def draw(self, shares: Mapping[int, float]) -> int:
+        """Draw a number by its probability; what rounding left of their sum goes to the last."""
+        left = self.unit()
+        possible = [(number, share) for number, share in shares.items() if share > 0]
+        for number, share in possible:
+            left -= share
+            if left < 0:
+                return number
+        return possible[-1][0]

@@ -7,11 +7,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from mdplay import GameError, make
-from mdplay.adapters.gym import ILLEGAL, GameEnv, env_id
+from mdplay.adapters.gym import ILLEGAL, GameEnv, env_id, register_game
 from mdplay.playing.agents import make_agent
 from mdplay.registry import names
 from mdplay.rng import Random
-from tests.helpers import python
+from tests.helpers import ROOT, python
 from tests.nim import Nim
 
 
@@ -28,6 +28,21 @@ def test_parameters_of_the_game_are_options():
     env = gymnasium.make("mdplay/ConnectFour-v0", rows=4, cols=5, opponent="mcts:simulations=10")
     assert env.unwrapped.game == make("connect-four:rows=4,cols=5")
     assert env.action_space.n == 5
+
+
+def test_the_side_of_the_player_is_not_that_of_the_board():
+    env = gymnasium.make("mdplay/Othello-v0", side=1)
+    assert (env.unwrapped.side, env.unwrapped.game) == (1, make("othello"))
+    env = gymnasium.make("mdplay/Othello-v0", game="othello:side=4", side=1)
+    assert (env.unwrapped.side, env.unwrapped.game) == (1, make("othello:side=4"))
+
+
+def test_a_users_file_has_a_name_too():
+    spec = f"{ROOT}/examples/games/kalah.py:pits=2,seeds=2"
+    assert register_game(spec) == "mdplay/Kalah-v0"
+    check_env(gymnasium.make("mdplay/Kalah-v0", render_mode="ansi").unwrapped)
+    many = gymnasium.make_vec("mdplay/Kalah-v0", 3, vectorization_mode="vector_entry_point", seeds=1)
+    assert many.game == make(f"{ROOT}/examples/games/kalah.py:pits=2,seeds=1")
 
 
 def play(env, choose, seed):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mdplay import GameError, make
-from mdplay.adapters.spaces import library, mask_of, num_actions, num_bits, observe_bits
+from mdplay.adapters.spaces import library, mask_of, num_actions, num_bits, observe_bits, read_bits
 from tests.nim import Nim, State
 
 
@@ -31,6 +31,11 @@ def test_bits_are_those_of_the_fields():
 
 def test_negative_fields_have_bits_too():
     assert observe_bits(Nim())(State(-1, 0)).sum() == 64
+
+
+@pytest.mark.parametrize("state", [State(5, 1), State(-1, 0), State(-(1 << 63), 1)])
+def test_bits_are_read_back(state):
+    assert read_bits(Nim())(observe_bits(Nim())(state)) == state
 
 
 def test_a_library_that_is_not_there_is_a_sentence():

@@ -1,20 +1,22 @@
 import pyspiel
 import pytest
 
-from mdplay import make, match, plan, solve
-from mdplay.adapters.spiel import AgentBot, BotAgent, mdp_of, spiel_game
+from mdplay import GameError, make, solve
+from mdplay.adapters.spiel import spiel_game
 from mdplay.checking.limits import lengths
-from mdplay.playing.agents import make_agent
 from mdplay.registry import names
+from tests.helpers import ROOT
 from tests.nim import Nim
 
 SMALL = {"2048": "2048:rows=2,cols=2"}  # whose random games are short
-GAMES = [game for name in names() if not lengths(game := make(SMALL.get(name, name))).repeats]  # they must end
+GAMES = [make(SMALL.get(name, name)) for name in names()]
+USERS = [make(f"{ROOT}/examples/games/{name}") for name in ("kalah.py", "pig.py", "three_mens_morris.py")]
 
 
-@pytest.mark.parametrize("game", [*GAMES, Nim(9)], ids=str)
+@pytest.mark.parametrize("game", [*GAMES, *USERS, Nim(9)], ids=str)
 def test_open_spiel_finds_no_fault(game):
-    pyspiel.random_sim_test(spiel_game(game), 3, False, False)
+    longest = 60 if lengths(game).repeats else None  # else random games are long
+    pyspiel.random_sim_test(spiel_game(game, max_length=longest), 3, serialize=True, verbose=False)
 
 
 def test_their_search_plays_our_game():
@@ -32,22 +34,25 @@ def test_their_values_are_ours():
     assert value == solve(game).value()
 
 
-def test_an_agent_is_a_bot_and_a_bot_an_agent():
-    game = make("tic-tac-toe")
-    bots = [AgentBot(make_agent(game, "perfect")), pyspiel.make_uniform_random_bot(1, 7)]
-    for _ in range(5):
-        assert pyspiel.evaluate_bots(spiel_game(game).new_initial_state(), bots, 3)[0] >= 0
-    theirs = BotAgent(game, AgentBot(make_agent(game, "perfect")))
-    assert match(game, theirs, "random", games=10, openings="none").tally.losses == 0
+def test_games_of_one_class_with_other_parameters_have_names_of_their_own():
+    """OpenSpiel makes the game of a saved state again by its name."""
+    for rows in (2, 3):
+        game = spiel_game(make(f"tic-tac-toe:rows={rows},cols=4"))
+        state = game.new_initial_state()
+        state.apply_action(1)
+        saved = pyspiel.serialize_game_and_state(game, state)
+        _, again = pyspiel.deserialize_game_and_state(saved)
+        assert again.legal_actions() == state.legal_actions()
 
 
-def test_their_tic_tac_toe_against_a_random_opponent_is_ours():
-    model, number = mdp_of(pyspiel.load_game("tic_tac_toe"))
-    ours = solve(make("tic-tac-toe"), opponent="uniform")
-    first = number[str(pyspiel.load_game("tic_tac_toe").new_initial_state())]
-    assert plan(model).value[first] == pytest.approx(ours.value(), abs=1e-6)
+def test_a_game_that_repeats_is_called_off_there_as_in_a_match():
+    state = spiel_game(make("sliding-puzzle"), max_length=6, name="mdplay_short_puzzle").new_initial_state()
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert state.move_number() <= 6 and not state.legal_actions()
 
 
-def test_a_game_of_chance_for_one_becomes_an_mdp():
-    model, number = mdp_of(pyspiel.load_game("pig(players=1,winscore=6,horizon=40)"), max_states=100_000)
-    assert len(number) == model.num_states - 1
+def test_a_name_that_another_game_has_is_refused():
+    spiel_game(Nim(5), name="mdplay_mine")
+    with pytest.raises(GameError, match="OpenSpiel knows another game by the name mdplay_mine"):
+        spiel_game(Nim(6), name="mdplay_mine")

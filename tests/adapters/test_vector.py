@@ -58,7 +58,7 @@ def test_the_random_opponent_moves_for_the_other_side():
     for _ in range(60):
         _, rewards, over, _, info = made.step(random_actions(rng, info["action_mask"]))
         total, games = total + rewards.sum(), games + over.sum()
-        states = [unpack(made.game, row) for row in made._states.tolist()]
+        states = [unpack(made.game, row) for row in made._batch.states.tolist()]
         assert all(made.game.player(s) == 1 for s, end in zip(states, over, strict=True) if not end)
     assert games > 200 and total < 0  # whoever begins wins more of the random games
 
@@ -78,6 +78,11 @@ def test_gymnasium_makes_it_by_name():
     made = gymnasium.make_vec("mdplay/ConnectFour-v0", 4, vectorization_mode="vector_entry_point", rows=4, cols=5)
     seen, info = made.reset(seed=0)
     assert seen.shape[0] == 4 and info["action_mask"].shape == (4, 5) and made.observation_space.contains(seen)
+
+
+def test_a_side_that_does_not_exist_is_a_sentence():
+    with pytest.raises(GameError, match="side=2 is not a player of TicTacToe"):
+        VectorGames("tic-tac-toe", 2, side=2)
 
 
 def test_another_opponent_is_a_sentence():

@@ -3,14 +3,15 @@ import warnings
 import numpy as np
 import pytest
 
-from mdplay import IllegalMove, Position
+from mdplay import IllegalMove, Position, make
 from mdplay.adapters.zoo import GameAEC, env
 from mdplay.registry import names
+from mdplay.rng import Random
 from tests.nim import Nim
 
 with warnings.catch_warnings():  # its tests import its games in a way that it warns of itself
     warnings.simplefilter("ignore")
-    from pettingzoo.classic import tictactoe_v3
+    from pettingzoo.classic import connect_four_v3, tictactoe_v3
     from pettingzoo.test import api_test, seed_test
 
 GAMES = [*names(), Nim(9)]
@@ -53,16 +54,26 @@ def test_the_bare_environment_refuses_what_is_not_legal():
         made.step(0)
 
 
-def test_games_equal_pettingzoos_own_tic_tac_toe():
-    """Cells are numbered by columns there, by rows here."""
-    theirs, rng = tictactoe_v3.raw_env(), np.random.default_rng(2)
-    for _ in range(200):
+THEIRS = {  # cells of Tic-Tac-Toe are numbered by columns there, by rows here
+    "tic-tac-toe": (tictactoe_v3, "player_1", lambda action: 3 * (action % 3) + action // 3),
+    "connect-four": (connect_four_v3, "player_0", lambda action: action),
+}
+
+
+@pytest.mark.parametrize("games", [100, pytest.param(10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", THEIRS)
+def test_games_equal_pettingzoos_own(name, games):
+    module, first, renumbered = THEIRS[name]
+    theirs, rng, game = module.raw_env(), Random(2), make(name)
+    for _ in range(games):
         theirs.reset()
-        position = Position.start(GameAEC("tic-tac-toe").game)
+        position = Position.start(game)
         while not position.is_over:
             mask = theirs.observe(theirs.agent_selection)["action_mask"]
-            assert sorted(3 * (a % 3) + a // 3 for a in np.flatnonzero(mask)) == position.actions
-            action = int(rng.choice(position.actions))
-            theirs.step(3 * (action % 3) + action // 3)
+            assert sorted(renumbered(int(a)) for a in np.flatnonzero(mask)) == position.actions
+            assert not any(theirs.terminations.values())
+            action = position.actions[rng.below(len(position.actions))]
+            theirs.step(renumbered(action))
             position = position.play(action)
-        assert theirs.rewards["player_1"] == position.result
+        assert all(theirs.terminations.values())
+        assert theirs.rewards[first] == position.result

@@ -67,6 +67,13 @@ def test_random_games_agree(pair):
         replay(pair, Random(11, number))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("pair", [PAIRS[0], PAIRS[2], PAIRS[6]], ids=lambda pair: pair.theirs)
+def test_ten_thousand_random_games_agree(pair):
+    for number in range(10_000):
+        replay(pair, Random(12, number))
+
+
 def replay(pair: Pair, rng: Random) -> None:
     """Play one random game in both; compare legal moves, player, probabilities, rewards and returns."""
     game, s, theirs = pair.game, pair.game.initial(), pyspiel.load_game(pair.theirs).new_initial_state()

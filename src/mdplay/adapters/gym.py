@@ -7,13 +7,14 @@
 The reward of a step is what the player has gained since the last one: own points minus the opponent's, and the
 result at the end.  ``info["action_mask"]`` has the legal actions, and ``action_masks()`` too, where sb3-contrib
 looks for them.  An illegal action ends the episode with the reward ``ILLEGAL`` and ``info["illegal"]``, since
-Gymnasium's
-own checkers, and learners that know no masks, try such actions.
+Gymnasium's own checkers, and learners that know no masks, try such actions.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import fields, replace
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -27,12 +28,11 @@ from mdplay.adapters.spaces import (
     num_actions,
     observe_bits,
 )
-from mdplay.errors import GameError
-from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, choose, named_agent
+from mdplay.game import Game
+from mdplay.playing.agents import Agent, named_agent
+from mdplay.playing.answering import Answering, check_side
 from mdplay.position import Position
-from mdplay.registry import make, maker, names
-from mdplay.rng import Random
+from mdplay.registry import make, names
 
 if TYPE_CHECKING:
     import gymnasium
@@ -40,7 +40,6 @@ else:
     gymnasium = library("gymnasium")
 
 ILLEGAL = -1.0
-CHANCE, OPPONENT = range(2)  # random streams of an episode
 
 
 class GameEnv(gymnasium.Env[Observation, np.int64]):
@@ -58,8 +57,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         self.game = make(game) if isinstance(game, str) else game
-        if side not in range(num_players(self.game)):
-            raise GameError(f"side={side} is not a player of {type(self.game).__name__}")
+        check_side(self.game, side)
         self.side, self.render_mode = side, render_mode
         self._opponent = named_agent(self.game, opponent)
         self._size = num_actions(self.game)
@@ -74,9 +72,8 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         """Begin a game, from ``options["state"]`` if it is given, and return the first observation."""
         super().reset(seed=seed)
         word = int(self.np_random.integers(1 << 63))
-        self._rngs = [Random(word, number) for number in range(2)]
-        self._agent = self._opponent.fresh()
-        self.position = self._waited(Position.start(self.game, (options or {}).get("state")))
+        self._answering = Answering(self._opponent, self.side, word)
+        self.position = self._answering.answer(Position.start(self.game, (options or {}).get("state")))
         return self._observation(), self._info()
 
     def step(self, action: np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -84,22 +81,10 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         if int(action) not in legal_actions(self.position):
             return self._observation(), ILLEGAL, True, False, self._info() | {"illegal": True}
         before = self.position.total
-        self.position = self._waited(self.position.after(int(action)))
+        self.position = self._answering.answer(self.position.after(int(action)))
         gain = self.position.total - before
         reward = -gain if self.side else gain
         return self._observation(), reward, self.position.is_over, False, self._info()
-
-    def _waited(self, position: Position[Any]) -> Position[Any]:
-        """Return the position in which this side moves next, or the end."""
-        while not position.is_over and position.player != self.side:
-            position = position.after(self._event(position))
-        return position
-
-    def _event(self, position: Position[Any]) -> int:
-        if position.is_chance:
-            return position.draw(self._rngs[CHANCE].word())
-        rng = self._rngs[OPPONENT]
-        return choose(self._agent, self._opponent.name, self.game, position.state, rng)
 
     def action_masks(self) -> Mask:
         """Return the legal actions as an array of 0 and 1."""
@@ -131,45 +116,58 @@ def _range(kind: np.dtype[Any]) -> tuple[int, int]:
 
 # ---------------------------------------------------------------- games by name
 def make_env(game: str, **options: Any) -> GameEnv:
-    """Return the environment of a registered game; the game's parameters may be among the options."""
-    return GameEnv(_made(game, options), **options)
-
-
-def _made(name: str, options: dict[str, Any]) -> Game[Any]:
-    """Make a game with those of the options that are its parameters, and take them out."""
-    from mdplay.specs import parameters
-
-    mine = [one.name for one in parameters(maker(name)) if one.name in options]
-    game: Game[Any] = maker(name)(**{word: options.pop(word) for word in mine})
-    return game
+    """Return the environment of a game; parameters of the game may be among the options."""
+    return GameEnv(_made(game, options, GameEnv), **options)
 
 
 def make_vec(game: str, num_envs: int = 1, **options: Any) -> Any:
-    """Return many environments of a registered game that are stepped in one compiled call."""
+    """Return many environments of a game that are stepped in one compiled call."""
     from mdplay.adapters.vector import VectorGames
 
-    return VectorGames(_made(game, options), num_envs, **options)
+    return VectorGames(_made(game, options, VectorGames), num_envs, **options)
+
+
+def _made(text: str, options: dict[str, Any], environment: type) -> Game[Any]:
+    """Make a game with those of the options that are its parameters, and take them out.
+
+    What the environment knows is its own: for the ``side`` of a board write it into the text.
+    """
+    game = make(text)
+    own = signature(environment).parameters
+    mine = [one.name for one in fields(cast(Any, game)) if one.name in options and one.name not in own]
+    made: Game[Any] = replace(cast(Any, game), **{word: options.pop(word) for word in mine})
+    return made
 
 
 def env_id(name: str) -> str:
-    """Return the name of a registered game in Gymnasium.
+    """Return the name of a registered game, or of a class, in Gymnasium.
 
-    >>> env_id("connect-four"), env_id("2048")
-    ('mdplay/ConnectFour-v0', 'mdplay/2048-v0')
+    >>> env_id("connect-four"), env_id("2048"), env_id("MyGame")
+    ('mdplay/ConnectFour-v0', 'mdplay/2048-v0', 'mdplay/MyGame-v0')
     """
-    return f"mdplay/{''.join(word.capitalize() for word in name.split('-'))}-v0"
+    return f"mdplay/{''.join(word[:1].upper() + word[1:] for word in name.split('-'))}-v0"
+
+
+def register_game(text: str, name: str | None = None) -> str:
+    """Register a game with Gymnasium, such as ``my_game.py:MyGame``; return its name there.
+
+    Without a ``name`` it is called after its class.
+    """
+    known = env_id(name or type(make(text)).__name__)
+    gymnasium.register(
+        known,
+        entry_point="mdplay.adapters.gym:make_env",
+        vector_entry_point="mdplay.adapters.gym:make_vec",
+        kwargs={"game": text},
+    )
+    return known
 
 
 def register_games() -> None:
     """Register every game with Gymnasium, those of installed packages included."""
     for name in names():
         if env_id(name) not in gymnasium.registry:
-            gymnasium.register(
-                env_id(name),
-                entry_point="mdplay.adapters.gym:make_env",
-                vector_entry_point="mdplay.adapters.gym:make_vec",
-                kwargs={"game": name},
-            )
+            register_game(name, name)
 
 
 register_games()

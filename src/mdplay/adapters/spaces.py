@@ -7,7 +7,9 @@ nothing is lost, who moves is among them, and whoever knows better names a funct
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
+from itertools import accumulate, pairwise
 from types import ModuleType
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import WORD, elements
+from mdplay.bridge import unpack
 from mdplay.contract import hints_of, state_class
 from mdplay.errors import GameError
 from mdplay.game import Game
@@ -26,7 +29,7 @@ Observation = NDArray[np.int8]
 Observe = Callable[[Any], Observation]  # from a state
 
 WORD_BITS = 64
-TRIAL_GAMES, TRIAL_MOVES = 32, 4096
+TRIAL_GAMES, TRIAL_MOVES = 32, 256  # long games show their actions early; puzzles never end
 
 
 def library(name: str) -> ModuleType:
@@ -38,6 +41,7 @@ def library(name: str) -> ModuleType:
 
 
 # ---------------------------------------------------------------- actions
+@lru_cache(maxsize=64)
 def num_actions(game: Game[Any]) -> int:
     """Return how many actions a game has: what it says itself, or one more than the highest seen in random games.
 
@@ -88,6 +92,19 @@ def observe_bits(game: Game[Any]) -> Observe:
         return np.concatenate([row[:width] for row, width in zip(bits, sizes, strict=True)]).view(np.int8)
 
     return observe
+
+
+def read_bits(game: Game[Any]) -> Callable[[Observation], Any]:
+    """Return the function from all bits of the fields back to the state: the inverse of ``observe_bits``."""
+    sizes = widths(game)
+    ends = list(accumulate(sizes, initial=0))
+
+    def read(observation: Observation) -> Any:
+        fields = [observation[begin:end] for begin, end in pairwise(ends)]
+        words = [sum(1 << int(i) for i in np.flatnonzero(bits)) for bits in fields]
+        return unpack(game, words)
+
+    return read
 
 
 def widths(game: Game[Any]) -> list[int]:

@@ -1,29 +1,24 @@
-"""OpenSpiel: a game of ours as one of theirs, their games as MDPs, bots and agents as each other.
+"""A game of ours as one of OpenSpiel's: all of its algorithms take it.
 
-    spiel_game(make("dots-and-boxes"))     a pyspiel.Game: all of OpenSpiel's algorithms take it
-    mdp_of(pyspiel.load_game("..."))       every state that a player meets against a fixed opponent
-    AgentBot(agent)                        an agent as a bot of theirs
-    BotAgent(game, bot)                    a bot of theirs as an agent in our matches
+    state = spiel_game(make("dots-and-boxes")).new_initial_state()
 
 OpenSpiel wants to know the range of utilities and the length of a game, which no rule tells: both are options with
-wide defaults.
+wide defaults.  Its games end: one of ours that comes back to its positions is called off there as in a match.  It
+makes a game again by its name, so each of ours has one of its own there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from mdplay.adapters.spaces import library, num_actions
 from mdplay.bits import elements, nonempty
-from mdplay.errors import GameError, LimitError
+from mdplay.checking.limits import move_limit
+from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.mdp.process import MDP
 from mdplay.notation import event_text, follow
-from mdplay.playing.agents import Agent
-from mdplay.rng import Random
 
 if TYPE_CHECKING:
     import pyspiel
@@ -31,7 +26,6 @@ else:
     pyspiel = library("pyspiel")
 
 MAX_UTILITY, MAX_LENGTH, MAX_OUTCOMES = 1e6, 10_000, 128
-MAX_STATES = 1_000_000
 
 
 # ---------------------------------------------------------------- a game of ours as one of theirs
@@ -43,13 +37,15 @@ class SpielState(pyspiel.State):
         self.game = game
         self.state = game.initial() if state is None else state
         self._earned, self._gain = 0.0, 0.0  # by player 0, in all and since the last move
+        self._left: int = parent.limit  # moves before the game is called off
 
     def current_player(self) -> int:
         """Return who moves: a player, chance, or nobody."""
+        if self._left <= 0:
+            return int(pyspiel.PlayerId.TERMINAL)
         if nonempty(self.game.outcomes(self.state)):
             return int(pyspiel.PlayerId.CHANCE)
-        over = not nonempty(self.game.legal(self.state))
-        return int(pyspiel.PlayerId.TERMINAL) if over else self.game.player(self.state)
+        return int(pyspiel.PlayerId.TERMINAL) if self._is_over() else self.game.player(self.state)
 
     def _legal_actions(self, player: int) -> list[int]:
         return elements(self.game.legal(self.state))
@@ -67,10 +63,15 @@ class SpielState(pyspiel.State):
             gain = -points if game.player(s) else points
             self._gain = 0.0
         self.state = follow(game, s, action)
-        if self.is_terminal():
+        self._left -= 1
+        if self.is_terminal() and self._is_over():
             gain += float(game.result(self.state))
         self._gain += gain
         self._earned += gain
+
+    def _is_over(self) -> bool:
+        """Tell whether the rules end the game, and nobody calls it off."""
+        return not nonempty(self.game.outcomes(self.state)) and not nonempty(self.game.legal(self.state))
 
     def _action_to_string(self, player: int, action: int) -> str:
         return event_text(self.game, self.state, action)
@@ -110,17 +111,28 @@ class Observer:
         return str(state)
 
 
+Known = tuple[Game[Any], float, int]  # a game, its greatest utility and its longest
+_named: dict[str, Known] = {}  # those that OpenSpiel knows
+
+
 def spiel_game(
-    game: Game[Any], *, max_utility: float = MAX_UTILITY, max_length: int = MAX_LENGTH, name: str | None = None
+    game: Game[Any], *, max_utility: float = MAX_UTILITY, max_length: int | None = None, name: str | None = None
 ) -> Any:
-    """Return a game as OpenSpiel has games; it is registered there under ``name``."""
-    short_name = name or f"mdplay_{type(game).__name__.lower()}"
-    kind, info = _game_type(game, short_name), _game_info(game, max_utility, max_length)
+    """Return a game as OpenSpiel has games; it is registered there under ``name``.
+
+    After ``max_length`` moves it is called off, by default only if its positions come again.
+    """
+    limit = move_limit(game, max_length)
+    known = (game, max_utility, limit)
+    short_name = name or _free_name(known)
+    if _named.setdefault(short_name, known) != known:
+        raise GameError(f"OpenSpiel knows another game by the name {short_name}")
+    kind, info = _game_type(game, short_name), _game_info(game, max_utility, min(limit, MAX_LENGTH))
 
     class SpielGame(pyspiel.Game):
         def __init__(self, params: Mapping[str, Any] | None = None) -> None:
             super().__init__(kind, info, params or {})
-            self.game = game
+            self.game, self.limit = game, limit
 
         def new_initial_state(self) -> SpielState:
             return SpielState(self, game)
@@ -131,6 +143,14 @@ def spiel_game(
     if short_name not in pyspiel.registered_names():
         pyspiel.register_game(kind, SpielGame)
     return SpielGame()
+
+
+def _free_name(known: Known) -> str:
+    """Return the name of a game: that of its class, with a number if another game has it."""
+    first = f"mdplay_{type(known[0]).__name__.lower()}"
+    return next(
+        name for name in chain([first], (f"{first}_{i}" for i in count(2))) if _named.get(name, known) == known
+    )
 
 
 def _game_type(game: Game[Any], name: str) -> Any:
@@ -164,110 +184,3 @@ def _game_info(game: Game[Any], max_utility: float, max_length: int) -> Any:
         utility_sum=0.0 if num_players(game) == 2 else None,
         max_game_length=max_length,
     )
-
-
-# ---------------------------------------------------------------- bots and agents
-class AgentBot(pyspiel.Bot):
-    """An agent of ours where OpenSpiel wants a bot; it plays our own games there."""
-
-    def __init__(self, agent: Agent, *, seed: int = 0) -> None:
-        super().__init__()
-        self._agent, self._rng = agent, Random(seed)
-
-    def step(self, state: SpielState) -> int:
-        """Return the agent's action."""
-        return self._agent.act(state.state, self._rng)
-
-    def restart_at(self, state: Any) -> None:
-        """Nothing is remembered."""
-
-
-class BotAgent:
-    """A bot of OpenSpiel as an agent in our matches."""
-
-    def __init__(self, game: Game[Any], bot: Any) -> None:
-        self._game, self._bot = game, bot
-        self._parent = spiel_game(game)
-
-    def act(self, state: Any, rng: Random) -> int:
-        """Return the bot's action."""
-        return int(self._bot.step(SpielState(self._parent, self._game, state)))
-
-
-# ---------------------------------------------------------------- their games as MDPs
-Policy = Callable[[Any], Mapping[int, float]]  # from a state of theirs to the probabilities of actions
-
-
-def uniform(state: Any) -> dict[int, float]:
-    """Play every legal action with equal probability."""
-    actions = state.legal_actions()
-    return {action: 1.0 / len(actions) for action in actions}
-
-
-def mdp_of(
-    game: Any,
-    *,
-    player: int = 0,
-    opponent: Policy = uniform,
-    discount: float = 1.0,
-    key: Callable[[Any], Any] = str,
-    max_states: int = MAX_STATES,
-) -> tuple[MDP, dict[Any, int]]:
-    """Return what a player of an OpenSpiel game faces, and the number of each state by its key.
-
-    States are those in which the player moves; the last number is the end.  ``key`` tells states apart: by their
-    text, unless a game's text leaves something out.  A reward is what the player's return rises by.
-    """
-    if game.get_type().dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
-        raise GameError("an MDP needs a game in which players move one after the other")
-    return _Walk(player, opponent, key, max_states).mdp(game, discount)
-
-
-class _Walk:
-    """All states in which the player moves, breadth first, numbered as they are met."""
-
-    def __init__(self, player: int, opponent: Policy, key: Callable[[Any], Any], most: int) -> None:
-        self.player, self.opponent, self.key, self.most = player, opponent, key, most
-        self.number: dict[Any, int] = {}
-        self.waiting: list[Any] = []
-        self.rows: list[tuple[int, int, int, float, float]] = []
-
-    def mdp(self, game: Any, discount: float) -> tuple[MDP, dict[Any, int]]:
-        for _, state in self._next_turns(game.new_initial_state(), 1.0):
-            self._numbered(state)
-        done = 0
-        while done < len(self.waiting):
-            self._expand(done, self.waiting[done])
-            self.waiting[done] = None
-            done += 1
-        end = len(self.number)
-        columns = zip(*((s, a, end if t < 0 else t, r, p) for s, a, t, r, p in self.rows), strict=True)
-        made = MDP.from_transitions(*map(np.array, columns), num_states=end + 1, discount=discount)
-        return made, self.number
-
-    def _expand(self, number: int, state: Any) -> None:
-        before = state.returns()[self.player]
-        for action in state.legal_actions():
-            for probability, follower in self._next_turns(state.child(action), 1.0):
-                target = -1 if follower.is_terminal() else self._numbered(follower)
-                gain = follower.returns()[self.player] - before
-                self.rows.append((number, action, target, gain, probability))
-
-    def _next_turns(self, state: Any, probability: float) -> Iterator[tuple[float, Any]]:
-        """Yield the states in which the player moves next, and ends, with their probabilities."""
-        if state.is_terminal() or state.current_player() == self.player:
-            yield probability, state
-            return
-        choices = state.chance_outcomes() if state.is_chance_node() else self.opponent(state).items()
-        for action, share in choices:
-            if share > 0:
-                yield from self._next_turns(state.child(action), probability * share)
-
-    def _numbered(self, state: Any) -> int:
-        key = self.key(state)
-        if key not in self.number:
-            if len(self.number) >= self.most:
-                raise LimitError(f"the game has more than {self.most:,} states; raise max_states")
-            self.number[key] = len(self.number)
-            self.waiting.append(state)
-        return self.number[key]

@@ -9,7 +9,7 @@ Turn t of environment i has a random stream of its own: how many others there ar
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from mdplay.bridge import kernel, load, native, pack, part, unpack, word, words
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
+from mdplay.playing.answering import check_side
 from mdplay.registry import make
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -34,6 +35,28 @@ NOBODY = -1  # the side of whoever moves for both
 RUNNING, OVER = range(2)
 MOST_MOVES = 1 << 20  # of chance and the opponent in a row
 TOO_HIGH = 1  # what is wrong: an action beyond the space
+
+
+class Turn(NamedTuple):
+    """Which turn it is of which seed, and the side that the caller moves for."""
+
+    seed: Any  # a word
+    number: int
+    side: int
+
+
+class Batch(NamedTuple):
+    """All games, a row each; kernels write into it."""
+
+    states: NDArray[np.uint64]  # packed
+    player: NDArray[np.int64]
+    over: NDArray[np.uint8]
+    mask: Mask
+    reward: NDArray[np.float64]
+
+
+Chosen = NDArray[np.uint8]
+Actions = NDArray[np.int64]
 
 
 @part
@@ -74,7 +97,7 @@ def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
 
 
 @part
-def write_mask(mask: Any, i: int, out_mask: Any) -> int:
+def write_mask(mask: Any, i: int, out_mask: Mask) -> int:
     """Write the legal actions of environment i; return whether one is beyond the space."""
     for a in range(out_mask.shape[1]):
         out_mask[i, a] = 0
@@ -87,62 +110,42 @@ def write_mask(mask: Any, i: int, out_mask: Any) -> int:
     return 0
 
 
+@part
+def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
+    """Write a state of environment i, who moves in it and how; return what is wrong, or 0."""
+    packed = pack(game, s)
+    for j in range(len(packed)):
+        batch.states[i, j] = packed[j]
+    batch.player[i] = game.player(s)
+    return write_mask(game.legal(s), i, batch.mask)
+
+
 @kernel
-def reset_games(
-    game: Any,
-    start: Any,
-    seed: Any,
-    side: int,
-    turn: int,
-    chosen: Any,
-    out_states: Any,
-    out_player: Any,
-    out_mask: Any,
-) -> int:
+def reset_games(game: Any, start: Any, turn: Turn, chosen: Chosen, batch: Batch) -> int:
     """Begin the games that are chosen; return what is wrong, or 0."""
     for i in range(len(chosen)):
-        if not chosen[i]:
-            continue
-        s, _ = wait(game, unpack(game, start), stream(stream(seed, i), turn), side)
-        packed = pack(game, s)
-        for j in range(len(packed)):
-            out_states[i, j] = packed[j]
-        out_player[i] = game.player(s)
-        if write_mask(game.legal(s), i, out_mask):
-            return TOO_HIGH
+        if chosen[i]:
+            s, _ = wait(game, unpack(game, start), stream(stream(turn.seed, i), turn.number), turn.side)
+            batch.over[i] = RUNNING
+            if write_state(game, s, i, batch):
+                return TOO_HIGH
     return 0
 
 
 @kernel
-def step_games(
-    game: Any,
-    seed: Any,
-    side: int,
-    turn: int,
-    actions: Any,
-    over: Any,
-    states: Any,
-    player: Any,
-    mask: Any,
-    out_reward: Any,
-) -> int:
+def step_games(game: Any, turn: Turn, actions: Actions, batch: Batch) -> int:
     """Make a move in every game that is not over, in place; return what is wrong, or 0."""
     for i in range(len(actions)):
-        out_reward[i] = 0.0
-        if over[i]:
+        batch.reward[i] = 0.0
+        if batch.over[i]:
             continue
-        s, action = load(game, states, i), actions[i]
-        if not 0 <= action < mask.shape[1] or not has(game.legal(s), action):
-            out_reward[i], over[i] = ILLEGAL, OVER
+        s, action = load(game, batch.states, i), actions[i]
+        if not 0 <= action < batch.mask.shape[1] or not has(game.legal(s), action):
+            batch.reward[i], batch.over[i] = ILLEGAL, OVER
             continue
-        s, out_reward[i] = make_move(game, s, stream(stream(seed, i), turn), action, side)
-        packed = pack(game, s)
-        for j in range(len(packed)):
-            states[i, j] = packed[j]
-        player[i] = game.player(s)
-        legal = game.legal(s)
-        over[i] = RUNNING if nonempty(legal) else OVER
-        if write_mask(legal, i, mask):
+        s, batch.reward[i] = make_move(game, s, stream(stream(turn.seed, i), turn.number), action, turn.side)
+        batch.over[i] = RUNNING if nonempty(game.legal(s)) else OVER
+        if write_state(game, s, i, batch):
             return TOO_HIGH
     return 0
 
@@ -159,6 +162,7 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         hold_promises(self.game)
         if opponent not in ("random", None):
             raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
+        check_side(self.game, side)
         self._side = side if opponent or num_players(self.game) == 1 else NOBODY
         self._native, self._start = native(self.game), words(self.game.initial())
         self._widths = field_widths(self.game)
@@ -173,16 +177,20 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         batch = gymnasium.vector.utils.batch_space
         self.action_space = batch(self.single_action_space, self.num_envs)
         self.observation_space = batch(self.single_observation_space, self.num_envs)
-        self._states = np.zeros((self.num_envs, len(self._start)), np.uint64)
-        self._player, self._over = np.zeros(self.num_envs, np.int64), np.zeros(self.num_envs, np.uint8)
-        self._mask, self._reward = np.zeros((self.num_envs, size), np.int8), np.zeros(self.num_envs)
+        self._batch = Batch(
+            np.zeros((self.num_envs, len(self._start)), np.uint64),
+            np.zeros(self.num_envs, np.int64),
+            np.zeros(self.num_envs, np.uint8),
+            np.zeros((self.num_envs, size), np.int8),
+            np.zeros(self.num_envs),
+        )
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
         """Begin all games anew."""
         super().reset(seed=seed)
-        self._seed, self._turn = word(int(self.np_random.integers(1 << 63))), 0
+        self._turn = Turn(word(int(self.np_random.integers(1 << 63))), 0, self._side)
         self._begin(np.ones(self.num_envs, np.uint8))
         return self._observation(), self._info()
 
@@ -190,35 +198,33 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         self, actions: NDArray[np.int64]
     ) -> tuple[Observation, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
         """Make a move in every game; one that was over begins again instead."""
-        again = self._over.copy()
+        again = self._batch.over.copy()
         moves = np.ascontiguousarray(actions, np.int64)
-        self._turn += 1
-        arrays = (self._over, self._states, self._player, self._mask, self._reward)
-        self._check(step_games(self._native, self._seed, self._side, self._turn, moves, *arrays))
+        self._turn = self._turn._replace(number=self._turn.number + 1)
+        self._check(step_games(self._native, self._turn, moves, self._batch))
         if again.any():
             self._begin(again)
-        none = np.zeros(self.num_envs, np.bool_)
-        return self._observation(), self._reward.copy(), self._over.astype(np.bool_), none, self._info()
+        over, none = self._batch.over.astype(np.bool_), np.zeros(self.num_envs, np.bool_)
+        return self._observation(), self._batch.reward.copy(), over, none, self._info()
 
-    def _begin(self, chosen: NDArray[np.uint8]) -> None:
-        arrays = (chosen, self._states, self._player, self._mask)
-        self._check(reset_games(self._native, self._start, self._seed, self._side, self._turn, *arrays))
-        self._over[chosen != 0] = RUNNING
+    def _begin(self, chosen: Chosen) -> None:
+        self._check(reset_games(self._native, self._start, self._turn, chosen, self._batch))
 
     def _check(self, fault: int) -> None:
         if fault == TOO_HIGH:
-            size, name = self._mask.shape[1], type(self.game).__name__
+            size, name = self._batch.mask.shape[1], type(self.game).__name__
             raise GameError(f"{name} has an action beyond the {size} that were seen; give it num_actions")
 
     def _observation(self) -> Observation:
         """Return all bits of all states; the lowest of each field first."""
-        bits = np.unpackbits(self._states.astype("<u8", copy=False).view(np.uint8), axis=1, bitorder="little")
+        octets = self._batch.states.astype("<u8", copy=False).view(np.uint8)
+        bits = np.unpackbits(octets, axis=1, bitorder="little")
         parts = [bits[:, 64 * j : 64 * j + width] for j, width in enumerate(self._widths)]
         return np.concatenate(parts, axis=1).view(np.int8)
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._mask.copy(), "player": self._player.copy()}
+        return {"action_mask": self.action_masks(), "player": self._batch.player.copy()}
 
     def action_masks(self) -> Mask:
         """Return the legal actions of every game, a row each."""
-        return self._mask.copy()
+        return self._batch.mask.copy()

@@ -1,9 +1,8 @@
-"""Games: tree search, exact scores of Connect Four, exact solutions, environments; OpenSpiel and others beside."""
+"""Games: tree search, exact scores of Connect Four, exact solutions; OpenSpiel and others beside."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from mdplay.benching.measuring import OURS, Group, Prepare, installed
@@ -13,7 +12,6 @@ from mdplay.rng import Random
 
 SPIEL = "open_spiel"
 DISCS = 20  # of the positions that are scored
-VECTOR = 256  # environments in one call
 
 
 def with_peer(contenders: dict[str, Prepare], distribution: str, name: str, make: Prepare) -> list[str]:
@@ -145,79 +143,3 @@ def _minimax(state: Any, known: dict[str, float]) -> float:
         best = max if state.current_player() == 0 else min
         known[key] = best(_minimax(state.child(action), known) for action in state.legal_actions())
     return known[key]
-
-
-# ---------------------------------------------------------------- environments
-def environments_group(quick: bool) -> Group:
-    """Return the group: steps of random play in environments of Connect Four."""
-    contenders: dict[str, Prepare] = {}
-    missing = with_peer(contenders, "gymnasium", OURS, _vector_steps)
-    missing += with_peer(contenders, "pettingzoo", "mdplay, agent by agent", partial(_aec_steps, _our_env))
-    missing += with_peer(contenders, "pettingzoo", "PettingZoo, connect_four_v3", partial(_aec_steps, _their_env))
-    missing += with_peer(contenders, SPIEL, "OpenSpiel, from Python", _spiel_steps)
-    sizes = (VECTOR, 2 * VECTOR) if quick else (VECTOR, 16 * VECTOR, 64 * VECTOR)
-    title = "moves of random play in environments of Connect Four"
-    slow = dict.fromkeys(set(contenders) - {OURS}, 16 * VECTOR)
-    return Group("environments", title, "moves", sizes, contenders, missing=missing, limits=slow)
-
-
-def _vector_steps(steps: int) -> Callable[[], Any]:
-    import numpy as np
-
-    from mdplay.adapters.gym import make_vec
-
-    envs = make_vec("connect-four", num_envs=VECTOR, opponent=None)
-
-    def run() -> int:
-        _, info = envs.reset(seed=1)
-        for _ in range(steps // VECTOR):
-            mask = info["action_mask"]
-            _, _, _, _, info = envs.step(np.argmax(mask * envs.np_random.random(mask.shape), axis=1))
-        return steps
-
-    return run
-
-
-def _our_env() -> Any:
-    from mdplay.adapters.zoo import env
-
-    return env("connect-four")
-
-
-def _their_env() -> Any:
-    from pettingzoo.classic.connect_four.connect_four import env
-
-    return env()
-
-
-def _aec_steps(make: Callable[[], Any], steps: int) -> Callable[[], Any]:
-    """Return random play in an environment of PettingZoo, agent by agent."""
-    env = make()
-
-    def run() -> int:
-        env.reset(seed=1)
-        for _ in range(steps):
-            observation, _, over, _, _ = env.last()
-            if over:
-                env.reset()
-                observation = env.last()[0]
-            env.step(env.action_space(env.agent_selection).sample(observation["action_mask"]))
-        return steps
-
-    return run
-
-
-def _spiel_steps(steps: int) -> Callable[[], Any]:
-    import pyspiel
-
-    game, rng = pyspiel.load_game("connect_four"), Random(1)
-
-    def run() -> int:
-        state = game.new_initial_state()
-        for _ in range(steps):
-            actions = state.legal_actions()
-            state.apply_action(actions[rng.below(len(actions))])
-            state = game.new_initial_state() if state.is_terminal() else state
-        return steps
-
-    return run

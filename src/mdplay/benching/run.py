@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay import __version__
-from mdplay.benching import games, learning, mdp
+from mdplay.benching import environments, games, learning, mdp
 from mdplay.benching.measuring import Group, Measured, installed, measure
 from mdplay.errors import unknown
 from mdplay.files import write
@@ -27,9 +27,12 @@ GROUPS: Mapping[str, Callable[[bool], Group]] = {
     "exact": games.exact_group,
     "bandits": learning.bandits_group,
     "learning": learning.learning_group,
-    "environments": games.environments_group,
+    "environments": environments.group,
 }
-PEERS = ("numpy", "numba", "scipy", "open_spiel", "quantecon", "mdpsolver", "bitbully", "gymnasium", "pettingzoo")
+PEERS = (
+    *("numpy", "numba", "scipy", "open_spiel", "quantecon", "mdpsolver", "bitbully"),
+    *("gymnasium", "pettingzoo", "pgx"),
+)
 ROUNDS = 5
 WARM = 1.5  # seconds of the processor: small work is tried in plain Python before it is compiled
 Report = Callable[[str], None]

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from mdplay.mdp.assembly import Transitions, assemble
-from mdplay.mdp.formats import cs747, explicit, tables
+from mdplay.mdp.formats import cs747, explicit, tables, umb
 from mdplay.mdp.model import Model
 from mdplay.states.walks import Floats
 
@@ -140,6 +140,13 @@ class MDP(Model):
     ) -> Self:
         """Return the MDP of a file of the model checker Storm, with the rewards of one of its models."""
         return cls._of(explicit.read_drn(path, reward=reward, discount=discount, minimise=minimise))
+
+    @classmethod
+    def from_umb(
+        cls, path: str | Path, *, reward: str | None = None, discount: float = 1.0, minimise: bool = False
+    ) -> Self:
+        """Return the MDP of a file in the unified Markov binary format, with the rewards of one of its models."""
+        return cls._of(umb.read_umb(path, reward=reward, discount=discount, minimise=minimise))
 
     @classmethod
     def from_explicit(

@@ -35,13 +35,7 @@ class PolicyAgent:
         row = self.policy.rows.get(self.game.text(state))
         if row is None:
             raise PositionError(f"the policy of player {self.policy.player + 1} has no line for this position")
-        left = rng.unit()
-        possible = [(action, probability) for action, probability in enumerate(row) if probability > 0]
-        for action, probability in possible:
-            left -= probability
-            if left < 0:
-                return action
-        return possible[-1][0]  # the sum fell short of 1 by rounding
+        return rng.draw(dict(enumerate(row)))
 
 
 def _changed(file: str) -> int:

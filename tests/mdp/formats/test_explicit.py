@@ -90,7 +90,7 @@ def test_a_drn_file_has_the_values_of_storm(tmp_path, reward, minimise, value):
 @pytest.mark.parametrize(
     "text, told",
     [
-        (DRN, "line 7: there are several; give reward= one of cost, prize"),
+        (DRN, "line 7: there are several reward models; give reward= one of cost, prize"),
         (DRN.replace("MDP", "CTMC"), "line 2: the model is of the type CTMC"),
         (DRN.replace("0 : 1\n", "0 = 1\n").replace("cost prize", "cost"), "line 15: '0 = 1' is no state"),
         (DRN.replace("7/10", "7/0").replace("cost prize", "cost"), "line 18: '7/0' is not a number"),

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -104,7 +104,8 @@ class _Drn:
             elif section == "@model":
                 self._read(line)
             elif section == "@reward_models":
-                self._column = self._chosen(line.split())
+                names = line.split()
+                self._column = names.index(chosen_reward(self.reward, names, self.lines.fault))
             elif section == "@nr_states":
                 self.num_states = self.lines.whole(line)
         if section != "@model" or not self.num_states:
@@ -116,15 +117,6 @@ class _Drn:
         if section == "@type" and value.strip() not in ("MDP", "DTMC"):
             raise self.lines.fault(f"the model is of the type {value.strip()}; MDP and DTMC can be planned in")
         return section.strip()
-
-    def _chosen(self, names: list[str]) -> int:
-        """Return which of the models' rewards are meant."""
-        if self.reward is None and len(names) == 1:
-            return 0
-        if self.reward not in names:
-            asked = "there are several" if self.reward is None else f"there is no {self.reward!r}"
-            raise self.lines.fault(f"{asked}; give reward= one of {', '.join(names)}")
-        return names.index(self.reward)
 
     def _read(self, line: str) -> None:
         """Read a line of the model."""
@@ -201,12 +193,26 @@ def _rewards(path: str | Path | None, width: int, counted: bool) -> dict[tuple[i
 def _assembled(
     rows: list[tuple[int, int, int, float, float]], num_states: int, discount: float, minimise: bool
 ) -> Model:
-    """Return the model; a state that only stays where it is, and earns nothing, is an end."""
     # Compared before anything of that size is made: a file may claim four billion states.
     if num_states > (named := len({row[0] for row in rows} | {row[2] for row in rows})):
         raise FormatError(f"of {num_states:,} states the transitions name {named:,}; every state needs one")
     columns = [np.array(column) for column in zip(*rows, strict=True)] or [np.zeros(0, np.int64)] * 5
-    going = {state for state, _, target, reward, _ in rows if target != state or reward}
-    kept = np.array([int(state) in going for state in columns[0]], dtype=bool)
-    transitions = Transitions(*(column[kept] for column in columns))
-    return assemble(transitions, num_states=num_states, discount=discount, minimise=minimise)
+    return assembled(Transitions(*columns), num_states, discount, minimise)
+
+
+def assembled(transitions: Transitions, num_states: int, discount: float, minimise: bool) -> Model:
+    """Return the model; a state that only stays where it is, and earns nothing, is an end."""
+    state, _, target, reward, _ = map(np.asarray, transitions)
+    kept = np.isin(state, state[(target != state) | (reward != 0)])
+    going = Transitions(*(np.asarray(column)[kept] for column in transitions))
+    return assemble(going, num_states=num_states, discount=discount, minimise=minimise)
+
+
+def chosen_reward(asked: str | None, names: list[str], fault: Callable[[str], FormatError]) -> str:
+    """Return which of the reward models of a file is meant."""
+    if asked is None and len(names) == 1:
+        return names[0]
+    if asked not in names:
+        what = "there are several reward models" if asked is None else f"there is no {asked!r}"
+        raise fault(f"{what}; give reward= one of {', '.join(names)}")
+    return asked
