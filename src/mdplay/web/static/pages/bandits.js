@@ -31,8 +31,8 @@ class Bandits {
     this.steps = numeric(1000, 1, 100_000);
     this.runs = numeric(500, 1, 20_000);
     this.seed = numeric(0, 0, 2 ** 31);
-    this.regret = new Chart({ title: "Regret: what was lost by not pulling the best arm", x: "pull", y: "regret" });
-    this.best = new Chart({ title: "Share of pulls of the best arm", x: "pull", y: "share" });
+    this.regret = new Chart({ title: "Regret: what was lost by not pulling the best arm", x: "pull" });
+    this.best = new Chart({ title: "Share of pulls of the best arm", x: "pull" });
     this.table = h("div", { class: "scroll" });
     this.runner = new Runner("Pull", () => this.begin());
     lab(

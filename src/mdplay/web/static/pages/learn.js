@@ -21,7 +21,7 @@ class Learn {
     this.method = choice([]);
     this.episodes = numeric(2000, 1, 1_000_000);
     this.seed = numeric(0, 0, 2 ** 31);
-    this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes", y: "mean" });
+    this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes" });
     this.lines = h("pre", { class: "report" });
     this.result = h("div", { class: "outcome" });
     this.runner = new Runner("Train", () => this.begin());

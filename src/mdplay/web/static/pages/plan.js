@@ -41,7 +41,6 @@ class Planner {
     this.chart = new Chart({
       title: "Residual: the largest change of a value in a sweep, as a power of ten",
       x: "sweep",
-      y: "",
     });
     this.answer = h("div", { class: "answer" });
     this.runner = new Runner("Plan", () => this.begin());
