@@ -71,6 +71,7 @@ def empty() -> None:
 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio: no Nagle
     listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none")).run([listener])
 

@@ -31,10 +31,10 @@ def test_a_users_game_is_told_by_its_class_or_its_file(tmp_path):
     assert (
         Catalogue([str(plain)])["own-1"].profile.fact == "Take one, two or three; whoever takes the last one wins."
     )
-    told = write(
-        tmp_path, "told.py", NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
-    )
-    assert Catalogue([str(told)])["own-1"].profile.fact == "Nim, told."
+    told = NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
+    path = write(tmp_path, "told.py", told.replace("class Nim(", "class DarkNim("))
+    profile = Catalogue([str(path)])["own-1"].profile
+    assert (profile.title, profile.fact) == ("Dark Nim", "Nim, told.")
     silent = write(tmp_path, "silent.py", NIM.partition("\n\n")[2])
     assert Catalogue([str(silent)])["own-1"].profile.fact == "Your own game."
 

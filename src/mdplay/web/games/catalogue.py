@@ -7,6 +7,7 @@ that a text names, so only the words of the command line reach it.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -224,7 +225,12 @@ def own_entry(identifier: str, spec: str) -> Entry:
         return Entry(
             identifier, Profile(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
         )
-    return Entry(identifier, Profile(type(game).__name__, _first_line(game), _sides(game)), spec, own=True)
+    return Entry(identifier, Profile(_title(type(game)), _first_line(game), _sides(game)), spec, own=True)
+
+
+def _title(kind: type) -> str:
+    """Return the name of a class as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__)
 
 
 def _sides(game: Game[Any]) -> tuple[str, str]:

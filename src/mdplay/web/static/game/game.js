@@ -57,7 +57,7 @@ class GamePage {
       choose: (action) => this.choose(action),
       point: (action) => this.explain(action),
     });
-    this.main.className = `play view-${this.info.view ?? "svg"}`;
+    this.main.className = `play view-${this.info.view ?? "svg"}${this.info.sides[0] === "White" ? " white-and-black" : ""}`;
     this.main.replaceChildren(
       h(
         "div",
