@@ -60,7 +60,7 @@ class Tournament {
     this.agents = agents
       .flatMap(({ id, setting }) => (setting ? [`${id}:${setting.values[1] ?? setting.default}`] : [id]))
       .slice(0, 4);
-    this.agents();
+    this.chosenAgents();
     const who = choice(
       agents.map(({ id, title }) => h("option", { value: id }, title)),
       { "aria-label": "Agent", onchange: () => this.offer(who) },
@@ -80,7 +80,7 @@ class Tournament {
     const add = () => {
       const one = value ? `${who.value}:${value.value}` : who.value;
       if (!this.agents.includes(one)) this.agents.push(one);
-      this.agents();
+      this.chosenAgents();
     };
     put(this.adding, who, value, h("button", { class: "quiet small filled", type: "button", onclick: add }, "Add"));
   }
@@ -89,7 +89,7 @@ class Tournament {
   chosenAgents() {
     const drop = (one) => {
       this.agents = this.agents.filter((other) => other !== one);
-      this.agents();
+      this.chosenAgents();
     };
     put(
       this.list,
