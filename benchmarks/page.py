@@ -2,9 +2,9 @@
 
     python benchmarks/page.py [start steady attack memory] [--seconds 60] [--rate 50] [--games 1000]
 
-    start    from the command to a page that can be played on, in Chromium; its first paint
+    start    from the command to a page that can be played on, in Chromium; its first paint, its weight
     steady   values of a solved game at a steady rate; how late the event loop was
-    attack   status while bodies of 60 MB, 200 searches at once and slow clients keep it busy
+    attack   status while bodies of 60 MB, 200 searches at once, slow clients and strangers keep it busy
     memory   of the server over whole games
 
 What the machine does besides delays both: the empty app shows how much of a figure is not ours.
@@ -34,6 +34,7 @@ from pathlib import Path
 EMPTY_PAGE = "<!doctype html><html lang=en data-ready=yes><title>empty</title><p>Nothing.</p></html>"
 PULSE_SECONDS = 0.02
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+WEIGHT = "performance.getEntries().reduce((sum, entry) => sum + (entry.encodedBodySize ?? 0), 0)"
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 
@@ -68,7 +69,9 @@ def empty() -> None:
     async def page() -> HTMLResponse:
         return HTMLResponse(EMPTY_PAGE)
 
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio: no Nagle
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
     print(f"http://127.0.0.1:{listener.getsockname()[1]}/", flush=True)
     uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, ws="none")).run([listener])
 
@@ -168,15 +171,16 @@ def start(times: int = 5) -> None:
                 page.goto(server.address + path)
                 page.wait_for_selector("html[data-ready=yes]")
                 ready, cpu = time.perf_counter() - began, server.cpu_seconds()
-                found[name].append((listening, ready, page.evaluate(PAINT) or 0.0, cpu))
+                found[name].append((listening, ready, page.evaluate(PAINT) or 0.0, cpu, page.evaluate(WEIGHT)))
                 page.close()
                 server.end()
         browser.close()
     for name, runs in found.items():
-        listening, ready, paint, cpu = (statistics.median(run[k] for run in runs[1:]) for k in range(4))
+        listening, ready, paint, cpu, weight = (statistics.median(run[k] for run in runs[1:]) for k in range(5))
         print(
             f"start, {name}: listens after {listening:.2f} s, can be played on after {ready:.2f} s, "
-            f"first paint {paint:.0f} ms after the address; {cpu:.2f} s of CPU (medians of {times})"
+            f"first paint {paint:.0f} ms after the address; {weight / 1000:.0f} kB; "
+            f"{cpu:.2f} s of CPU (medians of {times})"
         )
 
 
@@ -187,40 +191,58 @@ def random_moves(rng: random.Random) -> str:
     return ",".join(map(str, cells[: rng.randrange(5)]))
 
 
+class Pulse:
+    """How late the event loops were, asked every five seconds while something else goes on."""
+
+    def __init__(self, servers: dict[str, Server]) -> None:
+        self.lags = {name: [0.0] for name in servers}
+        self.own = [0.0]
+        self._servers, self._ended = servers, threading.Event()
+
+    def _feel(self) -> None:
+        for name, server in self._servers.items():
+            felt = server.status()
+            self.lags[name].append(felt["max_lag_ms"])
+            self.own.append(felt.get("max_own_lag_ms", 0.0))
+
+    def _watch(self) -> None:
+        while not self._ended.wait(5):
+            self._feel()
+
+    def __enter__(self) -> Pulse:
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._feel()
+
+    def told(self, name: str) -> str:
+        own = f", of which it computed at most {max(self.own)}" if name == "ours" else ""
+        return f"event loop at most {max(self.lags[name])} ms late{own}"
+
+
 def steady(seconds: float, rate: float) -> None:
     """Ask ours for values and the empty app for its status, in turns, so often a second each."""
     with both() as servers:
-        rng, lags, own = random.Random(1), {name: [0.0] for name in servers}, [0.0]
-        times: dict[str, list[float]] = {name: [] for name in servers}
-        before, ended = servers["ours"].cpu_seconds(), threading.Event()
-
-        def feel() -> None:
-            while not ended.wait(5):
-                for name, server in servers.items():
-                    felt = server.status()
-                    lags[name].append(felt["max_lag_ms"])
-                    own.append(felt.get("max_own_lag_ms", 0.0))
+        rng, times = random.Random(1), {name: list[float]() for name in servers}
+        before = servers["ours"].cpu_seconds()
 
         def one(name: str, path: str) -> None:
             times[name].append(timed(lambda: servers[name].get(path)))
 
-        threading.Thread(target=feel, daemon=True).start()
-        with ThreadPoolExecutor(6) as pool:
+        with Pulse(servers) as pulse, ThreadPoolExecutor(6) as pool:
             began = time.perf_counter()
             for i in range(int(seconds * rate)):
                 time.sleep(max(0.0, began + i / rate - time.perf_counter()))
                 pool.submit(one, "ours", f"/api/v1/games/tic-tac-toe/values?moves={random_moves(rng)}")
                 pool.submit(one, "empty", "/api/v1/status")
-        ended.set()
         each = 1000 * (servers["ours"].cpu_seconds() - before) / len(times["ours"])
         for name in servers:
             print(
-                f"steady, {name}: {len(times[name])} requests at {rate:g}/s, {told(times[name])}; "
-                f"event loop at most {max(lags[name])} ms late"
+                f"steady, {name}: {len(times[name])} requests at {rate:g}/s, {told(times[name])}; {pulse.told(name)}"
             )
-        print(
-            f"steady, ours: {each:.1f} ms of CPU a request; at most {max(own)} ms of a late pulse were computed by it"
-        )
+        print(f"steady, ours: {each:.1f} ms of CPU a request")
 
 
 # ---------------------------------------------------------------- attack
@@ -254,13 +276,23 @@ def searched(port: int, ended: threading.Event) -> int:
     return 0
 
 
+def refused(port: int, name: str, value: str) -> int:
+    """Ask as a stranger: with another host's name, or from another page; return the status."""
+    line = http.client.HTTPConnection("127.0.0.1", port, 30)
+    line.request("GET", "/api/v1/status", headers={name: value})
+    code = line.getresponse().status
+    line.close()
+    return code
+
+
 def attack(seconds: float = 20.0) -> None:
     """Ask ours for its status under attack, and the empty app beside it, which nobody attacks."""
     with both() as servers:
         port, ended = servers["ours"].port, threading.Event()
         servers["ours"].get("/api/v1/games/connect-four/search?seconds=1")
         times: dict[str, list[float]] = {name: [] for name in servers}
-        with ThreadPoolExecutor(260) as pool:
+        strangers = set[int]()
+        with Pulse(servers) as pulse, ThreadPoolExecutor(260) as pool:
             slow = [pool.submit(asked_slowly, port, ended) for _ in range(50)]
             searches = [pool.submit(searched, port, ended) for _ in range(200)]
             bodies = [pool.submit(pushed, port, "/api/v1/records", 60 << 20) for _ in range(5)]
@@ -268,14 +300,19 @@ def attack(seconds: float = 20.0) -> None:
             while time.monotonic() < until:
                 for name, server in servers.items():
                     times[name].append(timed(server.status))
+                strangers |= {
+                    refused(port, "Host", "evil.example"),
+                    refused(port, "Origin", "http://evil.example"),
+                }
                 time.sleep(0.05)
             ended.set()
             codes = [future.result() for future in searches]
             for future in (*slow, *bodies):
                 future.result()
         for name in servers:
-            print(f"attack, {name}: {len(times[name])} times status, {told(times[name])}")
+            print(f"attack, {name}: {len(times[name])} times status, {told(times[name])}; {pulse.told(name)}")
         print(f"attack: of 200 searches {codes.count(200)} ran, {codes.count(503)} were asked to come again")
+        print(f"attack: strangers were answered {sorted(strangers)}")
 
 
 # ---------------------------------------------------------------- memory

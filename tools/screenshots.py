@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 ROOT = Path(__file__).parents[1]
@@ -29,7 +28,6 @@ SETTLED = """!window.mdplay || (mdplay.line.node?.verdict?.done
 CUBE, RUN = "js:mdplay.view.choose('cube')", "js:document.querySelector('.run').click()"
 DONE = "!/Stop/.test(document.querySelector('.run').innerText) && document.querySelector('.facts, .outcome a')"
 PATIENCE = 600.0
-COLOURS = 256  # of a picture: small files are kept
 
 
 class Shot(NamedTuple):
@@ -72,13 +70,13 @@ SHOTS = {
     "your-own": Shot("/own-1?moves=c2"),
     "keys-dark": Shot("/connect-four?moves=4,4,5", scheme="dark", act="?"),
     "new-game-phone": Shot("/connect-four?moves=4,4,5", PHONE, act="n"),
-    "plan": Shot("/plan", until="document.querySelector('.worth')"),
+    "plan": Shot("/plan", until="document.querySelector('.value')"),
     "bandits": Shot("/bandits", (1280, 1000), until=DONE),
     "bandits-dark": Shot("/bandits", scheme="dark", until="document.querySelector('.facts')"),
     "learn": Shot("/learn", act=RUN, until=DONE),
     "tournament": Shot("/tournament", act=RUN, until=DONE),
     "reproduction": Shot("/reproduction"),
-    "plan-phone": Shot("/plan", PHONE, until="document.querySelector('.worth')"),
+    "plan-phone": Shot("/plan", PHONE, until="document.querySelector('.value')"),
 }  # fmt: skip
 
 
@@ -120,11 +118,8 @@ def take(browser: Browser, address: str, name: str, shot: Shot) -> None:
         page.keyboard.press("s")
         page.locator(".twig").first.click()
     page.wait_for_timeout(900)
-    path = FOLDER / f"{name}.png"
-    page.screenshot(path=path)
+    page.screenshot(path=FOLDER / f"{name}.png")
     context.close()
-    with Image.open(path) as picture:
-        picture.convert("RGB").quantize(COLOURS, Image.Quantize.FASTOCTREE).save(path, optimize=True)
 
 
 def main(names: list[str]) -> None:

@@ -120,3 +120,10 @@ def test_best_of_prefers_the_sooner_win_and_the_later_loss():
     assert best_of(wins) == (1, 3)
     assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
     assert best_of({}) == ()
+
+
+def test_nobody_is_called_perfect_who_only_estimates():
+    adviser = SearchAdviser(make("othello"))
+    assert AdviserAgent(adviser, "network").name == "network"
+    with pytest.raises(LimitError, match="too large to be solved"):
+        AdviserAgent(adviser, "perfect")

@@ -2,8 +2,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from mdplay.web.app import make_app
-from mdplay.web.catalogue import Catalogue
-from mdplay.web.desk import Desk
+from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.service import Service
 from tests.helpers import NIM, write
 
 BASE = "http://127.0.0.1:8765"
@@ -40,7 +40,7 @@ NASTY = (
 
 @pytest.fixture(scope="session")
 def app(own_game):
-    return make_app(Desk(Catalogue([f"{own_game}:Nasty"])))
+    return make_app(Service(Catalogue([f"{own_game}:Nasty"])))
 
 
 @pytest.fixture(scope="session")

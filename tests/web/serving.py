@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.helpers import ROOT
 
@@ -32,6 +33,11 @@ class Served:
         lines = "".join(f"{name}: {value}\r\n" for name, value in given.items())
         connection.sendall(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         return connection
+
+    def resident_bytes(self):
+        """Return how much memory the server holds."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
 
     def stop(self, number=signal.SIGINT, timeout=60):
         """Send a signal and return the exit code and what stderr has."""

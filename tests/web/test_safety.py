@@ -6,9 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from mdplay.web.app import make_app
-from mdplay.web.catalogue import Catalogue
-from mdplay.web.desk import Desk
+from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.safety import BODY, LARGE_BODY
+from mdplay.web.service import Service
 
 STATUS = "/api/v1/status"
 
@@ -112,7 +112,7 @@ TOKEN = "a-token-of-some-length"
 
 @pytest.fixture(scope="module")
 def guarded():
-    app = make_app(Desk(Catalogue()), hosts=["192.0.2.7"], token=TOKEN)
+    app = make_app(Service(Catalogue()), hosts=["192.0.2.7"], token=TOKEN)
     with TestClient(app, base_url="http://192.0.2.7:8765") as opened:
         yield opened
 

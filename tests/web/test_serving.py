@@ -1,11 +1,15 @@
 """The server itself: a real one, on this machine."""
 
+import asyncio
 import json
+import random
 import signal
+import socket
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from mdplay.web.serving import _listen
 from tests.helpers import python
 from tests.web.reading import moves, told
 from tests.web.serving import read_all, server, wait_for
@@ -68,6 +72,24 @@ def test_many_searches_at_once_are_turned_away_and_the_server_still_answers(runn
     wait_for(lambda: status(running)["jobs"] == 0)  # all clients have left: their work ends
 
 
+@pytest.mark.slow
+def test_memory_stays_flat_over_a_thousand_games(running):
+    rng = random.Random(2)
+
+    def play(games):
+        for _ in range(games):
+            cells = [str(cell) for cell in rng.sample(range(9), 5)]
+            for k in range(5):
+                asked = f"/api/v1/games/tic-tac-toe/{{}}?moves={','.join(cells[:k])}"
+                assert running.ask(asked.format("position"))[0] == running.ask(asked.format("values"))[0] == 200
+            agent = f"/api/v1/games/tic-tac-toe/agent?agent=mcts&setting=100&moves={','.join(cells[:4])}"
+            assert running.ask(agent)[0] == 200
+        return running.resident_bytes()
+
+    early = play(100)
+    assert play(900) < early + (8 << 20)
+
+
 def test_a_closed_tab_stops_its_work(running):
     connection = running.open(SEARCH)
     wait_for(lambda: status(running)["jobs"] == 1)
@@ -96,6 +118,23 @@ def test_it_ends_at_once_and_cleanly_with_work_running(number):
             connection.close()
     assert code == 0
     assert "Traceback" not in words
+
+
+def test_no_part_of_an_answer_waits_for_an_acknowledgement():
+    async def delay_of_an_accepted_connection():
+        found = asyncio.get_running_loop().create_future()
+
+        def accepted(_, writer):
+            taken = writer.get_extra_info("socket")
+            found.set_result(taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        listening = await asyncio.start_server(accepted, sock=_listen("127.0.0.1", 0))
+        async with listening:
+            with socket.create_connection(listening.sockets[0].getsockname()):
+                return await found
+
+    assert asyncio.run(delay_of_an_accepted_connection()), "Nagle's algorithm is off"
 
 
 def test_a_port_that_is_taken_is_told_in_a_sentence(running):

@@ -162,9 +162,14 @@ def _by_solution(game: Game[Any], opponent: str, in_time: Show) -> Adviser:
 
 
 class AdviserAgent:
-    """Play what an adviser holds best, once it has said all; equally good moves are drawn by lot."""
+    """Play what an adviser holds best, once it has said all; equally good moves are drawn by lot.
+
+    Nobody is called ``perfect`` whose adviser only estimates.
+    """
 
     def __init__(self, adviser: Adviser, name: str = "adviser", show: Show | None = None) -> None:
+        if name == "perfect" and adviser.method == SearchAdviser.method:
+            raise LimitError("perfect play is not known here: this game is too large to be solved")
         self.adviser, self.name, self._show = adviser, name, show
 
     def act(self, state: Any, rng: Random) -> int:

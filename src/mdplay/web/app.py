@@ -16,11 +16,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from mdplay import __version__
-from mdplay.web.desk import Desk
-from mdplay.web.lab_routes import router as lab_router
-from mdplay.web.reproduction import router as reproduction_router
-from mdplay.web.routes import router
+from mdplay.web.games import records
+from mdplay.web.games import routes as games
+from mdplay.web.labs import reproduction
+from mdplay.web.labs import routes as labs
 from mdplay.web.safety import Guard, TooLong
+from mdplay.web.service import Service
 
 TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -35,15 +36,15 @@ PAGE_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-u
 PAGES = frozenset({"", "plan", "bandits", "learn", "tournament", "reproduction"})
 
 
-def make_app(desk: Desk, *, hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:
+def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:
     """Return the application; ``hosts`` are further names of this server."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        feeling = asyncio.create_task(desk.feel())
+        feeling = asyncio.create_task(service.feel())
         yield
         feeling.cancel()
-        desk.close()
+        service.close()
 
     app = FastAPI(
         title="mdplay",
@@ -54,11 +55,10 @@ def make_app(desk: Desk, *, hosts: Iterable[str] = (), token: str | None = None)
         lifespan=lifespan,
         **_no_telemetry(),
     )
-    app.state.desk = desk
-    app.include_router(router)
-    app.include_router(lab_router)
-    app.include_router(reproduction_router)
-    _add_pages(app, desk)
+    app.state.service = service
+    for part in (games, records, labs, reproduction):
+        app.include_router(part.router)
+    _add_pages(app, service)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(TooLong, _too_long)
     app.add_middleware(Guard, hosts=hosts, token=token)
@@ -81,7 +81,7 @@ def _too_long(_: Request, __: Exception) -> Response:
 
 
 # ---------------------------------------------------------------- the page
-def _add_pages(app: FastAPI, desk: Desk) -> None:
+def _add_pages(app: FastAPI, service: Service) -> None:
     shipped = dict(static_files())
 
     @app.get("/api/{rest:path}", include_in_schema=False)
@@ -95,9 +95,9 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
         return _sent(shipped[name], request)
 
     @app.get("/reproduction/page", include_in_schema=False)
-    async def reproduction() -> Response:
+    async def reproduction_page() -> Response:
         try:
-            body = await desk.pool.quick(desk.reproduction.read_bytes)
+            body = await service.pool.quick(service.reproduction.read_bytes)
         except OSError:
             raise HTTPException(404, "mdplay reproduce has written no page yet") from None
         return Response(body, media_type=TYPES[".html"], headers={"content-security-policy": PAGE_CSP})
@@ -108,7 +108,7 @@ def _add_pages(app: FastAPI, desk: Desk) -> None:
 
     @app.get("/{page}", include_in_schema=False)
     async def page(page: str, request: Request) -> Response:
-        if page not in PAGES and page not in desk.catalogue:
+        if page not in PAGES and page not in service.catalogue:
             raise HTTPException(404, "no such page")
         return await static("index.html", request)
 

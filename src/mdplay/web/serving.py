@@ -16,9 +16,9 @@ import uvicorn
 from mdplay.errors import MdplayError
 from mdplay.stopping import answered
 from mdplay.web.app import make_app
-from mdplay.web.catalogue import Catalogue
-from mdplay.web.desk import Desk
+from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.safety import LOOPBACK
+from mdplay.web.service import Service
 
 HOST, PORT = "127.0.0.1", 8765
 SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
@@ -65,14 +65,14 @@ def serve(
     elif host in LOOPBACK:
         token = token or None
     listener = _listen(host, port)
-    desk = Desk(Catalogue(games), apart=True)
-    app = make_app(desk, hosts=_names(host), token=token)
+    service = Service(Catalogue(games), apart=True)
+    app = make_app(service, hosts=_names(host), token=token)
     address = _address(host, listener.getsockname()[1], token)
     sys.setswitchinterval(SWITCH_SECONDS)
 
     def began() -> None:
         tell(address)
-        later = threading.Timer(PREPARE_SECONDS, desk.prepare)
+        later = threading.Timer(PREPARE_SECONDS, service.prepare)
         later.daemon = True
         later.start()
         if open_browser:
@@ -89,13 +89,17 @@ def serve(
         lifespan="on",
         ws="none",
     )
-    Server(config, began, desk.close).run([listener])
+    Server(config, began, service.close).run([listener])
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens, or raise MdplayError."""
+    """Return a socket that listens, or raise MdplayError.
+
+    Its protocol is named: of sockets without one asyncio does not know that they are TCP, and leaves Nagle's
+    algorithm on, by which the second part of every answer waits 40 ms for the client's acknowledgement.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))

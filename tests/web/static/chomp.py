@@ -44,9 +44,11 @@ class Chomp(Game[State]):
         shapes = [draw.rect(0, 0, 60 * self.cols + 12, 60 * self.rows + 12, "panel", 12)]
         for i in range(self.rows * self.cols):
             x, y = 60 * (i % self.cols) + 8, 60 * (i // self.cols) + 8
-            square = draw.rect(x, y, 56, 56, "neutral" if s.squares >> i & 1 else "hole", 8)
-            if i and s.squares >> i & 1:
-                name = f"square {self.move_text(s, i)}"
-                square = draw.move(i, name, square, draw.rect(x, y, 56, 56, "open", 8), at=(x + 28, y + 28, 19))
-            shapes.append(square)
+            if not s.squares >> i & 1:
+                shapes.append(draw.rect(x, y, 56, 56, "hole", 8))
+            elif i == 0:
+                shapes += draw.rect(x, y, 56, 56, "ink", 8), draw.label(x + 28, y + 28, "poison", "hole", 13)
+            else:
+                square = draw.rect(x, y, 56, 56, "neutral", 8), draw.rect(x, y, 56, 56, "open", 8)
+                shapes.append(draw.move(i, f"square {self.move_text(s, i)}", *square, at=(x + 28, y + 28, 19)))
         return draw.picture(60 * self.cols + 12, 60 * self.rows + 12, shapes, self.board(s))

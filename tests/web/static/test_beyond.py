@@ -1,7 +1,6 @@
 """Beyond games: plan, bandits, learn, tournament, reproduction.
 
-Here are tested besides: ``mdplay.web.labs``, ``mdplay.web.lab_routes``, ``mdplay.web.figures`` and
-``mdplay.web.serving``.
+Here is tested besides: ``mdplay.web.serving``.
 """
 
 import json
@@ -17,17 +16,17 @@ TEXTBOOK = {(0, 0): 0.812, (0, 1): 0.868, (0, 2): 0.918, (1, 0): 0.762, (1, 2): 
 
 
 def test_the_grid_has_the_textbooks_values(visit):
-    table = visit("/plan").until("document.querySelectorAll('.worth').length === 9")
+    table = visit("/plan").until("document.querySelectorAll('.value').length === 9")
     for (r, c), value in TEXTBOOK.items():
-        cell = table.page.locator(".place").nth(4 * r + c)
-        assert float(cell.locator(".worth").inner_text().replace("\N{MINUS SIGN}", "-")) == pytest.approx(
+        cell = table.page.locator(".cell").nth(4 * r + c)
+        assert float(cell.locator(".value").inner_text().replace("\N{MINUS SIGN}", "-")) == pytest.approx(
             value, abs=6e-4
         )
-    assert table.page.locator(".place").nth(0).locator(".toward").inner_text() == "→"
+    assert table.page.locator(".cell").nth(0).locator(".toward").inner_text() == "→"
     table.page.get_by_role("button", name="Pit", exact=True).click()
-    table.page.locator(".place").nth(8).click()
+    table.page.locator(".cell").nth(8).click()
     table.page.get_by_role("button", name="Plan", exact=True).click()
-    table.until("document.querySelectorAll('.worth').length === 8")
+    table.until("document.querySelectorAll('.value').length === 8")
 
 
 def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
@@ -35,7 +34,7 @@ def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
     lines += ["transition 1 0 2 2 0.5", "transition 1 0 0 0 0.5", "mdptype episodic", "discount 0.9"]
     file = tmp_path / "small.txt"
     file.write_text("\n".join(lines))
-    table = visit("/plan").until("document.querySelector('.worth')")
+    table = visit("/plan").until("document.querySelector('.value')")
     table.page.get_by_role("button", name="Give a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelectorAll('.facts tbody tr').length === 3")
@@ -50,7 +49,7 @@ def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
 def test_a_file_with_a_fault_is_told(visit, tmp_path):
     file = tmp_path / "bad.txt"
     file.write_text("numStates 2\nnumActions 1\ntransition 0 0 5 1 1\n")
-    table = visit("/plan").until("document.querySelector('.worth')")
+    table = visit("/plan").until("document.querySelector('.value')")
     table.page.get_by_role("button", name="Give a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelector('.state').innerText.includes('5')")
@@ -71,7 +70,7 @@ def test_bandits_grow_and_stop(visit):
 def test_a_tournament_fills_its_table(visit):
     table = visit("/tournament")
     for name in table.js(
-        "[...document.querySelectorAll('.entrants button')].map((b) => b.getAttribute('aria-label'))"
+        "[...document.querySelectorAll('.agents button')].map((b) => b.getAttribute('aria-label'))"
     ):
         if "Perfect" not in name and "Random" not in name:
             table.page.get_by_role("button", name=name).click()

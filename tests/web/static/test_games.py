@@ -143,6 +143,11 @@ def test_2048_by_keyboard(visit):
     assert sorted(tiles) == wanted
 
 
+def test_2048_by_mouse(visit):
+    table = visit("/2048?params=rows=2,cols=2")
+    table.play_out(best_by_mouse)
+
+
 def test_2048_by_swipes(visit):
     table = visit("/2048?params=rows=2,cols=2", has_touch=True)
     middle = table.page.locator(".stage").bounding_box()

@@ -194,6 +194,27 @@ def test_the_board_by_keyboard_alone(visit):
     assert "exact" in said and "to move" in said
 
 
+def test_every_move_is_announced_an_agents_too(visit):
+    table = visit("/tic-tac-toe?second=perfect").settled()
+    table.js(
+        """() => { window.heard = [];
+          new MutationObserver(() => heard.push(document.querySelector("#say").textContent))
+            .observe(document.querySelector("#say"), { childList: true, characterData: true, subtree: true }); }"""
+    )
+    table.press("4").until("mdplay.line.at === 2").settled()
+    answer = table.moves[1]
+    table.until(f"heard.some((text) => text.includes('O: ') && text.includes('{answer}'))")
+    table.until("heard.some((text) => text.includes('X: ') && text.includes('4'))")
+    table.until("/X to move.*exact/.test(heard.at(-1))")
+
+
+def test_hidden_values_are_not_announced_either(visit):
+    table = visit("/tic-tac-toe").settled()
+    table.press("v", "4").until("mdplay.line.at === 1").settled()
+    table.until("/X: .*4/.test(document.querySelector('#say').textContent)")
+    assert "exact" not in table.js("document.querySelector('#say').textContent")
+
+
 def test_the_keys_are_told(visit):
     table = visit("/tic-tac-toe")
     table.press("?")

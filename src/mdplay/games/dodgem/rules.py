@@ -142,7 +142,7 @@ class Dodgem(Game[State]):
         right, down = ways[s.player][action // cells]
         y, x = divmod(action % cells, n)
         at = (x + 0.5 + 0.55 * right) * CELL + 7, (y + 0.5 + 0.55 * down) * CELL + 47
-        return draw.move(action, self.move_text(s, action), draw.circle(*at, 13, "open"))
+        return draw.move(action, f"car {self.move_text(s, action)}", draw.circle(*at, 13, "open"))
 
 
 def _wedge(x: float, y: float, right: int, down: int) -> list[tuple[float, float]]:

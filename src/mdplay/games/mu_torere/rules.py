@@ -114,7 +114,7 @@ class MuTorere(Game[State]):
                 shapes.append(draw.stone(*at[p], 22, draw.PLAYERS["XO".index(mark)]))
             if self.legal(s) >> p & 1:
                 target = draw.circle(*at[p], 24, "open")
-                shapes.append(draw.move(p, self.move_text(s, p), target, at=(*at[p], 14)))
+                shapes.append(draw.move(p, f"man {self.move_text(s, p)}", target, at=(*at[p], 14)))
         return draw.picture(SIZE, SIZE, shapes, self.board(s))
 
 

@@ -18,6 +18,7 @@ const KEYS = [
   ["R", "forward again"],
   ["N", "new game"],
   ["C", "copy the link"],
+  ["E", "share, save and open records"],
   ["T", "light or dark"],
   ["?", "this help"],
 ];

@@ -1,5 +1,5 @@
 // A game on the page: what happens when somebody moves, and what is asked of the server then.
-import { h, say, toast } from "../lib/dom.js";
+import { h, say, sayFirst, toast } from "../lib/dom.js";
 import { stream } from "../lib/api.js";
 import { capital } from "../lib/words.js";
 import { Board } from "./board.js";
@@ -57,7 +57,7 @@ class GamePage {
       choose: (action) => this.choose(action),
       point: (action) => this.explain(action),
     });
-    this.main.className = `play view-${this.info.view ?? "svg"}`;
+    this.main.className = `play view-${this.info.view ?? "svg"}${this.info.sides[0] === "White" ? " white-and-black" : ""}`;
     this.main.replaceChildren(
       h(
         "div",
@@ -140,10 +140,12 @@ class GamePage {
     }
     const { line } = this,
       before = line.doc;
-    if (!before.legal.some((move) => move.action === action)) return;
+    const move = before.legal.find((one) => one.action === action);
+    if (!move) return;
     this.busy = true;
     try {
       await line.play(action);
+      sayFirst(`${this.info.sides[before.player]}: ${move.name}.`);
       await this.draw({ enter: true, before, action });
     } catch (error) {
       toast(capital(error.message));
@@ -263,7 +265,7 @@ class GamePage {
     this.verdict.show(node.doc, node.verdict);
     this.view?.forced?.(node.verdict.line ?? []);
     this.side();
-    if (node.verdict.done) this.verdict.announce(this.players.isPerson(node.doc.player));
+    if (node.verdict.done && this.showing) this.verdict.announce(this.players.isPerson(node.doc.player));
   }
 
   /** Fill the curve: values of earlier positions, newest first, while there is nothing better to do. */

@@ -33,7 +33,7 @@ export class Training {
 
   async draw() {
     const { Chart } = await import("../lib/chart.js");
-    const chart = new Chart({ title: TITLE, x: "episodes", y: "points" });
+    const chart = new Chart({ title: TITLE, x: "episodes" });
     put(this.root, chart.root);
     return chart;
   }

@@ -13,8 +13,8 @@ const COLOURS = 8,
   APART = 15;
 
 export class Chart {
-  constructor({ title, x, y, log = false }) {
-    Object.assign(this, { title, x, y, log, series: [] });
+  constructor({ title, x }) {
+    Object.assign(this, { title, x, series: [] });
     this.svg = s("svg", { class: "chart", role: "img", "aria-label": title });
     this.told = h("p", { class: "chart-told" }, "\u00a0");
     this.root = h("figure", { class: "chart-box", hidden: true }, h("figcaption", {}, title), this.svg, this.told);
@@ -25,7 +25,7 @@ export class Chart {
     }).observe(this.root);
   }
 
-  /** Show series of `{name, xs, ys, errors}`; a lower bound may be `dotted`. */
+  /** Show series of `{name, xs, ys}`; a lower bound may be `dotted`. */
   show(series) {
     this.series = series.filter(({ xs }) => xs.length);
     this.root.hidden = !this.series.length;
@@ -54,14 +54,13 @@ export class Chart {
     this.width = Math.max(300, Math.min(WIDTH, this.root.clientWidth || WIDTH));
     this.height = Math.round(HEIGHT * Math.max(0.72, this.width / WIDTH));
     this.right = this.width < 460 ? 14 : RIGHT;
-    this.spanX = [this.log ? Math.max(1, Math.min(...xs)) : Math.min(0, ...xs), Math.max(1, ...xs)];
+    this.spanX = [Math.min(0, ...xs), Math.max(1, ...xs)];
     this.spanY = widened(Math.min(0, ...ys), Math.max(...ys, 1e-12));
   }
 
   px(x) {
-    const [low, high] = this.log ? this.spanX.map(Math.log) : this.spanX,
-      at = this.log ? Math.log(Math.max(x, 1)) : x;
-    return LEFT + (this.width - LEFT - this.right) * (high > low ? (at - low) / (high - low) : 0.5);
+    const [low, high] = this.spanX;
+    return LEFT + ((this.width - LEFT - this.right) * (x - low)) / (high - low);
   }
 
   py(y) {
@@ -70,7 +69,7 @@ export class Chart {
   }
 
   axes() {
-    const across = this.log ? decades(this.spanX) : ticks(this.spanX, this.width < 460 ? 4 : 6),
+    const across = ticks(this.spanX, this.width < 460 ? 4 : 6),
       up = ticks(this.spanY, 5);
     return s(
       "g",
@@ -81,26 +80,17 @@ export class Chart {
       ]),
       across.map((x) => s("text", { x: this.px(x), y: this.height - BOTTOM + 19 }, x.toLocaleString("en"))),
       s("text", { class: "axis-name", x: (LEFT + this.width - this.right) / 2, y: this.height - 4 }, this.x),
-      s("text", { class: "axis-name up", x: LEFT - 8, y: TOP - 2 }, ""),
     );
   }
 
-  curve({ xs, ys, errors, dotted }, k) {
+  curve({ xs, ys, dotted }, k) {
     const line = xs.map((x, i) => `${i ? "L" : "M"}${this.px(x).toFixed(1)} ${this.py(ys[i]).toFixed(1)}`).join("");
     const dash = dotted ? "1 5" : DASHES[Math.floor(k / COLOURS) % DASHES.length];
     return s(
       "g",
       { class: `series s${(k % COLOURS) + 1}` },
-      errors ? s("path", { class: "band", d: this.band(xs, ys, errors) }) : null,
       s("path", { class: "series-line", d: line, "stroke-dasharray": dash || null }),
     );
-  }
-
-  /** Two standard errors to either side. */
-  band(xs, ys, errors) {
-    const edge = (sign) =>
-      xs.map((x, i) => `${this.px(x).toFixed(1)} ${this.py(ys[i] + sign * 2 * errors[i]).toFixed(1)}`);
-    return `M${edge(1).join("L")}L${edge(-1).reverse().join("L")}Z`;
   }
 
   /** Names at the ends of the lines, moved apart where they would touch. */
@@ -161,10 +151,4 @@ function ticks([low, high], about) {
   for (let x = Math.ceil(low / step - 1e-9) * step; x <= high + 1e-9 * step; x += step)
     found.push(Number(x.toPrecision(12)));
   return found;
-}
-
-function decades([low, high]) {
-  const found = [];
-  for (let x = 10 ** Math.ceil(Math.log10(low) - 1e-9); x <= high; x *= 10) found.push(x);
-  return found.length ? found : [low, high];
 }

@@ -61,14 +61,22 @@ function allowed(from) {
 /** Tell whether nothing should move. */
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
-let saying;
+let saying,
+  lead = "";
 
-/** Tell those who listen to the page. */
+/** Tell those who listen to the page; of what comes at once only the newest. */
 export function say(text) {
   clearTimeout(saying);
   saying = setTimeout(() => {
-    $("#say").textContent = text;
+    $("#say").textContent = `${lead} ${text}`.trim();
+    lead = "";
   }, 60);
+}
+
+/** Tell something that stays in front of what comes at once. */
+export function sayFirst(text) {
+  lead = text;
+  say("");
 }
 
 let toasting;

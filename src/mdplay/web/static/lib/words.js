@@ -17,7 +17,8 @@ export function compact(x) {
 export function figure(x) {
   if (typeof x !== "number") return String(x);
   const size = Math.abs(x);
-  const text = size >= 1e5 || (size > 0 && size < 1e-3) ? x.toExponential(2) : String(Number(x.toPrecision(4)));
+  const far = size >= 1e7 || (size > 0 && size < 1e-3);
+  const text = far ? x.toExponential(2) : Number(x.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 7 });
   return text.replaceAll("-", "−");
 }
 

@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { Runner, blank, choice, desk, field, numeric } from "../lib/desk.js";
+import { Runner, blank, choice, field, lab, numeric } from "../lib/lab.js";
 import { figure, grouped } from "../lib/words.js";
 
 const USUAL = ["ucb1", "thompson", "epsilon-greedy", "softmax"];
@@ -31,11 +31,11 @@ class Bandits {
     this.steps = numeric(1000, 1, 100_000);
     this.runs = numeric(500, 1, 20_000);
     this.seed = numeric(0, 0, 2 ** 31);
-    this.regret = new Chart({ title: "Regret: what was lost by not pulling the best arm", x: "pull", y: "regret" });
-    this.best = new Chart({ title: "Share of pulls of the best arm", x: "pull", y: "share" });
+    this.regret = new Chart({ title: "Regret: what was lost by not pulling the best arm", x: "pull" });
+    this.best = new Chart({ title: "Share of pulls of the best arm", x: "pull" });
     this.table = h("div", { class: "scroll" });
     this.runner = new Runner("Pull", () => this.begin());
-    desk(
+    lab(
       main,
       "Bandits",
       "Several arms, unknown rewards. Explore too little and the best arm is missed; too much and it is not used.",
@@ -92,7 +92,7 @@ class Bandits {
       "/bandits",
       {
         kind: this.kind.value,
-        means: this.means.value || undefined,
+        means: this.means.value,
         arms: 10,
         policies,
         steps: this.steps.value,

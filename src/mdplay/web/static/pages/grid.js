@@ -67,7 +67,7 @@ export class Grid {
     const node = h(
       "button",
       {
-        class: `place ${kind}${known ? (value < 0 ? " low" : " high") : ""}`,
+        class: `cell ${kind}${known ? (value < 0 ? " low" : " high") : ""}`,
         type: "button",
         "aria-label": `row ${r + 1}, column ${c + 1}: ${kind}${words}`,
         onclick: () => this.paint(r, c),
@@ -76,7 +76,7 @@ export class Grid {
       known
         ? [
             h("span", { class: "toward" }, ARROWS[plan.action[state]] ?? ""),
-            h("span", { class: "worth" }, value.toFixed(3)),
+            h("span", { class: "value" }, value.toFixed(3)),
           ]
         : h("span", { class: "kind" }, { goal: "+", pit: "−" }[kind] ?? ""),
     );

@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { Runner, blank, choice, desk, field, numeric } from "../lib/desk.js";
+import { Runner, blank, choice, field, lab, numeric, offerSizes } from "../lib/lab.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
@@ -21,11 +21,11 @@ class Learn {
     this.method = choice([]);
     this.episodes = numeric(2000, 1, 1_000_000);
     this.seed = numeric(0, 0, 2 ** 31);
-    this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes", y: "mean" });
+    this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes" });
     this.lines = h("pre", { class: "report" });
     this.result = h("div", { class: "outcome" });
     this.runner = new Runner("Train", () => this.begin());
-    desk(
+    lab(
       main,
       "Learn",
       "A player that begins with nothing and teaches itself by playing. Its curve is measured while it grows.",
@@ -53,12 +53,7 @@ class Learn {
   }
 
   chosen() {
-    const { presets } = this.games.find(({ id }) => id === this.game.value);
-    put(
-      this.params,
-      presets.map(({ params, title }) => h("option", { value: params }, title)),
-    );
-    this.paramsField.hidden = presets.length < 2;
+    offerSizes(this.paramsField, this.games.find(({ id }) => id === this.game.value).presets);
     return this.offered();
   }
 

@@ -1,7 +1,7 @@
 // Plan: a Markov decision problem, drawn as a grid or given as a file; its values, actions, bounds and residuals.
 import { download, h, put, toast } from "../lib/dom.js";
 import { Chart } from "../lib/chart.js";
-import { Runner, choice, desk, field, numeric } from "../lib/desk.js";
+import { Runner, choice, field, lab, numeric } from "../lib/lab.js";
 import { figure, grouped } from "../lib/words.js";
 import { Grid, TOOLS } from "./grid.js";
 
@@ -41,12 +41,11 @@ class Planner {
     this.chart = new Chart({
       title: "Residual: the largest change of a value in a sweep, as a power of ten",
       x: "sweep",
-      y: "",
     });
     this.answer = h("div", { class: "answer" });
     this.runner = new Runner("Plan", () => this.begin());
     this.drawing = h("div", { class: "sketch" }, this.tools(), this.grid.root);
-    desk(
+    lab(
       main,
       "Plan",
       "What is best to do, from every state, when the outcome is uncertain: values with proven bounds.",

@@ -1,7 +1,7 @@
 // Reproduction: five systems, computed anew on this machine, figure by figure.
 import { h, picture, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
-import { Runner } from "../lib/desk.js";
+import { Runner } from "../lib/lab.js";
 
 export async function show(main) {
   const { systems, page } = await get("/reproduction");
@@ -12,12 +12,12 @@ class Reproduction {
   constructor(main, systems, page) {
     const section = ({ number }) => h("section", { class: "chapter", "aria-labelledby": `system-${number}` });
     this.sections = new Map(systems.map((system) => [system.number, section(system)]));
-    main.className = "desk";
+    main.className = "lab";
     put(
       main,
       h(
         "div",
-        { class: "desk-lead" },
+        { class: "lab-lead" },
         h("h1", {}, "Five systems, made anew"),
         h(
           "p",

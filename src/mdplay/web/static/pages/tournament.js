@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { icon } from "../lib/icons.js";
-import { Runner, blank, choice, desk, field, numeric } from "../lib/desk.js";
+import { Runner, blank, choice, field, lab, numeric, offerSizes } from "../lib/lab.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
@@ -18,13 +18,13 @@ class Tournament {
       { onchange: () => this.chosen() },
     );
     this.params = choice([]);
-    this.list = h("ul", { class: "entrants" });
+    this.list = h("ul", { class: "agents" });
     this.adding = h("div", { class: "adding" });
     this.rounds = numeric(20, 2, 200);
     this.seed = numeric(0, 0, 2 ** 31);
     this.table = h("div", { class: "scroll" });
     this.runner = new Runner("Play them all", () => this.begin());
-    desk(
+    lab(
       main,
       "Tournament",
       "Everybody against everybody, with changed sides. Ratings come with their intervals of 95\u00a0%.",
@@ -56,15 +56,11 @@ class Tournament {
 
   chosen() {
     const { agents, presets } = this.info;
-    put(
-      this.params,
-      presets.map(({ params, title }) => h("option", { value: params }, title)),
-    );
-    this.paramsField.hidden = presets.length < 2;
+    offerSizes(this.paramsField, presets);
     this.agents = agents
       .flatMap(({ id, setting }) => (setting ? [`${id}:${setting.values[1] ?? setting.default}`] : [id]))
       .slice(0, 4);
-    this.entrants();
+    this.chosenAgents();
     const who = choice(
       agents.map(({ id, title }) => h("option", { value: id }, title)),
       { "aria-label": "Agent", onchange: () => this.offer(who) },
@@ -84,15 +80,16 @@ class Tournament {
     const add = () => {
       const one = value ? `${who.value}:${value.value}` : who.value;
       if (!this.agents.includes(one)) this.agents.push(one);
-      this.entrants();
+      this.chosenAgents();
     };
     put(this.adding, who, value, h("button", { class: "quiet small filled", type: "button", onclick: add }, "Add"));
   }
 
-  entrants() {
+  /** The agents that will play, each with a button that removes it. */
+  chosenAgents() {
     const drop = (one) => {
       this.agents = this.agents.filter((other) => other !== one);
-      this.entrants();
+      this.chosenAgents();
     };
     put(
       this.list,

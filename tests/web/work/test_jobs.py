@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.web.jobs``.
+"""Tests of ``mdplay.web.work.jobs``.
 
-Here are tested besides: ``mdplay.web.child``.
+Here are tested besides: ``mdplay.web.work.child``.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ import time
 import pytest
 
 from mdplay.errors import MdplayError
-from mdplay.web import jobs
-from mdplay.web.jobs import Busy, Cancelled, EventStream, Job, Pool
+from mdplay.web.work import jobs
+from mdplay.web.work.jobs import Busy, Cancelled, EventStream, Job, Pool
 from tests.web.reading import events
 
 

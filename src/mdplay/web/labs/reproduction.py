@@ -17,9 +17,9 @@ from fastapi import Path as InPath
 from mdplay.errors import LimitError
 from mdplay.folders import cache_folder
 from mdplay.pictures import safe_picture
-from mdplay.web.desk import AtDesk
-from mdplay.web.jobs import Job
-from mdplay.web.routes import PLAIN, STREAM
+from mdplay.web.games.routes import PLAIN, STREAM
+from mdplay.web.service import ServiceDep
+from mdplay.web.work.jobs import Job
 
 TITLES = {
     1: "Dots and Boxes, solved by policy iteration",
@@ -40,30 +40,30 @@ def folder_of(number: int) -> Path:
 
 
 @router.get("/reproduction")
-async def systems(desk: AtDesk) -> dict[str, Any]:
+async def systems(service: ServiceDep) -> dict[str, Any]:
     """List the systems, and whether each is finished; tell where a page that the command wrote is served."""
 
     def found() -> dict[str, Any]:
         listed = [{"number": n, "title": title, "done": chapter(n) is not None} for n, title in TITLES.items()]
-        page = "/reproduction/page" if desk.reproduction.is_file() else None
+        page = "/reproduction/page" if service.reproduction.is_file() else None
         return {"systems": listed, "page": page, "command": "mdplay reproduce"}
 
-    return await desk.quick(found)
+    return await service.quick(found)
 
 
 @router.get("/reproduction/{number}", responses=PLAIN)
-async def finished(number: Number, desk: AtDesk) -> dict[str, Any]:
+async def finished(number: Number, service: ServiceDep) -> dict[str, Any]:
     """Return a finished system with its figures."""
-    made = await desk.quick(lambda: chapter(number))
+    made = await service.quick(lambda: chapter(number))
     if made is None:
         raise HTTPException(404, "this system was not computed yet")
     return made
 
 
 @router.get("/reproduction/{number}/run", responses=STREAM, response_class=Response)
-async def run(number: Number, desk: AtDesk) -> Response:
+async def run(number: Number, service: ServiceDep) -> Response:
     """Stream the making of a system, with small numbers: how many figures there are, then all of them."""
-    return desk.stream(lambda job: tell_system(job, number))
+    return service.stream(lambda job: tell_system(job, number))
 
 
 def tell_system(job: Job, number: int) -> None:

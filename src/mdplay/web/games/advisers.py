@@ -10,16 +10,16 @@ from typing import Any
 
 from mdplay.game import Game
 from mdplay.playing.advising import Adviser, SearchAdviser, adviser_for
-from mdplay.web.asking import Ask
-from mdplay.web.catalogue import Entry
-from mdplay.web.figures import points_of
-from mdplay.web.workshop import Workshop
+from mdplay.web.games.asking import Ask
+from mdplay.web.games.catalogue import Entry
+from mdplay.web.numbers import points_of
+from mdplay.web.work.workshop import Workshop
 
 KEPT = 8  # advisers: a table or a prover's memory each
 Key = tuple[str, str, str]  # the game's id, its parameters, the opponent
 
 
-class Knowledge:
+class Advisers:
     """The advisers of games, each made once however many ask for it."""
 
     def __init__(self, workshop: Workshop | None = None) -> None:
@@ -44,12 +44,12 @@ class Knowledge:
         return future
 
     def _fill(self, entry: Entry, key: Key, future: Future[Adviser]) -> None:
-        self.busy[key] = f"preparing {entry.look.title}"
+        self.busy[key] = f"preparing {entry.profile.title}"
         _, params, opponent = key
         task = {"kind": "advise", "game": entry.told(params), "opponent": opponent}
         game = entry.make(params)
         try:
-            made = self.workshop.done(entry.look.title, task, lambda: self._make(entry, game, key))
+            made = self.workshop.done(entry.profile.title, task, lambda: self._make(entry, game, key))
             future.set_result(made)
             if hasattr(made, "improve"):
                 self._improve(entry, params, key)
@@ -78,11 +78,11 @@ class Knowledge:
                 self._made.pop(key, None)
 
         task = {"kind": "improve", "game": entry.told(params)}
-        self.workshop.run(f"a network for {entry.look.title}", task, told).add_done_callback(trained)
+        self.workshop.run(f"a network for {entry.profile.title}", task, told).add_done_callback(trained)
 
     def done(self, asked: Ask, work: Callable[[], Any], task: dict[str, Any], job: Any) -> None:
         """Do a job's work, which may need kernels."""
-        title = asked.entry.look.title
+        title = asked.entry.profile.title
         task = {**task, "game": asked.entry.told(asked.params)}
         self.workshop.done(
             title, task, work, check=job.check, notice=lambda text: job.emit("notice", {"text": text})

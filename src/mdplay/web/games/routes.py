@@ -8,12 +8,12 @@ from fastapi import APIRouter, Depends, HTTPException, Query, Response
 
 from mdplay.game import num_players
 from mdplay.pictures import safe_picture
-from mdplay.web.asking import Ask, ask, document, drawn
-from mdplay.web.catalogue import Entry
-from mdplay.web.desk import AtDesk
-from mdplay.web.jobs import Job
-from mdplay.web.players import MOST, agents_of
-from mdplay.web.words import status as status_of
+from mdplay.web.games.agents import MOST, agents_of
+from mdplay.web.games.asking import Ask, ask, document, drawn
+from mdplay.web.games.catalogue import Entry
+from mdplay.web.games.words import status as status_of
+from mdplay.web.service import ServiceDep
+from mdplay.web.work.jobs import Job
 
 MAX_SEED = (1 << 53) - 1  # what a script of the page can count
 MAX_SECONDS = 60.0
@@ -29,11 +29,11 @@ Seed = Annotated[int | None, Query(ge=0, le=MAX_SEED)]
 
 
 async def asked_position(
-    game: str, desk: AtDesk, params: Params = "", start: Start = "", moves: Moves = "", base: Base = ""
+    game: str, service: ServiceDep, params: Params = "", start: Start = "", moves: Moves = "", base: Base = ""
 ) -> Ask:
     """Return the position that a request names."""
-    entry = desk.entry(game)
-    return await desk.quick(lambda: ask(entry, params, start, moves, base))
+    entry = service.entry(game)
+    return await service.quick(lambda: ask(entry, params, start, moves, base))
 
 
 Asked = Annotated[Ask, Depends(asked_position)]
@@ -50,12 +50,12 @@ STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
 
 # ---------------------------------------------------------------- lists
 @router.get("/games")
-async def games(desk: AtDesk, pictures: bool = True) -> list[dict[str, Any]]:
+async def games(service: ServiceDep, pictures: bool = True) -> list[dict[str, Any]]:
     """List the games: titles, parameters, agents, a picture."""
-    if pictures not in desk.listed:
-        listed = await desk.pool.quick(lambda: [listing(entry, pictures) for entry in desk.catalogue.values()])
-        desk.listed[pictures] = listed
-    return desk.listed[pictures]
+    if pictures not in service.listed:
+        entries = service.catalogue.values()
+        service.listed[pictures] = await service.pool.quick(lambda: [listing(one, pictures) for one in entries])
+    return service.listed[pictures]
 
 
 def listing(entry: Entry, pictures: bool = True) -> dict[str, Any]:
@@ -63,20 +63,20 @@ def listing(entry: Entry, pictures: bool = True) -> dict[str, Any]:
     game, solver = entry.make(), entry.solver
     return {
         "id": entry.id,
-        "title": entry.look.title,
-        "fact": entry.look.fact,
+        "title": entry.profile.title,
+        "fact": entry.profile.fact,
         "own": entry.own,
         "view": game.view,
-        "sides": list(entry.look.sides),
+        "sides": list(entry.profile.sides),
         "players": num_players(game),
         "chance": bool(game.has_outcomes),
         "points": bool(game.has_reward),
         "solver": solver,
         "opponents": ["perfect"] if num_players(game) == 1 else ["perfect", "uniform"],
         "parameters": [_parameter(parameter) for parameter in entry.parameters],
-        "presets": [{"title": title, "params": params} for title, params in entry.look.presets.items()],
+        "presets": [{"title": title, "params": params} for title, params in entry.profile.presets.items()],
         "agents": agents_of(game, solver),
-        "starts": dict(entry.look.starts),
+        "starts": dict(entry.profile.starts),
         **(_pictured(entry) if pictures else {}),
     }
 
@@ -103,27 +103,27 @@ def _parameter(parameter: Any) -> dict[str, Any]:
 
 
 @router.get("/status")
-async def status(desk: AtDesk) -> dict[str, Any]:
+async def status(service: ServiceDep) -> dict[str, Any]:
     """Tell what is being prepared, and how the server feels."""
-    return desk.status()
+    return service.status()
 
 
 # ---------------------------------------------------------------- positions
 @router.get("/games/{game}/position", responses=PLAIN)
-async def position(asked: Asked, desk: AtDesk, draw: bool = True, seed: Seed = None) -> dict[str, Any]:
+async def position(asked: Asked, service: ServiceDep, draw: bool = True, seed: Seed = None) -> dict[str, Any]:
     """Return a position: picture, legal moves, status; pending chance is drawn unless draw=false."""
 
     def found() -> dict[str, Any]:
         after = drawn(asked, seed) if draw else asked
         return document(after, status_of(after))
 
-    return await desk.quick(found)
+    return await service.quick(found)
 
 
 @router.get("/games/{game}/values", responses=STREAM, response_class=Response)
 async def values(
     asked: Asked,
-    desk: AtDesk,
+    service: ServiceDep,
     opponent: Annotated[str, Query(pattern="^(perfect|uniform)$")] = "perfect",
     brief: bool = False,
 ) -> Response:
@@ -132,17 +132,17 @@ async def values(
         raise HTTPException(422, "a game for one has no opponent")
 
     def work(job: Job) -> None:
-        from mdplay.web.telling import tell_values
+        from mdplay.web.games.telling import tell_values
 
-        tell_values(job, asked, desk.knowledge, opponent, brief)
+        tell_values(job, asked, service.advisers, opponent, brief)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 @router.get("/games/{game}/search", responses=STREAM, response_class=Response)
 async def search(
     asked: Asked,
-    desk: AtDesk,
+    service: ServiceDep,
     seconds: Annotated[float, Query(gt=0, le=MAX_SECONDS)] = 20.0,
     simulations: Annotated[int, Query(ge=1, le=MAX_SIMULATIONS)] = 5_000_000,
 ) -> Response:
@@ -150,24 +150,24 @@ async def search(
     _somebody_moves(asked)
 
     def work(job: Job) -> None:
-        from mdplay.web.telling import tell_search
+        from mdplay.web.games.telling import tell_search
 
-        tell_search(job, asked, desk.knowledge, seconds, simulations)
+        tell_search(job, asked, service.advisers, seconds, simulations)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 @router.get("/games/{game}/agent", responses=STREAM, response_class=Response)
 async def agent(
     asked: Asked,
-    desk: AtDesk,
+    service: ServiceDep,
     agent: Annotated[str, Query(max_length=40, pattern="^[a-z0-9-]+$")] = "mcts",
     setting: Annotated[int, Query(ge=0, le=MOST["mcts"])] = 0,
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream an agent's thoughts, then its move; setting 0 is the agent's own."""
     _somebody_moves(asked)
-    learned = desk.learned(asked.entry.id, asked.params)
+    learned = service.learned(asked.entry.id, asked.params)
     known = {one["id"]: one for one in [*agents_of(asked.game, asked.entry.solver), *learned]}
     if agent not in known:
         raise HTTPException(422, "this agent does not play this game")
@@ -176,14 +176,14 @@ async def agent(
         raise HTTPException(422, "the setting of this agent is out of range")
 
     def work(job: Job) -> None:
-        from mdplay.web.telling import tell_agent, tell_learned
+        from mdplay.web.games.telling import tell_agent, tell_learned
 
         if any(one["id"] == agent for one in learned):
-            tell_learned(job, asked, desk.knowledge, desk.school, agent, seed)
+            tell_learned(job, asked, service.advisers, service.learned_agents, agent, seed)
         else:
-            tell_agent(job, asked, desk.knowledge, agent, number, seed)
+            tell_agent(job, asked, service.advisers, agent, number, seed)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 def _somebody_moves(asked: Ask) -> None:

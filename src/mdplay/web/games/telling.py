@@ -17,30 +17,30 @@ from mdplay.rng import Random
 from mdplay.searching.depth_limited import depth_limited
 from mdplay.searching.inspecting import Node
 from mdplay.searching.stepwise import Search
-from mdplay.web.asking import Ask
-from mdplay.web.jobs import Job
-from mdplay.web.knowing import Knowledge
-from mdplay.web.labs import School
-from mdplay.web.players import NEEDS_A_FILE
-from mdplay.web.words import bound_headline, headline, kind_of, shown, status
+from mdplay.web.games.advisers import Advisers
+from mdplay.web.games.agents import NEEDS_A_FILE
+from mdplay.web.games.asking import Ask
+from mdplay.web.games.learned import LearnedAgents
+from mdplay.web.games.words import bound_headline, headline, kind_of, shown, status
+from mdplay.web.work.jobs import Job
 
 PATIENCE = 0.12  # seconds until a notice is shown that something is being prepared
 
 
 # ---------------------------------------------------------------- values
-def tell_values(job: Job, asked: Ask, knowledge: Knowledge, opponent: str, brief: bool) -> None:
+def tell_values(job: Job, asked: Ask, advisers: Advisers, opponent: str, brief: bool) -> None:
     """Tell what every move is worth, as it becomes known."""
     if not asked.position.actions:
         job.emit("verdict", over_verdict(asked))
         return
-    future = knowledge.adviser(asked.entry, asked.params, opponent)
+    future = advisers.adviser(asked.entry, asked.params, opponent)
     adviser = _awaited(job, asked, future, guessing=opponent == "perfect" and not brief)
 
     def work() -> None:
         for advice in adviser.advise(asked.state, brief=brief, show=job.show):
             _tell(job, asked, advice)
 
-    knowledge.done(asked, work, {"kind": "advise", "opponent": opponent}, job)
+    advisers.done(asked, work, {"kind": "advise", "opponent": opponent}, job)
 
 
 def _tell(job: Job, asked: Ask, advice: Advice) -> None:
@@ -58,7 +58,7 @@ def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = 
         return future.result(timeout=PATIENCE)
     except TimeoutError:
         pass
-    job.emit("notice", {"text": f"Preparing {asked.entry.look.title} for this machine: once, then it is kept."})
+    job.emit("notice", {"text": f"Preparing {asked.entry.profile.title} for this machine: once, then it is kept."})
     while not future.done():
         guessing = guessing and not _guessed(job, asked, future)
         job.check()
@@ -131,7 +131,7 @@ TELL_SECONDS = 0.15
 TREE_BYTES = 256 << 20
 
 
-def tell_search(job: Job, asked: Ask, knowledge: Knowledge, seconds: float, simulations: int) -> None:
+def tell_search(job: Job, asked: Ask, advisers: Advisers, seconds: float, simulations: int) -> None:
     """Search until the time, the simulations or the client's patience ends; tell it ten times a second."""
 
     def work() -> None:
@@ -146,7 +146,7 @@ def tell_search(job: Job, asked: Ask, knowledge: Knowledge, seconds: float, simu
         job.emit("stats", statistics(asked, search, tree=True))
         job.emit("done", {"proven": search.proven, "simulations": search.simulations})
 
-    knowledge.done(asked, work, {"kind": "search"}, job)
+    advisers.done(asked, work, {"kind": "search"}, job)
 
 
 def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- agents
-def tell_agent(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, seed: int) -> None:
+def tell_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, seed: int) -> None:
     """Let an agent choose; a tree search shows its thoughts meanwhile."""
     choose = {"mcts": _by_search, "heuristic": _by_looking_ahead, "random": _at_random}.get(agent, _by_agent)
     kinds = {"mcts": "search", "heuristic": "look_ahead", "random": "search"}
@@ -203,27 +203,27 @@ def tell_agent(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: 
         choose = _by_adviser
 
     def work() -> None:
-        action = choose(job, asked, knowledge, agent, setting, Random(seed))
+        action = choose(job, asked, advisers, agent, setting, Random(seed))
         job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
 
-    knowledge.done(asked, work, task, job)
+    advisers.done(asked, work, task, job)
 
 
-def tell_learned(job: Job, asked: Ask, knowledge: Knowledge, school: School, agent: str, seed: int) -> None:
+def tell_learned(job: Job, asked: Ask, advisers: Advisers, learned: LearnedAgents, agent: str, seed: int) -> None:
     """Let choose what was learned on the page."""
 
     def work() -> None:
-        action = school.act(agent, asked.state, Random(seed))
+        action = learned.act(agent, asked.state, Random(seed))
         job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
 
-    knowledge.done(asked, work, {"kind": "search"}, job)
+    advisers.done(asked, work, {"kind": "search"}, job)
 
 
-def _at_random(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+def _at_random(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     return rng.pick(asked.game.legal(asked.state))
 
 
-def _by_search(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+def _by_search(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     search = Search(asked.game, asked.state, seed=rng.word(), max_bytes=TREE_BYTES)
     search.run(1)
     while search.simulations < setting and not search.proven:
@@ -233,16 +233,16 @@ def _by_search(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: 
     return search.result().action
 
 
-def _by_looking_ahead(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+def _by_looking_ahead(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     best = depth_limited(asked.game, asked.state, depth=setting, show=job.show).best
     return best[rng.below(len(best))]
 
 
-def _by_agent(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+def _by_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     return choose_action(make_agent(asked.game, agent), agent, asked.game, asked.state, rng)
 
 
-def _by_adviser(job: Job, asked: Ask, knowledge: Knowledge, agent: str, setting: int, rng: Random) -> int:
+def _by_adviser(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     """Play what the adviser of the game holds best, once it has said all."""
-    adviser = _awaited(job, asked, knowledge.adviser(asked.entry, asked.params))
-    return AdviserAgent(adviser, show=job.show).act(asked.state, rng)
+    adviser = _awaited(job, asked, advisers.adviser(asked.entry, asked.params))
+    return AdviserAgent(adviser, agent, job.show).act(asked.state, rng)

@@ -17,7 +17,7 @@ from mdplay.notation import split_moves
 from mdplay.pictures import safe_picture
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.web.catalogue import Entry
+from mdplay.web.games.catalogue import Entry
 
 MAX_MOVES = 2_000
 MAX_CHANCE = 1_000  # outcomes drawn in a row

@@ -5,11 +5,11 @@ import { icon } from "./icons.js";
 import { capital } from "./words.js";
 
 /** Lay a page out: a serif heading, the form at the left, the results at the right. */
-export function desk(main, title, text, form, ...results) {
-  main.className = "desk";
+export function lab(main, title, text, form, ...results) {
+  main.className = "lab";
   put(
     main,
-    h("div", { class: "desk-lead" }, h("h1", {}, title), h("p", {}, text)),
+    h("div", { class: "lab-lead" }, h("h1", {}, title), h("p", {}, text)),
     h("div", { class: "bench" }, form, h("div", { class: "results" }, results)),
   );
 }
@@ -21,6 +21,15 @@ export const field = (label, control, hint) =>
 export const choice = (options, given = {}) => h("select", { class: "choice", ...given }, options);
 
 export const numeric = (value, min, max, given = {}) => h("input", { type: "number", value, min, max, ...given });
+
+/** Offer the sizes of a game; a field with one choice is hidden. */
+export function offerSizes(field, presets) {
+  put(
+    field.querySelector("select"),
+    presets.map(({ params, title }) => h("option", { value: params }, title)),
+  );
+  field.hidden = presets.length < 2;
+}
 
 /** What stands where results will come. */
 export const blank = (text) => h("p", { class: "blank" }, text);

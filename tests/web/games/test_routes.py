@@ -1,8 +1,8 @@
 """The API of games: what it shows is what the package knows.
 
-Here are tested besides: ``mdplay.web.asking``, ``mdplay.web.knowing``, ``mdplay.web.telling``,
-``mdplay.web.words``, ``mdplay.web.workshop``, ``mdplay.games.qubic.advice`` and
-``mdplay.games.twenty48.advice``.
+Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``, ``mdplay.web.games.advisers``,
+``mdplay.web.games.telling``, ``mdplay.web.games.words``, ``mdplay.web.work.workshop``,
+``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
 """
 
 import random
@@ -13,9 +13,9 @@ import pytest
 
 from mdplay import Position, Prover, make, solve
 from mdplay.playing.advising import adviser_method, best_of
-from mdplay.web import telling
-from mdplay.web.asking import ask
-from mdplay.web.catalogue import Catalogue
+from mdplay.web.games import telling
+from mdplay.web.games.asking import ask
+from mdplay.web.games.catalogue import Catalogue
 from tests.web.reading import events, moves, told
 
 API = "/api/v1"
@@ -155,7 +155,7 @@ def test_brief_values_tell_the_position_alone(client):
 
 def test_a_users_game_is_solved_and_its_texts_stay_texts(client):
     text = client.get(f"{API}/games/own-1/values").text
-    game = client.app.state.desk.catalogue["own-1"].make()
+    game = client.app.state.service.catalogue["own-1"].make()
     solution = solve(game)
     assert {action: data["value"] for action, data in moves(text).items()} == {
         choice.action: choice.value for choice in solution.choices()

@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 from mdplay.reproducing.run import SYSTEMS
-from mdplay.web import reproduction
+from mdplay.web.labs import reproduction
 from tests.web.reading import events
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><style>text { fill: red }</style><text>1</text></svg>'

@@ -15,7 +15,7 @@ from typing import Any
 from mdplay.game import Game
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.web.catalogue import made
+from mdplay.web.games.catalogue import made
 
 NICE = 5  # the server and its kernels come first
 SECONDS = 5.0
@@ -63,7 +63,7 @@ def improve(game: Game[Any]) -> None:
 
 def learn(game: Game[Any], method: str) -> None:
     """Learn a few games."""
-    from mdplay.web.labs import learned_by
+    from mdplay.web.labs.training import learned_by
 
     learned_by(game, method, 10, 0).agent().act(first_state(game), Random(1))
 

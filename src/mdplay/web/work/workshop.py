@@ -32,7 +32,7 @@ class Workshop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._places = threading.BoundedSemaphore(CHILDREN)
+        self._slots = threading.BoundedSemaphore(CHILDREN)
         self._asked: dict[str, Future[bool]] = {}
         self._running: set[subprocess.Popen[str]] = set()
         self._closed = False
@@ -80,7 +80,7 @@ class Workshop:
         return future
 
     def _work(self, title: str, key: str, future: Future[bool], line: Callable[[str], None]) -> None:
-        with self._places:
+        with self._slots:
             self.busy[key] = f"preparing {title}"
             try:
                 future.set_result(self._run(key, line))
@@ -93,7 +93,7 @@ class Workshop:
         if self._closed:
             return False
         child = subprocess.Popen(
-            [sys.executable, "-m", "mdplay.web.child"],
+            [sys.executable, "-m", "mdplay.web.work.child"],
             env={**os.environ, "MDPLAY_PLAIN_SECONDS": "0"},  # what it does in small is to be compiled
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -1,20 +1,23 @@
-"""Plans, bandits, trainings, tournaments and records over the API."""
+"""Plans, bandits, trainings and tournaments over the API.
 
-import json
+Here are tested besides: ``mdplay.web.labs.planning``, ``mdplay.web.labs.bandits``, ``mdplay.web.labs.training``,
+``mdplay.web.labs.tournaments``, ``mdplay.web.labs.limits``, ``mdplay.web.games.learned`` and
+``mdplay.web.numbers``.
+"""
 
 import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mdplay import MDP, Record, learn, make, plan
+from mdplay import MDP, learn, make, plan
 from mdplay.bandits.laboratory import Bandit, run_bandit
 from mdplay.mdp.planning.methods import METHODS as PLAN_METHODS
 from mdplay.rng import Random
 from mdplay.searching.selectors import SELECTORS
 from mdplay.web.app import make_app
-from mdplay.web.catalogue import Catalogue
-from mdplay.web.desk import Desk
-from mdplay.web.lab_routes import METHODS, POLICIES
+from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.labs.routes import METHODS, POLICIES
+from mdplay.web.service import Service
 from tests.web.reading import events, told
 
 API = "/api/v1"
@@ -92,6 +95,13 @@ def test_other_bandits_are_refused(client, asked):
     assert client.get(f"{API}/bandits", params=asked).status_code == 422
 
 
+def test_gaussian_arms_without_means_are_drawn_anew(client):
+    asked = {"kind": "gaussian", "arms": 7, "policies": "ucb1", "steps": 5, "runs": 2}
+    assert told(client.get(f"{API}/bandits", params=asked).text, "bandit") == [
+        {"arms": 7, "means": [], "bound": None}
+    ]
+
+
 def test_what_is_no_bandit_is_told_in_the_stream(client):
     text = client.get(f"{API}/bandits", params={"means": "2,3"}).text
     assert "probabilities" in told(text, "failed")[0]["message"]
@@ -157,48 +167,10 @@ def test_other_tournaments_are_refused(client, asked):
     assert client.get(f"{API}/tournament", params=asked).status_code == 422
 
 
-# ---------------------------------------------------------------- records
-def test_a_record_goes_out_and_comes_in_again(client):
-    asked = {"moves": "4,4,3", "params": "rows=5,cols=5", "first": "person", "second": "mcts"}
-    record = client.get(f"{API}/games/connect-four/record", params=asked).json()
-    assert Record.from_json(json.dumps(record)).moves == ("4", "4", "3")
-    found = client.post(f"{API}/records", json=record).json()
-    assert (found["game"], found["params"], found["moves"]) == ("connect-four", "rows=5,cols=5", ["4", "4", "3"])
-
-
-def test_a_game_of_chance_from_another_start_is_recorded_too(client):
-    asked = {"from": "1123000000000000", "moves": "left"}
-    record = client.get(f"{API}/games/2048/record", params=asked).json()
-    found = client.post(f"{API}/records", json=record).json()
-    assert (found["game"], found["from"], found["moves"]) == ("2048", "1123000000000000", ["left"])
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        {},
-        {"format": "mdplay record 1", "game": "/etc/passwd.py:X"},
-        {
-            "format": "mdplay record 1", "game": "tic-tac-toe", "parameters": {}, "agents": ["a", "b"], "seed": 0,
-            "number": 0, "start": None, "opening": 0, "moves": ["4", "4"], "result": None,
-        },
-        {
-            "format": "mdplay record 1", "game": "evil.py:Class", "parameters": {}, "agents": ["a", "b"],
-            "seed": 0, "number": 0, "start": None, "opening": 0, "moves": [], "result": None,
-        },
-    ],
-)  # fmt: skip
-def test_what_is_no_record_is_refused_and_not_repeated(client, record):
-    answer = client.post(f"{API}/records", json=record)
-    assert answer.status_code == 422
-    assert "passwd" not in answer.text
-    assert "evil" not in answer.text
-
-
 # ---------------------------------------------------------------- reproduction
 def test_the_page_of_the_reproduction_is_served_where_there_is_one(tmp_path):
-    desk = Desk(Catalogue(), reproduction=tmp_path)
-    with TestClient(make_app(desk), base_url="http://127.0.0.1:8765") as client:
+    service = Service(Catalogue(), reproduction=tmp_path)
+    with TestClient(make_app(service), base_url="http://127.0.0.1:8765") as client:
         assert client.get(f"{API}/reproduction").json()["page"] is None
         assert client.get("/reproduction/page").status_code == 404
         (tmp_path / "index.html").write_text("<h1>Five systems</h1>")

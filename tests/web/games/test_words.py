@@ -1,9 +1,9 @@
 import pytest
 
 from mdplay.playing.advising import Value
-from mdplay.web.asking import ask
-from mdplay.web.catalogue import Catalogue
-from mdplay.web.words import bound_headline, headline, ordinal, shown, signed, status
+from mdplay.web.games.asking import ask
+from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.games.words import bound_headline, headline, ordinal, shown, signed, status
 
 GAMES = Catalogue()
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, HTTPException, Query, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 
-from mdplay.errors import MdplayError
 from mdplay.game import num_players
-from mdplay.web.asking import Ask
-from mdplay.web.catalogue import Entry
-from mdplay.web.desk import AtDesk, Desk
-from mdplay.web.jobs import Job
-from mdplay.web.players import MOST, agents_of, spec_of
-from mdplay.web.routes import DETAIL, MAX_SEED, PLAIN, STREAM, Asked, Params, Seed
+from mdplay.web.games.agents import MOST, agents_of, spec_of
+from mdplay.web.games.catalogue import Entry
+from mdplay.web.games.routes import DETAIL, MAX_SEED, PLAIN, STREAM, Params
+from mdplay.web.service import ServiceDep
+from mdplay.web.work.jobs import Job
 
 POLICIES = (
     "uniform",
@@ -44,7 +41,7 @@ FORM = {"requestBody": {"required": True, "content": {"text/plain": {"schema": {
 @router.post("/plan", responses=PLAN, response_class=Response, openapi_extra=FORM)
 async def plan(
     request: Request,
-    desk: AtDesk,
+    service: ServiceDep,
     method: Annotated[str, Query(pattern=f"^({'|'.join(METHODS)})$")] = "auto",
     tolerance: Annotated[float, Query(ge=1e-12, le=1.0)] = 1e-7,
 ) -> Response:
@@ -52,11 +49,11 @@ async def plan(
     body = b"".join([part async for part in request.stream()])
 
     def work(job: Job) -> None:
-        from mdplay.web.labs import tell_plan
+        from mdplay.web.labs.planning import tell_plan
 
-        tell_plan(job, desk.knowledge.workshop, body, method, tolerance)
+        tell_plan(job, service.advisers.workshop, body, method, tolerance)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 # ---------------------------------------------------------------- bandits
@@ -68,9 +65,9 @@ async def policies() -> list[str]:
 
 @router.get("/bandits", responses=STREAM, response_class=Response)
 async def bandits(
-    desk: AtDesk,
+    service: ServiceDep,
     kind: Annotated[str, Query(pattern="^(bernoulli|gaussian)$")] = "bernoulli",
-    means: Annotated[str, Query(max_length=300, pattern=r"^[-0-9.,e]*$")] = "0.9,0.8,0.7,0.5",
+    means: Annotated[str, Query(max_length=300, pattern=r"^[-0-9.,e]*$")] = "",
     arms: Annotated[int, Query(ge=2, le=100)] = 10,
     policies: Annotated[str, Query(max_length=300, pattern=r"^[a-z0-9,-]+$")] = "epsilon-greedy,ucb1,thompson",
     steps: Annotated[int, Query(ge=1, le=100_000)] = 1000,
@@ -87,12 +84,12 @@ async def bandits(
 
     def work(job: Job) -> None:
         from mdplay.bandits.laboratory import Bandit
-        from mdplay.web.labs import tell_bandits
+        from mdplay.web.labs.bandits import tell_bandits
 
         bandit = Bandit(kind, numbers, arms)
-        tell_bandits(job, desk.knowledge.workshop, bandit, chosen, steps, runs, seed)
+        tell_bandits(job, service.advisers.workshop, bandit, chosen, steps, runs, seed)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -110,29 +107,29 @@ GameId = Annotated[str, Query(max_length=40)]
 
 
 @router.get("/games/{game}/agents", responses=PLAIN)
-async def agents(game: str, desk: AtDesk, params: Params = "") -> list[dict[str, Any]]:
+async def agents(game: str, service: ServiceDep, params: Params = "") -> list[dict[str, Any]]:
     """List who plays a game with these parameters, those who learned it on this page included."""
-    entry = desk.entry(game)
-    made = await desk.quick(lambda: entry.make(params))
-    return [*agents_of(made, entry.solver), *desk.learned(entry.id, params)]
+    entry = service.entry(game)
+    made = await service.quick(lambda: entry.make(params))
+    return [*agents_of(made, entry.solver), *service.learned(entry.id, params)]
 
 
 @router.get("/learn/methods", responses=PLAIN)
-async def methods(desk: AtDesk, game: GameId, params: Params = "") -> list[str]:
+async def methods(service: ServiceDep, game: GameId, params: Params = "") -> list[str]:
     """List the ways to learn a game."""
-    entry = desk.entry(game)
+    entry = service.entry(game)
 
     def found() -> list[str]:
-        from mdplay.web.labs import methods_of
+        from mdplay.web.labs.training import methods_of
 
         return methods_of(entry.make(params))
 
-    return await desk.quick(found)
+    return await service.quick(found)
 
 
 @router.get("/learn", responses=STREAM, response_class=Response)
 async def learn(
-    desk: AtDesk,
+    service: ServiceDep,
     game: GameId,
     params: Params = "",
     method: Annotated[str, Query(max_length=40, pattern=r"^[a-z0-9-]+$")] = "points",
@@ -140,23 +137,23 @@ async def learn(
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream the curve of a training, then the id of an agent to play with."""
-    entry = desk.entry(game)
-    if method not in await methods(desk, game, params):
+    entry = service.entry(game)
+    if method not in await methods(service, game, params):
         raise HTTPException(422, "this game cannot be learned so; /learn/methods lists how")
 
     def work(job: Job) -> None:
-        from mdplay.web.labs import tell_training
+        from mdplay.web.labs.training import tell_training
 
-        workshop, school = desk.knowledge.workshop, desk.school
-        tell_training(job, workshop, school, entry, params, method=method, episodes=episodes, seed=seed)
+        workshop, kept = service.advisers.workshop, service.learned_agents
+        tell_training(job, workshop, kept, entry, params, method=method, episodes=episodes, seed=seed)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 # ---------------------------------------------------------------- tournaments
 @router.get("/tournament", responses=STREAM, response_class=Response)
 async def tournament(
-    desk: AtDesk,
+    service: ServiceDep,
     game: GameId,
     agents: Annotated[str, Query(max_length=300, pattern=r"^[a-z0-9:,-]+$")],
     params: Params = "",
@@ -164,15 +161,15 @@ async def tournament(
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream the cross table of a tournament; an agent is an id, with its setting after a colon."""
-    entry = desk.entry(game)
-    specs = await desk.quick(lambda: _specs(entry, params, agents))
+    entry = service.entry(game)
+    specs = await service.quick(lambda: _specs(entry, params, agents))
 
     def work(job: Job) -> None:
-        from mdplay.web.labs import tell_tournament
+        from mdplay.web.labs.tournaments import tell_tournament
 
-        tell_tournament(job, desk.knowledge, entry, params, specs, games, seed)
+        tell_tournament(job, service.advisers, entry, params, specs, games, seed)
 
-    return desk.stream(work)
+    return service.stream(work)
 
 
 def _specs(entry: Entry, params: str, agents: str) -> list[str]:
@@ -193,60 +190,3 @@ def _specs(entry: Entry, params: str, agents: str) -> list[str]:
     if not 2 <= len(set(found)) == len(found) <= MOST_AGENTS:
         raise HTTPException(422, f"a tournament is for 2 to {MOST_AGENTS} different agents")
     return found
-
-
-# ---------------------------------------------------------------- records
-@router.get("/games/{game}/record", responses=PLAIN)
-async def record(
-    asked: Asked,
-    desk: AtDesk,
-    first: Annotated[str, Query(max_length=60)] = "person",
-    second: Annotated[str, Query(max_length=60)] = "person",
-    seed: Seed = None,
-) -> dict[str, Any]:
-    """Return a game as a record, the JSON line that all commands read."""
-    return await desk.quick(lambda: _record(asked, (first, second), seed))
-
-
-def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, Any]:
-    from mdplay.playing.records import Record
-
-    position = asked.position
-    start = position.positions[0].state
-    own_start = None if start == asked.game.initial() else start
-    players = agents[: num_players(asked.game)]
-    return Record(asked.game, players, position.events, position.result, seed, start=own_start).document()
-
-
-@router.post("/records", responses=PLAIN)
-async def read_record(
-    desk: AtDesk, record: Annotated[dict[str, Any], Body()], game: Annotated[str, Query(max_length=40)] = ""
-) -> dict[str, Any]:
-    """Read a record: the game, its parameters and moves, replayed and checked; ``game`` names one's own game."""
-    return await desk.quick(lambda: _read(desk, record, game))
-
-
-def _read(desk: Desk, record: dict[str, Any], game: str) -> dict[str, Any]:
-    from mdplay.playing.records import Record
-
-    try:
-        found = Record.from_json(json.dumps(record), desk.entry(game).make() if game else None)
-    except MdplayError:
-        raise HTTPException(422, "this is no record of a game that is offered here") from None
-    name = str(found.document()["game"])
-    entry = desk.catalogue.get(game or name)
-    if entry is None:
-        raise HTTPException(422, "this is no record of a game that is offered here")
-    given = {
-        p.name: getattr(found.game, p.name) for p in entry.parameters if getattr(found.game, p.name) != p.default
-    }
-    end = found.replay()
-    start = "" if found.start is None else found.game.text(found.start)
-    return {
-        "game": entry.id,
-        "params": ",".join(f"{name}={value}" for name, value in given.items()),
-        "from": start,
-        "moves": end.played,
-        "agents": list(found.agents),
-        "result": found.result,
-    }

@@ -1,4 +1,4 @@
-"""What all routes work with: the games, the places for work, what is known; and how the server feels.
+"""What all routes work with: the games, the workers, what is known; and how the server feels.
 
 Compiled code is imported beside the event loop, when it is first needed: a page is shown before that.
 """
@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from fastapi import Depends, HTTPException, Request, Response
 
 from mdplay.errors import IllegalMove, MdplayError, PositionError
-from mdplay.web.catalogue import AT_ONCE, Catalogue, Entry
-from mdplay.web.jobs import Busy, EventStream, Job, Pool
+from mdplay.web.games.catalogue import AT_ONCE, Catalogue, Entry
+from mdplay.web.work.jobs import Busy, EventStream, Job, Pool
 
 if TYPE_CHECKING:
-    from mdplay.web.knowing import Knowledge
-    from mdplay.web.labs import School
+    from mdplay.web.games.advisers import Advisers
+    from mdplay.web.games.learned import LearnedAgents
 
 T = TypeVar("T")
 PULSE_SECONDS = 0.02
 
 
-class Desk:
+class Service:
     """What the routes work with."""
 
     def __init__(
@@ -51,35 +51,35 @@ class Desk:
 
     # ---------------------------------------------------------------- what is known
     @property
-    def knowledge(self) -> Knowledge:
+    def advisers(self) -> Advisers:
         """The advisers; to be asked for in a worker thread, since it imports compiled code."""
         with self._lock:
-            return self._knowledge
+            return self._advisers
 
     @cached_property
-    def _knowledge(self) -> Knowledge:
+    def _advisers(self) -> Advisers:
         from mdplay.running import compiling
-        from mdplay.web.knowing import Knowledge
+        from mdplay.web.games.advisers import Advisers
 
         compiling.elsewhere = self._apart
-        return Knowledge()
+        return Advisers()
 
     @property
-    def school(self) -> School:
+    def learned_agents(self) -> LearnedAgents:
         """What was learned on the page; to be asked for in a worker thread."""
         with self._lock:
-            return self._school
+            return self._learned_agents
 
     @cached_property
-    def _school(self) -> School:
-        from mdplay.web.labs import School
+    def _learned_agents(self) -> LearnedAgents:
+        from mdplay.web.games.learned import LearnedAgents
 
-        return School()
+        return LearnedAgents()
 
     def learned(self, game: str, params: str) -> list[dict[str, Any]]:
         """Return the agents that learned a game on the page."""
-        school: Any = self.__dict__.get("_school")
-        return [] if school is None else school.agents(game, params)
+        kept: Any = self.__dict__.get("_learned_agents")
+        return [] if kept is None else kept.agents(game, params)
 
     def prepare(self) -> None:
         """Make the advisers of the first games, one after the other, before anybody asks."""
@@ -87,7 +87,7 @@ class Desk:
             if not entry.own and entry.id not in AT_ONCE:
                 continue
             with suppress(Exception):  # who asks hears of it
-                self.knowledge.adviser(entry).result()
+                self.advisers.adviser(entry).result()
 
     # ---------------------------------------------------------------- answers
     def entry(self, game: str) -> Entry:
@@ -126,13 +126,13 @@ class Desk:
 
     def status(self) -> dict[str, Any]:
         """Return what is being prepared, and how the server feels."""
-        known: Any = self.__dict__.get("_knowledge")
+        known: Any = self.__dict__.get("_advisers")
         busy = [*known.busy.values(), *known.workshop.busy.values()] if known else []
         return {
             "busy": list(dict.fromkeys(busy)),
             "training": {game: list(curve) for game, curve in (known.curves if known else {}).items()},
             "jobs": self.pool.busy,
-            "places": self.pool.size,
+            "slots": self.pool.size,
             "lag_ms": round(1000 * self.lags[-1], 1) if self.lags else 0.0,
             "max_lag_ms": round(1000 * max(self.lags), 1) if self.lags else 0.0,
             "max_own_lag_ms": round(1000 * max(self.own_lags), 1) if self.own_lags else 0.0,
@@ -142,15 +142,15 @@ class Desk:
     def close(self) -> None:
         """Stop all work."""
         self.pool.close()
-        known: Any = self.__dict__.get("_knowledge")
+        known: Any = self.__dict__.get("_advisers")
         if known is not None:
             known.workshop.close()
 
 
-async def desk_of(request: Request) -> Desk:
+async def service_of(request: Request) -> Service:
     """Return what the application works with; async, or a thread would be asked for it at every request."""
-    desk: Desk = request.app.state.desk
-    return desk
+    service: Service = request.app.state.service
+    return service
 
 
-AtDesk = Annotated[Desk, Depends(desk_of)]
+ServiceDep = Annotated[Service, Depends(service_of)]

@@ -41,7 +41,7 @@ class Cancelled(Exception):
 
 
 class Busy(Exception):
-    """All places for work are taken."""
+    """All workers are busy."""
 
 
 class Job:
@@ -129,11 +129,11 @@ class Job:
 
 
 class Pool:
-    """The places for work, and who has them."""
+    """The workers, and their jobs."""
 
     def __init__(self, jobs: int = JOBS) -> None:
         self.size = jobs
-        self._places = threading.BoundedSemaphore(jobs)
+        self._slots = threading.BoundedSemaphore(jobs)
         self._workers = ThreadPoolExecutor(jobs, "mdplay-work")
         self._quick = ThreadPoolExecutor(QUICK, "mdplay-quick")
         self._live: set[Job] = set()
@@ -141,12 +141,12 @@ class Pool:
 
     @property
     def busy(self) -> int:
-        """The number of places that are taken."""
+        """The number of jobs that run."""
         return len(self._live)
 
     def start(self, work: Callable[[Job], None]) -> Job:
-        """Begin a job; raise Busy if there is no place."""
-        if self._closed or not self._places.acquire(blocking=False):
+        """Begin a job; raise Busy if no worker is free."""
+        if self._closed or not self._slots.acquire(blocking=False):
             raise Busy
         job = Job(asyncio.get_running_loop())
         self._live.add(job)
@@ -158,7 +158,7 @@ class Pool:
             job.run(work)
         finally:
             self._live.discard(job)
-            self._places.release()
+            self._slots.release()
 
     async def quick(self, task: Callable[[], T]) -> T:
         """Return what a short task gives, done beside the loop."""

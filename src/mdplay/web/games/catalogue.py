@@ -7,6 +7,7 @@ that a text names, so only the words of the command line reach it.
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from mdplay.specs import Parameter, parameters, read_parameters, read_spec
 
 
 @dataclass(frozen=True)
-class Look:
+class Profile:
     """How the page presents a game."""
 
     title: str
@@ -33,8 +34,8 @@ class Look:
     starts: Mapping[str, str] = field(default_factory=dict)  # by parameters, where a game is begun, if elsewhere
 
 
-LOOKS = {
-    "connect-four": Look(
+PROFILES = {
+    "connect-four": Profile(
         "Connect Four",
         "The first player wins with the 41st disc.",
         piece="disc",
@@ -42,7 +43,7 @@ LOOKS = {
         shown="moves:4,4,4,4,4,2,5,3,5,5,3,6",
         solver="proof",
     ),
-    "tic-tac-toe": Look(
+    "tic-tac-toe": Profile(
         "Tic-Tac-Toe",
         "A draw with best play; all 5,478 positions are known.",
         ("X", "O"),
@@ -51,7 +52,7 @@ LOOKS = {
         "moves:4,0,2,6,3",
         solver="table",
     ),
-    "anti-tic-tac-toe": Look(
+    "anti-tic-tac-toe": Profile(
         "Anti-Tic-Tac-Toe",
         "Three in a row loses. A draw, by the centre only.",
         ("X", "O"),
@@ -60,7 +61,7 @@ LOOKS = {
         "moves:4,0,8,1,3",
         solver="table",
     ),
-    "dots-and-boxes": Look(
+    "dots-and-boxes": Profile(
         "Dots and Boxes",
         "Two by two: the first player takes three boxes of four.",
         piece="line",
@@ -68,7 +69,7 @@ LOOKS = {
         shown="moves:0,2,6,8,1,11,5,4,3,10,7",
         solver="table",
     ),
-    "othello": Look(
+    "othello": Profile(
         "Othello",
         "Enclose discs and they are yours. Eight by eight is a draw with best play.",
         ("Red", "Blue"),
@@ -77,21 +78,21 @@ LOOKS = {
         "moves:d3,c3,c4,e3,f2,c5,b3,d2",
         "search",
     ),
-    "breakthrough": Look(
+    "breakthrough": Profile(
         "Breakthrough",
         "Get a pawn through to the far side.",
         presets={"8 × 8": "", "6 × 6": "rows=6,cols=6", "5 × 5": "rows=5,cols=5"},
         shown="moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
         solver="search",
     ),
-    "qubic": Look(
+    "qubic": Profile(
         "Qubic",
         "Four in a row in a cube of 64. The first player wins; the proof is in the box.",
         piece="mark",
         shown="moves:000,333,030,003,300,111,033,222,012,121,303,230",
         solver="book",
     ),
-    "2048": Look(
+    "2048": Profile(
         "2048",
         "One player, and chance. A network that taught itself advises.",
         ("You", ""),
@@ -99,7 +100,7 @@ LOOKS = {
         shown="0121034a12580236",
         solver="network",
     ),
-    "chess-ending": Look(
+    "chess-ending": Profile(
         "Chess endings",
         "A rook or a queen against the bare king: every position known, and how far it is to mate.",
         ("White", "Black"),
@@ -108,31 +109,31 @@ LOOKS = {
         solver="table",
         starts={"": "Ke1,Ra1,ke5,w", "queen=yes": "Ke1,Qd1,ke5,w"},
     ),
-    "dodgem": Look(
+    "dodgem": Profile(
         "Dodgem",
         "Get your cars off the board, and never shut the other in.",
         presets={"3 × 3": "", "4 × 4": "side=4"},
         solver="table",
     ),
-    "mens-morris": Look(
+    "mens-morris": Profile(
         "Men's Morris",
         "Three in a row win, or mills take men; the game may come back to where it was.",
         presets={"Three men": "", "Four men": "men=4", "Five men": "men=5", "Six men": "men=6"},
         shown="moves:4,0,2,6",
         solver="table",
     ),
-    "mu-torere": Look("Mū tōrere", "Eight points and a centre: with best play it never ends.", solver="table"),
-    "pig": Look(
+    "mu-torere": Profile("Mū tōrere", "Eight points and a centre: with best play it never ends.", solver="table"),
+    "pig": Profile(
         "Pig",
         "Roll on, or hold what you have: the first to a hundred.",
         presets={"To 100": "", "To 50": "goal=50", "To 20": "goal=20"},
         shown="34-52+11x",
         solver="table",
     ),
-    "pocket-cube": Look(
+    "pocket-cube": Profile(
         "Pocket Cube", "Two by two by two: eleven turns are always enough.", ("You", ""), solver="table"
     ),
-    "sliding-puzzle": Look(
+    "sliding-puzzle": Profile(
         "Sliding puzzle",
         "Eight tiles and a hole: 31 moves are always enough.",
         ("You", ""),
@@ -140,7 +141,7 @@ LOOKS = {
         solver="table",
     ),
 }
-ORDER = tuple(LOOKS)
+ORDER = tuple(PROFILES)
 AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic"})
 
 
@@ -149,7 +150,7 @@ class Entry:
     """A game on offer: its id, how it is presented, and the text that makes it."""
 
     id: str
-    look: Look
+    profile: Profile
     spec: str
     own: bool = False
 
@@ -161,8 +162,8 @@ class Entry:
     @cached_property
     def solver(self) -> str:
         """How the game is advised, in a word."""
-        if self.look.solver:
-            return self.look.solver
+        if self.profile.solver:
+            return self.profile.solver
         from mdplay.playing.advising import adviser_method  # late: it brings compiled code
 
         return adviser_method(self.make())
@@ -178,7 +179,7 @@ class Entry:
     def position(self) -> Position[Any]:
         """Return the position of the first page."""
         game = self.make()
-        return Position.parse(game, self.look.shown) if self.look.shown else Position.start(game)
+        return Position.parse(game, self.profile.shown) if self.profile.shown else Position.start(game)
 
 
 @lru_cache(maxsize=64)
@@ -208,7 +209,7 @@ class Catalogue(dict[str, Entry]):
             entry = own_entry(f"own-{number}", spec)
             self[entry.id] = entry
         for name in [*chosen, *(name for name in registered if name not in chosen)]:
-            self[name] = Entry(name, LOOKS.get(name, Look(name)), name)
+            self[name] = Entry(name, PROFILES.get(name, Profile(name)), name)
 
 
 def own_entry(identifier: str, spec: str) -> Entry:
@@ -219,12 +220,17 @@ def own_entry(identifier: str, spec: str) -> Entry:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
 
         try_game(game)
-    elif read.name in LOOKS:
-        base = LOOKS[read.name]
+    elif read.name in PROFILES:
+        base = PROFILES[read.name]
         return Entry(
-            identifier, Look(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
+            identifier, Profile(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
         )
-    return Entry(identifier, Look(type(game).__name__, _first_line(game), _sides(game)), spec, own=True)
+    return Entry(identifier, Profile(_title(type(game)), _first_line(game), _sides(game)), spec, own=True)
+
+
+def _title(kind: type) -> str:
+    """Return the name of a class as words."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind.__name__)
 
 
 def _sides(game: Game[Any]) -> tuple[str, str]:

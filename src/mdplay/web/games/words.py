@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mdplay.web.asking import Ask
+from mdplay.web.games.asking import Ask
 
 if TYPE_CHECKING:
     from mdplay.playing.advising import Value
@@ -71,7 +71,7 @@ def total_points(asked: Ask) -> int | None:
 # ---------------------------------------------------------------- status
 def status(asked: Ask) -> str:
     """Return who moves, or how it ended."""
-    position, sides = asked.position, asked.entry.look.sides
+    position, sides = asked.position, asked.entry.profile.sides
     if position.is_chance:
         return "Chance moves"
     if asked.single:
@@ -135,7 +135,7 @@ def _label(asked: Ask, value: Value, margin: float, kind: str) -> dict[str, Any]
     if value.expected:
         mean = f"{value.value:+.4f} on average".replace("-", MINUS)
         return {"short": f"{value.value:+.2f}".replace("-", MINUS), "words": mean, "height": value.value}
-    side = asked.entry.look.sides[asked.mover]
+    side = asked.entry.profile.sides[asked.mover]
     if is_share(asked, value):
         share = f"{share_of(value):.1f}"
         return {"short": f"{share}%", "words": f"{share} % for {side}", "height": value.value}
@@ -168,7 +168,7 @@ def headline(asked: Ask, value: Value) -> str:
         return f"{value.value:,.10g} more points" if value.exact else f"About {rounded(value.value)} more points"
     if asked.single:
         return _puzzle(value)
-    sides, margin = asked.entry.look.sides, margin_of(asked, value)
+    sides, margin = asked.entry.profile.sides, margin_of(asked, value)
     kind = kind_of(margin, value.exact)
     winner = sides[asked.mover if margin > 0 else 1 - asked.mover]
     if value.expected:
@@ -204,7 +204,7 @@ def _when(asked: Ask, value: Value) -> str:
     """Return with which piece, or in how many plies."""
     if value.distance is None:
         return ""
-    plies, piece = asked.plies, asked.entry.look.piece
+    plies, piece = asked.plies, asked.entry.profile.piece
     if plies is not None and piece != "move":
         return f" with the {ordinal(plies + value.distance)} {piece}"
     return f" in {value.distance} {'ply' if value.distance == 1 else 'plies'}"
@@ -212,7 +212,7 @@ def _when(asked: Ask, value: Value) -> str:
 
 def bound_headline(asked: Ask, value: Value) -> str:
     """Return what is certain while moves are still being proved."""
-    side = asked.entry.look.sides[asked.mover]
+    side = asked.entry.profile.sides[asked.mover]
     margin = margin_of(asked, value)
     if margin > 0:
         return f"{side} wins"

@@ -1,0 +1,1 @@
+"""Beyond games: plan, bandits, learn, tournament, records, the reproduction."""

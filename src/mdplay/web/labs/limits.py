@@ -1,0 +1,28 @@
+"""What all labs keep to: an end after so many seconds, and a word while something is prepared."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from mdplay.errors import LimitError
+from mdplay.web.work.jobs import Job
+
+
+class Deadline:
+    """The ``show`` of a job that may take so long and no more."""
+
+    def __init__(self, job: Job, seconds: float) -> None:
+        self._job, self._until, self._seconds = job, time.monotonic() + seconds, seconds
+
+    def __call__(self, *_: Any) -> None:
+        """Raise when the client has gone or the time is up."""
+        self._job.check()
+        if time.monotonic() > self._until:
+            raise LimitError(f"this takes longer than the {self._seconds:.0f} seconds that the page allows")
+
+
+def notice_of(job: Job) -> Callable[[str], None]:
+    """Return what passes a word on to the client."""
+    return lambda text: job.emit("notice", {"text": text})

@@ -1,0 +1,67 @@
+"""Plan: an MDP of the text form, planned and told."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from mdplay.errors import MdplayError
+from mdplay.mdp.formats.cs747 import parse_mdp
+from mdplay.mdp.planning.planner import plan
+from mdplay.mdp.result import Plan
+from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.numbers import plain, plain_list
+from mdplay.web.work.jobs import Job
+from mdplay.web.work.workshop import Workshop
+
+MAX_STATES = 100_000
+PLAN_SECONDS = 60.0
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance: float) -> None:
+    """Plan in an MDP of the text form and tell values, actions, bounds and residuals."""
+    try:
+        model = parse_mdp(body, name="the MDP", max_states=MAX_STATES)
+    except MdplayError as error:
+        job.emit("failed", {"message": QUOTED.sub("that", str(error))[:300]})  # the line, not what stands in it
+        return
+    deadline = Deadline(job, PLAN_SECONDS)
+
+    def show(sweeps: int, distance: float) -> None:
+        deadline()
+        job.emit("stats", {"sweeps": int(sweeps), "residual": plain(distance)})
+
+    def work() -> Plan:
+        return plan(model, method, tolerance=tolerance, threads=1, show=show)
+
+    task = {"kind": "plan", "text": body.decode("utf-8", "replace"), "method": method}
+    found = workshop.done("the planner", task, work, check=job.check, notice=notice_of(job))
+    job.emit("plan", plan_document(model, found))
+
+
+def plan_document(model: Any, found: Plan) -> dict[str, Any]:
+    """Return a plan for the page; ``answer`` is the text that ``mdplay plan`` prints."""
+    actions = found.action.clip(min=0).tolist()
+    return {
+        "states": int(model.num_states),
+        "transitions": int(model.num_transitions),
+        "discount": float(model.discount),
+        "terminal": np.flatnonzero(model.terminal).tolist(),
+        "method": found.method,
+        "reason": found.reason,
+        "iterations": int(found.iterations),
+        "seconds": found.seconds,
+        "tolerance": found.tolerance,
+        "gap": plain(found.gap),
+        "closed": bool(found.closed),
+        "undecided": found.undecided.tolist(),
+        "history": [[int(sweep), plain(residual)] for sweep, residual in found.history[-500:]],
+        "value": plain_list(found.value),
+        "action": found.action.tolist(),
+        "lower": plain_list(found.lower),
+        "upper": plain_list(found.upper),
+        "answer": "".join(f"{v:.9f} {a}\n" for v, a in zip(found.value.tolist(), actions, strict=True)),
+    }

@@ -1,0 +1,1 @@
+"""Work beside the event loop: jobs in threads, and children that compile."""
