@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.learning.points``.
+"""Tests of ``mdplay.learning.points.counting``.
 
-Here are tested besides: ``mdplay.learning.heat_maps`` and ``mdplay.learning.learned``.
+Here are tested besides: ``mdplay.learning.points.heat_maps`` and ``mdplay.learning.learned``.
 """
 
 import json
@@ -20,8 +20,8 @@ from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.learning import points
-from mdplay.learning.points import learn_utilities as learn
-from mdplay.learning.utilities import PointsAgent, num_points, read_points, rich_points, shape_of
+from mdplay.learning.points.counting import learn_utilities as learn
+from mdplay.learning.points.utilities import PointsAgent, num_points, read_points, rich_points, shape_of
 from mdplay.rng import Random
 from tests.helpers import COMPILED
 
