@@ -305,8 +305,8 @@ class TilesLearner:
         training = begin_or_resume(run.file, self.resume, begin, go_on)
         report = run.report
         tell = None if report is None else lambda training: report(training.curve[-1].line())
-        keep = {"out": run.file, "save_seconds": self.save_every}
-        run_training(training, episodes, threads=self.threads, report=tell, show=run.show, **keep)
+        go_on_with = partial(run_training, training, episodes, out=run.file, save_seconds=self.save_every)
+        go_on_with(threads=self.threads, report=tell, show=run.show)
         if self.compact is not None:
             save_compact(self.compact, training.network)
         return training
