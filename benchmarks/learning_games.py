@@ -41,7 +41,7 @@ from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.playing.accuracy import keeps_value, sample_states
 from mdplay.playing.matches.statistics import score_interval
 from mdplay.rng import Random
-from mdplay.solving.book import prover_for
+from mdplay.solving.proof.book import prover_for
 
 BLOCK = 2000
 
