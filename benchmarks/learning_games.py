@@ -1,15 +1,25 @@
 """Learning curves of networks on any game, over several seeds: mean and worst.
 
-    python benchmarks/learning_games.py connect-four --seeds 5 --minutes 5 --against perfect --games 100 --first
-    python benchmarks/learning_games.py connect-four --seeds 5 --minutes 30 --search 1000 --against perfect --first
-    python benchmarks/learning_games.py dots-and-boxes:rows=3,cols=3 --seeds 5 --minutes 5 --optimal 1500
-    python benchmarks/learning_games.py othello:size=6 --seeds 5 --minutes 5 --against mcts:simulations=10000
+    python benchmarks/learning_games.py connect-four --seeds 5 --minutes 5 --first 200 --answers c4.json
+    python benchmarks/learning_games.py connect-four --networks c4-0.safetensors --search 1000 --first 1000
+    python benchmarks/learning_games.py connect-four --networks c4-0.safetensors --optimal 1000
+    python benchmarks/learning_games.py dots-and-boxes:rows=3,cols=3 --seeds 5 --minutes 5 --optimal 1500 --margin 100
+    python benchmarks/learning_games.py othello:side=6 --seeds 5 --minutes 5 --against mcts:simulations=10000
     python benchmarks/learning_games.py my_game.py --seeds 3 --minutes 2 --against mcts:simulations=1000
 
-Minutes are processor time of one thread.  ``--first``: the network always moves first, from the start; else sides
-alternate over random openings.  ``--search N``: it plays by tree search of N simulations, not greedily.
-``--optimal N``: the share of N random positions in which the greedy move keeps the exact value, among those where not
-every move does.  A line of JSON for each seed, then the summary.
+Minutes are processor time of one thread.  ``--networks``: files that were learned before, instead.
+``--against AGENT``: sides alternate over random openings.  ``--search N``: the network plays by tree search of N
+simulations, not greedily.
+
+With exact values, of a solver:
+``--first N``: N games from the start, the network moving first against a perfect player that delays its losses and
+draws lots among equal moves.  A game ends when the network has given its win away: a perfect player does not give it
+back.  ``--answers FILE`` keeps the scores that were proved.
+``--optimal N``: N positions of random games in which not every move keeps the exact value; the share in which the
+network's does.
+``--margin N``: what N games a side against perfect play bring, in points.
+
+A line of JSON for each seed, then the summary.
 """
 
 from __future__ import annotations
@@ -17,6 +27,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from mdplay import make, match, mcts, solve
@@ -26,9 +38,10 @@ from mdplay.learning.board import board_of
 from mdplay.learning.network import Network
 from mdplay.learning.training import Settings, Training, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.playing.agents import make_agent
+from mdplay.playing.accuracy import keeps_value, sample_states
 from mdplay.playing.matches.statistics import score_interval
 from mdplay.rng import Random
+from mdplay.solving.proof.book import prover_for
 
 BLOCK = 2000
 
@@ -49,7 +62,7 @@ def trained(game: Game[Any], seed: int, options: argparse.Namespace) -> Training
     """Return a network learned for some minutes of processor time; the rate falls in their last third."""
     board = board_of(game)
     tuples = read_tuples(options.tuples, board, seed) if options.tuples else choose_tuples(board, seed)
-    given = {name: getattr(options, name) for name in ("alpha", "decay", "epsilon")}
+    given = {name: getattr(options, name) for name in ("alpha", "decay", "discount", "epsilon")}
     chosen = {**suited(board), **{name: value for name, value in given.items() if value is not None}}
     training = Training.begin(game, Settings(tuples=tuples_text(tuples), seed=seed, **chosen))
     training.prepare()
@@ -62,95 +75,157 @@ def trained(game: Game[Any], seed: int, options: argparse.Namespace) -> Training
     return training
 
 
-def as_first(game: Game[Any], agent: Any, opponent: str, games: int) -> dict[str, Any]:
-    """Play games from the start, the agent always first; the opponent's equal moves are drawn by lot."""
-    results = [_play(game, agent, make_agent(game, opponent), Random(1, number)) for number in range(games)]
-    wins, draws = sum(r > 0 for r in results), sum(r == 0 for r in results)
-    low, high = score_interval(wins, draws, games - wins - draws)
-    return {"wins": wins, "draws": draws, "losses": games - wins - draws, "interval": [low, high]}
+class Judge:
+    """Exact scores of positions, proved once: how soon a position is won, or lost, by its player to move."""
+
+    def __init__(self, game: Game[Any], path: str | None) -> None:
+        self.game, self.path = game, Path(path) if path else None
+        self.known = json.loads(self.path.read_text()) if self.path and self.path.exists() else {}
+        self.prover = prover_for(game, threads=1)
+
+    def score(self, s: Any) -> int:
+        """Return the score of a position, the same for all its images."""
+        images = (self.game.image(s, k) for k in range(self.game.symmetries()))
+        key = "-".join(map(str, min(map(tuple, images))))
+        if key not in self.known:
+            self.known[key] = self.prover.score(s)
+        return int(self.known[key])
+
+    def scores(self, s: Any) -> dict[int, int]:
+        """Return what every move is worth to the player to move."""
+        return {action: -self.score(self.game.step(s, action)) for action in elements(self.game.legal(s))}
+
+    def keep(self) -> None:
+        """Write what is known to the file."""
+        if self.path:
+            self.path.write_text(json.dumps(self.known))
 
 
-def _play(game: Game[Any], agent: Any, opponent: Any, rng: Random) -> float:
-    s, total = game.initial(), 0.0
+def as_first(game: Game[Any], agent: Any, judge: Judge, games: int) -> dict[str, Any]:
+    """Play games from the start, the agent always first, as long as it keeps its win."""
+    lost_at = [ply for number in range(games) if (ply := _win_lost_at(game, agent, judge, Random(1, number)))]
+    judge.keep()
+    low, high = score_interval(games - len(lost_at), 0, len(lost_at))
+    return {"wins": games - len(lost_at), "games": games, "interval": [low, high], "lost_at": sorted(lost_at)}
+
+
+def _win_lost_at(game: Game[Any], agent: Any, judge: Judge, rng: Random) -> int:
+    """Play a game; return at which ply the agent gave its win away, 0 if it did not."""
+    s, ply = game.initial(), 0
     while elements(game.legal(s)):
-        mine = not game.player(s)
-        action = agent.act(s, rng) if mine else _by_lot(opponent, s, rng)
-        total += game.reward(s, action) * (1 if mine else -1)
-        s = game.step(s, action)
-    return total + game.result(s)
+        if not game.player(s):
+            s, ply = game.step(s, agent.act(s, rng)), ply + 1
+            continue
+        scores = judge.scores(s)
+        best = [action for action, score in scores.items() if score == max(scores.values())]
+        if scores[best[0]] >= 0:
+            return ply
+        s, ply = game.step(s, best[rng.below(len(best))]), ply + 1
+    return 0 if game.result(s) > 0 else ply
 
 
-def _by_lot(opponent: Any, s: Any, rng: Random) -> int:
-    """Return a best move, by lot among those of equal exact value; of a solution those that delay a loss."""
-    solution = getattr(opponent, "solution", None)
-    if solution is None:
-        return int(opponent.act(s, rng))
-    best = solution.best(s)
-    return int(best[rng.below(len(best))])
-
-
-def optimal_share(game: Game[Any], training: Training, count: int) -> float:
-    """Return the share of random positions in which the greedy move keeps the exact value."""
-    solution, agent, rng, right, asked = solve(game), training.agent(), Random(7), 0, 0
-    while asked < count:
-        s = game.initial()
-        for _ in range(rng.below(40)):
-            if len(elements(game.legal(s))) < 2:
-                break
-            s = game.step(s, rng.pick(game.legal(s)))
-        values = {choice.action: choice.value for choice in solution.choices(s)} if elements(game.legal(s)) else {}
+@lru_cache(maxsize=1)
+def critical_positions(game: Game[Any], count: int) -> list[tuple[Any, dict[int, float]]]:
+    """Return positions of random games in which not every move keeps the value, and what their moves are worth."""
+    solution, found, number = solve(game), list[tuple[Any, dict[int, float]]](), 0
+    while len(found) < count:
+        states = sample_states(game, 40, seed=number)
+        number += 1
+        s = states[Random(number).below(len(states))]
+        values = {choice.action: choice.low for choice in solution.choices(s)}
         if len(set(values.values())) > 1:
-            asked += 1
-            right += values[agent.act(s)] == max(v for v in values.values() if v is not None)
-    return right / asked
-
-
-def measured(game: Game[Any], seed: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Learn with one seed and return all figures."""
-    training = trained(game, seed, options)
-    found: dict[str, Any] = {"seed": seed, "episodes": training.episodes, "moves": training.moves}
-    found["k_moves_per_cpu_second"] = round(training.moves_per_second / 1e3)
-    agent = Searcher(training.network, options.search) if options.search else training.agent()
-    if options.optimal:
-        found["optimal"] = optimal_share(game, training, options.optimal)
-    if options.against and options.first:
-        found["first"] = as_first(game, agent, options.against, options.games)
-        found["score"] = (found["first"]["wins"] + found["first"]["draws"] / 2) / options.games
-    elif options.against:
-        played = match(game, agent, options.against, games=options.games, openings=options.openings, seed=2)
-        found |= {"score": played.tally.score, "interval": list(played.interval), "distinct": played.distinct}
-    if options.out:
-        training.save(f"{options.out}-{seed}.safetensors")
+            found.append((s, values))
     return found
 
 
+def optimal_share(agent: Any, positions: list[tuple[Any, dict[int, float]]]) -> float:
+    """Return the share of positions in which the agent's move keeps the exact value."""
+    kept = [keeps_value(values, agent.act(s, Random(0))) for s, values in positions]
+    return sum(kept) / len(kept)
+
+
+def margins(game: Game[Any], agent: Any, games: int) -> dict[str, float]:
+    """Return the points that the agent is ahead in the mean against perfect play, and what perfect play would be."""
+    solution, found = solve(game), dict[str, float]()
+    for side, name in enumerate(("first", "second")):
+        total = sum(_margin(game, agent, solution, side, Random(side, number)) for number in range(games))
+        found[name] = total / games
+        found[f"{name} lost"] = solution.value() * (-1 if side else 1) - found[name]
+    return found
+
+
+def _margin(game: Game[Any], agent: Any, solution: Any, side: int, rng: Random) -> float:
+    s, total = game.initial(), 0.0
+    while elements(game.legal(s)):
+        mine, best = game.player(s) == side, solution.best(s)
+        action = agent.act(s, rng) if mine else best[rng.below(len(best))]
+        total += game.reward(s, action) * (1 if mine else -1)
+        s = game.step(s, action)
+    return total + game.result(s) * (-1 if side else 1)
+
+
+def measured(training: Training, options: argparse.Namespace) -> dict[str, Any]:
+    """Return all figures of what was learned."""
+    game, network = training.game, training.network
+    agent: Any = Searcher(network, options.search) if options.search else training.agent()
+    found: dict[str, Any] = {"seed": training.settings.seed, "moves": training.moves}
+    found["k_moves_per_cpu_second"] = round(training.moves_per_second / 1e3)
+    if options.optimal:
+        found["optimal"] = optimal_share(agent, critical_positions(game, options.optimal))
+    if options.first:
+        found["first"] = as_first(game, agent, Judge(game, options.answers), options.first)
+        found["wins"] = found["first"]["wins"] / options.first
+    if options.margin:
+        found["margin"] = margins(game, agent, options.margin)
+    if options.against:
+        played = match(game, agent, options.against, games=options.games, openings=options.openings, seed=2)
+        found |= {"score": played.tally.score, "interval": list(played.interval), "distinct": played.distinct}
+    return found
+
+
+def read_training(file: str, game: Game[Any]) -> Training:
+    """Return a training before its first episode, but with the network of a file."""
+    network = Network.load(file, game)[0]
+    training = Training.begin(game, Settings(tuples=tuples_text(network.tuples), **suited(network.board)))
+    training.network.weights[:] = network.weights
+    return training
+
+
 def main() -> None:
-    """Measure all seeds and print mean and worst."""
+    """Measure all seeds, or files, and print mean and worst."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game")
-    parser.add_argument("--seeds", type=int, default=5)
+    for name, default in (
+        ("seeds", 5),
+        ("games", 100),
+        ("first", 0),
+        ("search", 0),
+        ("optimal", 0),
+        ("margin", 0),
+    ):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--networks", nargs="*", default=[])
     parser.add_argument("--against")
-    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--answers")
     parser.add_argument("--openings", default="random:4")
-    parser.add_argument("--first", action="store_true")
-    parser.add_argument("--search", type=int, default=0)
-    parser.add_argument("--optimal", type=int, default=0)
     parser.add_argument("--tuples")
-    parser.add_argument("--alpha", type=float)
-    parser.add_argument("--decay", type=float)
-    parser.add_argument("--epsilon", type=float)
+    for name in ("alpha", "decay", "discount", "epsilon"):
+        parser.add_argument(f"--{name}", type=float)
     parser.add_argument("--out")
     options = parser.parse_args()
-    game = make(options.game)
-    rows = []
-    for seed in range(options.seeds):
-        rows.append(measured(game, seed, options))
+    game, rows = make(options.game), []
+    for number in options.networks or range(options.first_seed, options.first_seed + options.seeds):
+        learned = read_training(number, game) if options.networks else trained(game, number, options)
+        if options.out:
+            learned.save(f"{options.out}-{number}.safetensors")
+        rows.append(measured(learned, options))
         print(json.dumps(rows[-1]), flush=True)
-    for name in ("optimal", "score"):
+    for name in ("optimal", "wins", "score"):
         values = [row[name] for row in rows if name in row]
         if values:
-            print(f"{name}: mean {sum(values) / len(values):.3f}, worst {min(values):.3f} of {len(values)} seeds")
+            print(f"{name}: mean {sum(values) / len(values):.3f}, worst {min(values):.3f} of {len(values)}")
 
 
 if __name__ == "__main__":

@@ -31,15 +31,15 @@ def states_of_graph(game):
 
 
 def games_of_points(game):
-    from mdplay.learning.points import learn_utilities
+    from mdplay.learning.points.counting import learn_utilities
 
     return learn_utilities(game, episodes=100, seed=1).num_games
 
 
 def learned_network(game):
-    from mdplay.learning.training import learn_network
+    from mdplay.learning.learners import learn
 
-    return learn_network(game, episodes=4000, epsilon=0.3, seed=1).network
+    return learn(game, method="network", episodes=4000, epsilon=0.3, seed=1).network
 
 
 def move_by_network(game):

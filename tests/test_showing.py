@@ -15,8 +15,8 @@ from mdplay.charts import Branch, Series, chart, heat_map, ticks, tree
 from mdplay.games.twenty48.training import Training as Training2048
 from mdplay.games.twenty48.training import TrainingSettings
 from mdplay.learning.curves import Examined, Point
+from mdplay.learning.points.utilities import PointUtilities
 from mdplay.learning.training import Settings, Training
-from mdplay.learning.utilities import PointUtilities
 from mdplay.pictures import TAGS
 from mdplay.registry import names
 from mdplay.showing import board, brief, number, sentence, table

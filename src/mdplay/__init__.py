@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.learned import Learned
-    from mdplay.learning.utilities import PointUtilities
+    from mdplay.learning.points.utilities import PointUtilities
     from mdplay.mdp.planning.planner import plan
     from mdplay.mdp.process import MDP
     from mdplay.mdp.result import Plan
@@ -136,7 +136,7 @@ _PLACES = {
     "Plan": "mdplay.mdp.result",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.states.perft",
-    "PointUtilities": "mdplay.learning.utilities",
+    "PointUtilities": "mdplay.learning.points.utilities",
     "Position": "mdplay.position",
     "PositionError": "mdplay.errors",
     "Proof": "mdplay.solving.proof.prover",

@@ -351,13 +351,13 @@ def _read_network(path: Path) -> Any:
 
 
 def _make_points(path: Path) -> None:
-    from mdplay.learning.points import learn_utilities
+    from mdplay.learning.points.counting import learn_utilities
 
     learn_utilities(TTT, episodes=(50, 100)).save(path)
 
 
 def _read_points(path: Path) -> Any:
-    from mdplay.learning.utilities import PointsAgent
+    from mdplay.learning.points.utilities import PointsAgent
 
     agent = PointsAgent(TTT, str(path))
     return [agent.utilities, agent.values(TTT.initial())]

@@ -246,7 +246,7 @@ def _import_all() -> None:
     for name in (
         "solving.solvers",
         "games.twenty48.training",
-        "learning.points",
+        "learning.points.counting",
         "learning.training",
         "mdp.planning",
         "searching.mcts",

@@ -7,7 +7,7 @@ from mdplay import FormatError, GameError, Learned, LimitError, UnknownName, eva
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
 from mdplay.learning.learners import learners, options_of
-from mdplay.learning.utilities import read_points
+from mdplay.learning.points.utilities import read_points
 from mdplay.registry import bring
 from mdplay.rng import Random
 
@@ -86,16 +86,20 @@ class Own(TicTacToe):
     """Tic-Tac-Toe with a learner of its own."""
 
 
-def test_a_game_brings_its_own_learner():
-    asked = {}
+@dataclass(frozen=True)
+class Nothing:
+    """Learns by itself, whatever it is asked."""
 
-    def nothing(game, *, method: str = "nothing", episodes: int = 1, depth: int = 2) -> Learned:
-        asked.update(method=method, episodes=episodes, depth=depth)
+    depth: int = 2
+
+    def learn(self, game, run):
+        assert (run.method, run.episodes, self.depth) == (None, 7, 3)
         return learn(TicTacToe(), method="points", episodes=1)
 
-    bring(Own, learners={"nothing": nothing})
+
+def test_a_game_brings_its_own_learner():
+    bring(Own, learners={"nothing": Nothing})
     assert list(learners(Own())) == ["nothing", "network", "points"]
     assert [option.name for option in options_of(Own())] == ["depth"]
-    learn(Own(), depth=3)
-    assert asked == {"method": "nothing", "episodes": 1, "depth": 3}
+    assert learn(Own(), episodes=7, depth=3).num_games == 1
     assert list(learners(TicTacToe())) == ["network", "points"]

@@ -22,6 +22,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import Settings, Training
+from mdplay.rng import Random
 from mdplay.store import load, save
 from tests.helpers import COMPILED, NIM, ROOT, write
 
@@ -199,6 +200,7 @@ def test_curves_with_games_against_an_opponent(tmp_path):
         ({"episodes": (1, 2)}, LimitError, "give one number of episodes"),
         ({"episodes": 5, "minutes": 1}, LimitError, "not both"),
         ({"episodes": 5, "alpha": -1}, FormatError, "alpha=-1 is not a rate"),
+        ({"episodes": 5, "discount": 0.0}, FormatError, "discount=0.0 is not above 0"),
         ({"episodes": 5, "tuples": "0-x"}, FormatError, "are not cells as 0-1-2"),
         ({"episodes": 5, "tuples": "0-9"}, FormatError, "not of different cells 0 to 8"),
         ({"episodes": 5, "resume": True}, FormatError, "resume needs a file"),
@@ -258,15 +260,16 @@ def test_forged_files_are_refused(tmp_path, change, sentence):
 
 
 def test_a_game_from_outside_that_names_no_cells(tmp_path, needs_compiler):
-    """Nim: whoever faces a multiple of four has lost (Bouton 1901)."""
+    """Nim: whoever faces a multiple of four has lost (Bouton 1901); a round of two moves takes four."""
     game = make(str(write(tmp_path, "nim.py", NIM)))
-    learned = learn(game, episodes=20_000, epsilon=0.3, seed=1)
+    learned = learn(game, episodes=20_000, epsilon=0.3, discount=0.9, seed=1)
     for pile in range(1, 18):
         s = type(game.initial())(pile, 1)
         values = learned.network.values(s)
         if pile % 4:
             assert max(values, key=values.get) == pile % 4 - 1
-        assert (learned.value(s) > 0) == (pile % 4 > 0)
+        plies = 2 * (pile // 4) + (pile % 4 > 0)
+        assert learned.value(s) == pytest.approx((1 if pile % 4 else -1) * 0.9 ** (plies - 1), abs=0.05)
 
 
 def test_a_users_file_on_the_command_line(tmp_path, mdplay, needs_compiler):
@@ -281,22 +284,36 @@ def test_a_users_file_on_the_command_line(tmp_path, mdplay, needs_compiler):
     assert refused.code == 2 and "have changed since" in refused.err
 
 
-def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, needs_compiler):
-    """Kill the program at some time while it learns and writes; what resumes ends as if nothing had happened."""
-    file = tmp_path / "n"
-    command = [sys.executable, "-m", "mdplay", "learn", "tic-tac-toe", "--episodes", "150000", "--seed", "3"]
+def kill_while_it_learns(command, file, seconds):
+    """Start the program and kill it some time after it has written its file; tell whether it was still at work."""
+    before = file.stat().st_mtime_ns if file.exists() else 0
+    child = subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": str(ROOT / "src")}, stdout=subprocess.DEVNULL
+    )
+    while child.poll() is None and not (file.exists() and file.stat().st_mtime_ns > before):
+        time.sleep(0.01)
+    time.sleep(seconds)
+    hit = child.poll() is None
+    child.send_signal(signal.SIGKILL)
+    child.wait()
+    return hit
+
+
+@pytest.mark.parametrize(
+    "kills, episodes", [(2, 400_000), pytest.param(50, 9_000_000, marks=pytest.mark.slow)], ids=["twice", "often"]
+)
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, needs_compiler, kills, episodes):
+    """Kill the program at any time while it learns and writes; what resumes ends as if nothing had happened."""
+    file, rng, hits = tmp_path / "n", Random(1), 0
+    command = [sys.executable, "-m", "mdplay", "learn", "tic-tac-toe", "--episodes", str(episodes), "--seed", "3"]
     command += ["--tuples", "0-1-2,0-4-8", "--out", str(file), "--resume", "--save-every", "0"]
-    env = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
-    for _ in range(2):
-        child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
-        while not file.exists() and child.poll() is None:
-            time.sleep(0.02)
-        time.sleep(0.4)
-        child.send_signal(signal.SIGKILL)
-        child.wait()
+    for _ in range(kills):
+        hits += kill_while_it_learns(command, file, 0.1 + rng.below(1000) / 1000)
     game = TicTacToe()
-    resumed = learn(game, episodes=150_000, file=file, resume=True)
-    whole = learn(game, episodes=150_000, **TINY)
+    begun = Training.load(file, game).episodes
+    resumed = learn(game, episodes=episodes, file=file, resume=True)
+    whole = learn(game, episodes=episodes, **TINY)
+    assert hits == kills and 0 < begun < episodes
     assert same(whole, resumed) and np.isfinite(whole.network.weights).all()
 
 

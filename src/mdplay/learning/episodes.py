@@ -3,8 +3,8 @@
 Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random.  The
 afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand exactly:
 
-    goal(t - 1) = points(t) + (1 - lambda) V(t) + lambda goal(t)        V and goal of a finished game: its result
-    goal(t - 1) = value of the greedy move at t                         if move t was a random one
+    goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
+    goal(t - 1) = d * value of the greedy move at t                     if move t was a random one
 
 so the last positions of both players learn the result itself, and what a random move spoils is nobody's fault.
 For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
@@ -62,9 +62,26 @@ class Rule(NamedTuple):
 
     step: float  # the rate divided by the number of look-ups
     decay: float  # lambda
+    discount: float  # what is left of a value a move earlier
     epsilon: float
     fair: bool
     episodes: int  # of the whole run: the rate falls in its last third
+
+
+class Lesson(NamedTuple):
+    """What is learned, in place, and how."""
+
+    tables: Tables
+    coherence: NDArray[np.float32]  # of each weight the sum of its errors, and of their sizes
+    rates: NDArray[np.float32]
+    rule: Rule
+
+
+class Episodes(NamedTuple):
+    """What came of episodes: the score of player 0 and the moves; -1 moves: not played yet."""
+
+    scores: NDArray[np.float32]
+    moves: NDArray[np.int32]
 
 
 class Trail(NamedTuple):
@@ -86,9 +103,20 @@ def new_trail(tables: Tables) -> Trail:
     return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32))
 
 
+def no_episodes(count: int) -> Episodes:
+    """Return room for what comes of so many episodes."""
+    return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32))
+
+
 def rate_table() -> NDArray[np.float32]:
     """Return the rates of weights by their coherence, from 0 to 1."""
     return np.exp(STEEPNESS * (np.arange(RATES) / (RATES - 1) - 1)).astype(np.float32)
+
+
+@part
+def borrowed_lesson(lesson: Any) -> Any:
+    """Return what is learned for the innermost loops."""
+    return Lesson(borrowed(lesson.tables), borrow(lesson.coherence), borrow(lesson.rates), lesson.rule)
 
 
 @part
@@ -179,10 +207,9 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
 
 
 @part
-def correct(
-    weights: Any, coherence: Any, rates: Any, fair: bool, step: Any, places: Any, error: Any, own: Any
-) -> None:
+def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
+    weights, coherence, rates = lesson.tables.weights, lesson.coherence, lesson.rates
     scale, sum_of_rates = np.float32(RATES - 1), np.float32(0)
     count = len(places)
     for j in range(count):
@@ -193,6 +220,7 @@ def correct(
         own[j] = rate
         sum_of_rates += rate
     push = step * error
+    fair = lesson.rule.fair
     if fair:
         push *= np.float32(count) / sum_of_rates
     size = abs(error)
@@ -204,20 +232,19 @@ def correct(
 
 
 @part
-def replay(
-    tables: Any, coherence: Any, rates: Any, rule: Any, step: Any, trail: Any, moves: int, value: Any
-) -> None:
+def replay(lesson: Any, step: Any, trail: Any, moves: int, value: Any) -> None:
     """Learn an episode from its end, where it was worth ``value`` to player 0."""
-    goal, decay = value, np.float32(rule.decay)
+    tables, rule = lesson.tables, lesson.rule
+    goal, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
     for t in range(moves - 1, 0, -1):
         if trail.strays[t]:
-            goal = trail.bests[t]
+            goal = discount * trail.bests[t]
         else:
-            goal = trail.gains[t] + (np.float32(1) - decay) * value + decay * goal
+            goal = discount * (trail.gains[t] + (np.float32(1) - decay) * value + decay * goal)
         places = trail.places[t - 1]
         known = squashed(tables, total(tables.weights, places))
         sign = trail.signs[t - 1]
-        correct(tables.weights, coherence, rates, rule.fair, step, places, sign * goal - known, trail.rates)
+        correct(lesson, step, places, sign * goal - known, trail.rates)
         value = sign * known
 
 
@@ -230,39 +257,25 @@ def share_of_rate(rule: Any, episode: int) -> Any:
 
 @kernel
 def train_network(
-    game: Any,
-    tables: Any,
-    coherence: Any,
-    rates: Any,
-    rule: Any,
-    places: Any,
-    trail: Any,
-    seed: Any,
-    first: int,
-    thread: int,
-    num_threads: int,
-    stop: Any,
-    progress: Any,
-    out_scores: Any,
-    out_moves: Any,
+    game: Any, lesson: Any, places: Any, trail: Any, seed: Any, first: int, worker: Any, out: Any
 ) -> None:
-    """Learn episodes first + thread, first + thread + num_threads, ... in place; one entry of ``out_...`` each.
+    """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each.
 
     A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
     """
-    tables, coherence, rates = borrowed(tables), borrow(coherence), borrow(rates)
-    places, trail = borrowed_places(places), borrowed_trail(trail)
-    for i in range(thread, len(out_moves), num_threads):
-        if stop[0]:
+    lesson, places, trail = borrowed_lesson(lesson), borrowed_places(places), borrowed_trail(trail)
+    tables, rule = lesson.tables, lesson.rule
+    for i in range(worker.first, len(out.moves), worker.stride):
+        if worker.stop[0]:
             return
         moves, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
-            out_moves[i], stop[0] = NO_NUMBER, 1
+            out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
         step = np.float32(rule.step * share_of_rate(rule, first + i))
-        replay(tables, coherence, rates, rule, step, trail, moves, value)
-        out_scores[i], out_moves[i] = score, moves
-        progress[thread] += moves
+        replay(lesson, step, trail, moves, value)
+        out.scores[i], out.moves[i] = score, moves
+        worker.progress[worker.first] += moves
 
 
 @kernel

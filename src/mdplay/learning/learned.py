@@ -1,12 +1,15 @@
-"""What every learner brings back: a common face, whatever was learned and however."""
+"""What every learner is told and brings back: a common face, whatever is learned and however."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from mdplay.game import Game
 from mdplay.rng import Random
+from mdplay.running import Show
 
 Report = Callable[[str], None]
 
@@ -48,4 +51,24 @@ class Learned(Protocol):
         """Write the curve as CSV."""
 
 
-Learner = Callable[..., Learned]
+@dataclass(frozen=True)
+class Run:
+    """What every learner is told of a run; None is what was not given.
+
+    ``method`` is the name that the learner was asked for by, ``file`` where the result is kept; ``report`` is told
+    a line now and then, ``show`` the progress.
+    """
+
+    method: str | None = None
+    episodes: int | Sequence[int] | None = None
+    seed: int | None = None
+    file: str | Path | None = None
+    show: Show | None = None
+    report: Report | None = None
+
+
+class Learner(Protocol):
+    """A way to learn, with its options."""
+
+    def learn(self, game: Game[Any], run: Run) -> Learned:
+        """Learn a game."""

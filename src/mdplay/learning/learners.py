@@ -1,35 +1,38 @@
 """``learn``: a game learned by one of its own learners, or by one that serves any game it fits.
 
-A learner is a function
+A learner is a frozen dataclass of its options, annotated with a line of help each, and a method:
 
-    learner(game, *, method, episodes, seed, file, show, report, ...its own options...) -> Learned
+    alpha: Annotated[float, "Rate of learning."] = 0.1
 
-whose own options are annotated, with a line of help: ``alpha: Annotated[float, "Rate of learning."] = 0.1``.
-A game brings its own by ``registry.bring(Game, learners={"name": learner})``; the first of them is ``auto``.
+    def learn(self, game, run) -> Learned
+
+A game brings its own by ``registry.bring(Game, learners={"name": Learner})``; the first of them is ``auto``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from mdplay.contract import need_game
 from mdplay.errors import unknown
 from mdplay.game import Game
-from mdplay.learning.learned import Learned, Learner, Report
+from mdplay.learning.learned import Learned, Learner, Report, Run
 from mdplay.registry import brought, load_attribute
 from mdplay.running import Show
 from mdplay.specs import Parameter, parameters
 
 LEARNERS = {
-    "network": "mdplay.learning.training:learn_network",
-    "points": "mdplay.learning.points:learn_utilities",
+    "network": "mdplay.learning.training:NetworkLearner",
+    "points": "mdplay.learning.points.counting:PointsLearner",
 }
-COMMON = ("method", "episodes", "seed", "file", "show", "report", "examine")
+EXAMINE = "examine"  # an option that is a function: only Python can give it
+
+Maker = Callable[..., Learner]
 
 
-def learners(game: Game[Any]) -> dict[str, Learner]:
+def learners(game: Game[Any]) -> dict[str, Maker]:
     """Return the ways to learn a game by their names: its own first, then those for any game that they fit."""
     return brought(game, "learners") | {name: load_attribute(place) for name, place in LEARNERS.items()}
 
@@ -37,8 +40,8 @@ def learners(game: Game[Any]) -> dict[str, Learner]:
 def options_of(game: Game[Any]) -> list[Parameter]:
     """Return the options of a game's learners: of its own, else of those for any game."""
     chosen = brought(game, "learners") or learners(game)
-    found = {option.name: option for learner in chosen.values() for option in parameters(learner)[1:]}
-    return [option for name, option in found.items() if name not in COMMON]
+    found = {option.name: option for learner in chosen.values() for option in parameters(learner)}
+    return [option for name, option in found.items() if name != EXAMINE]
 
 
 def learn(
@@ -57,20 +60,20 @@ def learn(
     ``auto`` is the first of the game's own methods, else network.  Options that are None count as not given.
     """
     need_game(game)
-    given = {name: value for name, value in options.items() if value is not None}
-    common = {"episodes": episodes, "seed": seed, "file": file, "show": show, "report": report}
     known = learners(game)
-    if method == "auto":
-        return _learned(next(iter(known.values())), game, common, given)
-    if method not in known:
+    if method != "auto" and method not in known:
         raise unknown("method", method, known)
-    return _learned(known[method], game, {"method": method, **common}, given)
+    maker = next(iter(known.values())) if method == "auto" else known[method]
+    learner = _made(maker, {name: value for name, value in options.items() if value is not None})
+    named = None if method == "auto" else method
+    return learner.learn(game, Run(named, episodes, seed, file, show, report))
 
 
-def _learned(learner: Learner, game: Game[Any], common: dict[str, Any], given: dict[str, Any]) -> Learned:
-    takes = [option.name for option in parameters(learner)[1:]]
-    known = [name for name in takes if name not in COMMON]
+def _made(maker: Maker, given: dict[str, Any]) -> Learner:
+    """Return a learner with the options given, or raise UnknownName."""
+    takes = [option.name for option in parameters(maker)]
     for name in given:
         if name not in takes:
-            raise unknown("option", {"examine": "against"}.get(name, name), known)
-    return learner(game, **{name: value for name, value in common.items() if value is not None}, **given)
+            known = [option for option in takes if option != EXAMINE]
+            raise unknown("option", "against" if name == EXAMINE else name, known)
+    return maker(**given)

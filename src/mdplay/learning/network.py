@@ -25,7 +25,6 @@ from mdplay.identity import cells_identity, check_rules, game_identity
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import value_moves
-from mdplay.learning.folding import folded
 from mdplay.learning.look_ups import Tables, new_places
 from mdplay.learning.memory import new_floats
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
@@ -114,7 +113,7 @@ class Network:
 
     def save_compact(self, path: str | Path) -> None:
         """Write the network alone, rounded, in a fraction of the room: to play by, not to learn on."""
-        weights = folded(self.board, self.tuples, self.weights)
+        weights = compact.folded(self.board, self.tuples, self.weights)
         save(path, compact.packed(weights), kind=KIND, meta=self._words)
 
     @property

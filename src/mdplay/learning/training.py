@@ -23,13 +23,23 @@ from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
 from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
-from mdplay.learning.episodes import LARGEST, NO_NUMBER, Rule, new_trail, rate_table, train_network
-from mdplay.learning.learned import Actor, Report
+from mdplay.learning.episodes import (
+    LARGEST,
+    NO_NUMBER,
+    Episodes,
+    Lesson,
+    Rule,
+    new_trail,
+    no_episodes,
+    rate_table,
+    train_network,
+)
+from mdplay.learning.learned import Actor, Run
 from mdplay.learning.look_ups import new_places
 from mdplay.learning.memory import new_floats
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.running import MAX_THREADS, Show, Watch, num_threads
+from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
 EPISODES = 100_000
 FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
@@ -46,6 +56,7 @@ class Settings:
     tuples: str
     alpha: float
     decay: float = 0.8
+    discount: float = 1.0
     epsilon: float = 0.1
     seed: int = 0
 
@@ -55,6 +66,8 @@ class Settings:
             raise FormatError(f"alpha={self.alpha} is not a rate; give a number above 0, as 1")
         if not 0 <= self.decay <= 1:
             raise FormatError(f"lambda={self.decay} is not between 0 and 1")
+        if not 0 < self.discount <= 1:
+            raise FormatError(f"discount={self.discount} is not above 0 and at most 1")
         if not 0 <= self.epsilon <= 1:
             raise FormatError(f"epsilon={self.epsilon} is not between 0 and 1")
 
@@ -67,11 +80,11 @@ class Stretch:
     score: float = 0.0  # of player 0, all episodes together
     moves: int = 0
 
-    def add(self, scores: NDArray[np.float32], moves: NDArray[np.int32]) -> None:
+    def add(self, played: Episodes) -> None:
         """Add episodes one after the other, so that it does not matter how they were parted."""
-        self.score = float(np.cumsum(np.concatenate([[self.score], scores.astype(np.float64)]))[-1])
-        self.episodes += len(scores)
-        self.moves += int(moves.sum(dtype=np.int64))
+        self.score = float(np.cumsum(np.concatenate([[self.score], played.scores.astype(np.float64)]))[-1])
+        self.episodes += len(played.scores)
+        self.moves += int(played.moves.sum(dtype=np.int64))
 
 
 def stretch_from(data: Mapping[str, Any]) -> Stretch:
@@ -112,37 +125,36 @@ class Training:
     # ---------------------------------------------------------------- learning
     def run(self, episodes: int, threads: int, planned: int, show: Show | None = None) -> None:
         """Learn some more episodes of a run that has ``planned`` in all.  Ctrl-C ends it after those at work."""
-        scores, moves = np.zeros(episodes, np.float32), np.full(episodes, -1, np.int32)
+        out = no_episodes(episodes)
         watch = Watch(threads, None if show is None else lambda more: show(self.moves + more))
         began = time.perf_counter()
         try:
-            watch.run([self._task(i, threads, planned, watch, scores, moves) for i in range(threads)])
+            watch.run([self._task(watch.worker(i, threads), planned, out) for i in range(threads)])
         finally:
             self.seconds += time.perf_counter() - began
-            done = moves >= 0
-            if NO_NUMBER in moves:
+            if NO_NUMBER in out.moves:
                 limits = f"from {-LARGEST:g} to {LARGEST:g}"
                 raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
-            self.stretch.add(scores[done], moves[done])
-            self.episodes += int(done.sum())
-            self.moves += int(moves[done].sum(dtype=np.int64))
+            done = out.moves >= 0
+            self._add(Episodes(out.scores[done], out.moves[done]))
 
-    def _task(
-        self,
-        thread: int,
-        threads: int,
-        planned: int,
-        watch: Watch,
-        scores: NDArray[np.float32],
-        moves: NDArray[np.int32],
-    ) -> Callable[[], None]:
+    def _add(self, played: Episodes) -> None:
+        self.stretch.add(played)
+        self.episodes += len(played.moves)
+        self.moves += int(played.moves.sum(dtype=np.int64))
+
+    def _task(self, worker: Worker, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
-        tables, settings = self.network.tables, self.settings
-        step = settings.alpha / self.network.num_lookups
-        rule = Rule(step, float(settings.decay), float(settings.epsilon), self._is_fair, planned)
-        run = partial(train_network, native(self.game), tables, self.coherence, rate_table(), rule)
-        run = partial(run, new_places(tables), new_trail(tables), word(settings.seed), self.episodes)
-        return partial(run, thread, threads, watch.stop, watch.progress, scores, moves)
+        tables, seed = self.network.tables, word(self.settings.seed)
+        lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
+        run = partial(train_network, native(self.game), lesson, new_places(tables), new_trail(tables), seed)
+        return partial(run, self.episodes, worker, out)
+
+    def _rule(self, planned: int) -> Rule:
+        """Return the rule of a run of so many episodes, as kernels take it."""
+        known = self.settings
+        step = known.alpha / self.network.num_lookups
+        return Rule(step, float(known.decay), float(known.discount), float(known.epsilon), self._is_fair, planned)
 
     @property
     def _is_fair(self) -> bool:
@@ -151,8 +163,8 @@ class Training:
 
     def prepare(self) -> None:
         """Compile what there is to compile, so that the clock measures learning."""
-        watch, nothing = Watch(), np.zeros(0, np.int32)
-        watch.run([self._task(0, 1, 1, watch, np.zeros(0, np.float32), nothing)])
+        watch = Watch()
+        watch.run([self._task(watch.worker(), 1, no_episodes(0))])
 
     def add_point(self, examined: Examined | None) -> Point:
         """End a stretch of episodes with a point of the curve, which is returned."""
@@ -264,8 +276,9 @@ class Budget:
         share = self.share(training)
         return int(training.episodes / share) + 1 if share > 0 else NO_END
 
-    def block(self, training: Training, speed: float, point: int) -> int:
+    def block(self, training: Training, point: int) -> int:
         """Return how many episodes to learn before the clock is asked again, at most up to the next point."""
+        speed = training.episodes / training.seconds if training.seconds else 0.0
         count = max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
         if self.seconds is not None:
             left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
@@ -273,61 +286,8 @@ class Budget:
         return max(1, min(count, -(-(self.episodes or 1) * point // POINTS) - training.episodes))
 
 
-def run_training(
-    training: Training,
-    budget: Budget,
-    *,
-    threads: int = 1,
-    out: str | Path | None = None,
-    save_seconds: float = 60.0,
-    report: Report | None = None,
-    show: Show | None = None,
-    examine: Examine | None = None,
-) -> Training:
-    """Go on with a training until its budget is spent; ``examine`` is asked at every point of the curve."""
-    budget.began = training.seconds
-    checkpoints = Checkpoints(training, out, save_seconds)
-    with checkpoints.running():
-        training.prepare()
-        while budget.share(training) < 1.0:
-            point = budget.next_point(training)
-            speed = training.episodes / training.seconds if training.seconds else 0.0
-            training.run(
-                budget.block(training, speed, point), num_threads(threads), budget.planned(training), show
-            )
-            if budget.next_point(training) > point:
-                found = training.add_point(examine(training.agent()) if examine else None)
-                if report is not None:
-                    report(found.line())
-            if budget.share(training) < 1.0:
-                checkpoints.save_if_due()
-    return training
-
-
-def learn_network(
-    game: Game[Any],
-    *,
-    method: str = "network",
-    episodes: int | None = None,
-    seed: int | None = None,
-    file: str | Path | None = None,
-    show: Show | None = None,
-    report: Report | None = None,
-    examine: Examine | None = None,
-    minutes: Annotated[
-        float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."
-    ] = None,
-    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1,
-    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False,
-    tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None,
-    alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None,
-    lambda_: Annotated[
-        float | None, "Returns of TD(lambda); 0.8, with points or chance 0.5, unless given."
-    ] = None,
-    epsilon: Annotated[float | None, "Share of random moves; 0.1 unless given."] = None,
-    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0,
-    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None,
-) -> Training:
+@dataclass(frozen=True)
+class NetworkLearner:
     """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
 
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
@@ -339,20 +299,61 @@ def learn_network(
       mdplay learn my_game.py --episodes 50000 --plot curve.png
 
     """
-    if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
-        raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
-    if episodes is not None and minutes is not None:
-        raise LimitError("give a number of episodes or of minutes, not both")
-    hold_promises(game)
-    wanted = {"tuples": tuples, "alpha": alpha, "decay": lambda_, "epsilon": epsilon, "seed": seed}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    training = begin_or_resume(file, resume, partial(_begin, game, given), partial(_resume, game, given))
-    budget = Budget(episodes or EPISODES, None if minutes is None else 60.0 * minutes)
-    run = partial(run_training, training, budget, threads=threads, out=file, save_seconds=save_every)
-    run(report=report, show=show, examine=examine)
-    if compact is not None:
-        training.network.save_compact(compact)
-    return training
+
+    minutes: Annotated[float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."] = None
+    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
+    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
+    tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None
+    alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None
+    lambda_: Annotated[float | None, "Returns of TD(lambda); 0.8, with points or chance 0.5, unless given."] = None
+    discount: Annotated[
+        float | None, "Of a result for each move before it; 0.99, with points or chance 1, unless given."
+    ] = None
+    epsilon: Annotated[float | None, "Share of random moves; 0.1 unless given."] = None
+    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
+    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
+    examine: Examine | None = None  # asked at every point of the curve
+
+    def learn(self, game: Game[Any], run: Run) -> Training:
+        """Begin a training, or go on with that of the file, until the run is over."""
+        episodes = run.episodes
+        if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
+            raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
+        if episodes is not None and self.minutes is not None:
+            raise LimitError("give a number of episodes or of minutes, not both")
+        hold_promises(game)
+        given = self._settings(run.seed)
+        training = begin_or_resume(
+            run.file, self.resume, partial(_begin, game, given), partial(_resume, game, given)
+        )
+        budget = Budget(episodes or EPISODES, None if self.minutes is None else 60.0 * self.minutes)
+        self.go_on(training, budget, run)
+        if self.compact is not None:
+            training.network.save_compact(self.compact)
+        return training
+
+    def _settings(self, seed: int | None) -> dict[str, Any]:
+        """Return the settings that are given."""
+        wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
+        wanted |= {"epsilon": self.epsilon, "seed": seed}
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def go_on(self, training: Training, budget: Budget, run: Run) -> None:
+        """Go on with a training until its budget is spent."""
+        budget.began = training.seconds
+        checkpoints = Checkpoints(training, run.file, self.save_every)
+        with checkpoints.running():
+            training.prepare()
+            while budget.share(training) < 1.0:
+                point = budget.next_point(training)
+                block, planned = budget.block(training, point), budget.planned(training)
+                training.run(block, num_threads(self.threads), planned, run.show)
+                if budget.next_point(training) > point:
+                    found = training.add_point(self.examine(training.agent()) if self.examine else None)
+                    if run.report is not None:
+                        run.report(found.line())
+                if budget.share(training) < 1.0:
+                    checkpoints.save_if_due()
 
 
 def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:
@@ -363,9 +364,14 @@ def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:
 
 
 def suited(board: Board) -> dict[str, float]:
-    """Return the rate and the decay that suit a game: gentle ones where points or chance make returns differ."""
-    noisy = board.points or board.game.has_outcomes
-    return {"alpha": 1.0, "decay": 0.5} if noisy else {"alpha": 3.0, "decay": 0.8}
+    """Return the settings that suit a game: gentle ones where points or chance make returns differ.
+
+    Where a result is certain, a discount makes the winner hurry and the loser delay: self-play then meets the
+    lines of a stubborn opponent, and wins differ in value.
+    """
+    if board.points or board.game.has_outcomes:
+        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0}
+    return {"alpha": 3.0, "decay": 0.8, "discount": 0.99}
 
 
 def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Training:

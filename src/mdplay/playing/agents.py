@@ -54,7 +54,7 @@ AGENTS = {
     "mcts": "mdplay.searching.agents:MCTSAgent",
     "network": "mdplay.learning.network:NetworkAgent",
     "perfect": "mdplay.playing.perfect:perfect_agent",
-    "points": "mdplay.learning.utilities:PointsAgent",
+    "points": "mdplay.learning.points.utilities:PointsAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }

@@ -121,8 +121,8 @@ def _listed(items: Any) -> str:
 
 # ---------------------------------------------------------------- the report's way
 def _cube(seed: int) -> Figure:
-    from mdplay.learning.points import learn_utilities
-    from mdplay.learning.utilities import NEUTRAL
+    from mdplay.learning.points.counting import learn_utilities
+    from mdplay.learning.points.utilities import NEUTRAL
 
     game, trials = Qubic(), report.Trials(TRIALS, seed)
     trials.run()
@@ -193,8 +193,8 @@ def _random_games(game: Qubic, seed: int) -> tuple[list[int], bool, str]:
 
 # ---------------------------------------------------------------- utilities
 def _points(explore: str, seed: int, show: Show) -> Figure:
-    from mdplay.learning.points import learn_utilities
-    from mdplay.learning.utilities import rich_points
+    from mdplay.learning.points.counting import learn_utilities
+    from mdplay.learning.points.utilities import rich_points
 
     game = Qubic()
     runs = learn_utilities(game, episodes=GAMES, explore=explore, seed=seed, show=show).curve

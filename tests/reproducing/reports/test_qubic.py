@@ -1,5 +1,5 @@
 from mdplay.games.qubic.rules import Qubic
-from mdplay.learning.points import learn_utilities
+from mdplay.learning.points.counting import learn_utilities
 from mdplay.reproducing.reports.qubic import LINES, TIE_GAME, Trials, result
 
 

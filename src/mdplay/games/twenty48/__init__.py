@@ -10,7 +10,7 @@ bring(
     advisers={"network": "mdplay.games.twenty48.advice:adviser"},
     agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
     formats={"runs": "mdplay.games.twenty48.runs:Runs"},
-    learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:learn_network"),
+    learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:TilesLearner"),
     networks={"rows=4,cols=4": Path(__file__).with_name("4x4.network")},
     objectives={"tile": "mdplay.games.twenty48.tiles:reach_tile"},
 )

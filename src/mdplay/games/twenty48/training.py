@@ -31,7 +31,7 @@ from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.identity import check_rules, game_identity
 from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
-from mdplay.learning.learned import Report
+from mdplay.learning.learned import Run
 from mdplay.learning.memory import new_floats
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
@@ -40,6 +40,7 @@ METHODS = {
     "td-before": Rule(before=True, backward=True),
     "tc": Rule(coherent=True),
 }
+EPISODES = 10_000
 ALPHAS = {"td": 0.1, "td-before": 0.1, "tc": 1.0}
 
 
@@ -267,27 +268,8 @@ def resumed(path: str | Path, wanted: Mapping[str, Any]) -> Training:
     return training
 
 
-def learn_network(
-    game: Twenty48,
-    *,
-    method: str | None = None,
-    episodes: int = 10_000,
-    seed: int | None = None,
-    file: str | Path | None = None,
-    show: Show | None = None,
-    report: Report | None = None,
-    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False,
-    network: Annotated[
-        str | None, "Patterns: 4x6 (the default), 5x6, 8x6 ... or cells in hex, as 0123,4567."
-    ] = None,
-    alpha: Annotated[float | None, "Rate of learning; 0.1 for td, 1 for tc unless given."] = None,
-    backward: Annotated[bool | None, "Replay each episode from its end."] = None,
-    lambda_: Annotated[float | None, "Returns of TD(lambda); replays backward."] = None,
-    optimistic: Annotated[float | None, "First value of every board (0)."] = None,
-    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1,
-    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0,
-    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None,
-) -> Training:
+@dataclass(frozen=True)
+class TilesLearner:
     """Learn 2048 by an n-tuple network and temporal differences.
 
     Methods: td (after-states, the default), td-before (before-states), tc (temporal coherence).  Every 1000
@@ -300,18 +282,41 @@ def learn_network(
       mdplay learn 2048 --method tc --threads 2 --episodes 5000 --json
 
     """
-    if not isinstance(episodes, int):
-        raise LimitError("2048 is learned in one go; give one number of episodes")
-    wanted = {"method": method, "network": network, "alpha": alpha, "backward": backward, "decay": lambda_}
-    wanted |= {"optimistic": optimistic, "seed": seed, "rows": game.rows, "cols": game.cols}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    begin, go_on = partial(_begin, given), partial(resumed, wanted=given)
-    training = begin_or_resume(file, resume, begin, go_on)
-    tell = None if report is None else lambda training: report(training.curve[-1].line())
-    run_training(training, episodes, threads=threads, out=file, save_seconds=save_every, report=tell, show=show)
-    if compact is not None:
-        save_compact(compact, training.network)
-    return training
+
+    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
+    network: Annotated[str | None, "Patterns: 4x6 (the default), 5x6, 8x6 ... or cells in hex, as 0123,4567."] = (
+        None
+    )
+    alpha: Annotated[float | None, "Rate of learning; 0.1 for td, 1 for tc unless given."] = None
+    backward: Annotated[bool | None, "Replay each episode from its end."] = None
+    lambda_: Annotated[float | None, "Returns of TD(lambda); replays backward."] = None
+    optimistic: Annotated[float | None, "First value of every board (0)."] = None
+    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
+    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
+    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
+
+    def learn(self, game: Twenty48, run: Run) -> Training:
+        """Begin a training, or go on with that of the file, until it has had its episodes."""
+        episodes = EPISODES if run.episodes is None else run.episodes
+        if not isinstance(episodes, int):
+            raise LimitError("2048 is learned in one go; give one number of episodes")
+        given = self._settings(game, run)
+        begin, go_on = partial(_begin, given), partial(resumed, wanted=given)
+        training = begin_or_resume(run.file, self.resume, begin, go_on)
+        report = run.report
+        tell = None if report is None else lambda training: report(training.curve[-1].line())
+        go_on_with = partial(run_training, training, episodes, out=run.file, save_seconds=self.save_every)
+        go_on_with(threads=self.threads, report=tell, show=run.show)
+        if self.compact is not None:
+            save_compact(self.compact, training.network)
+        return training
+
+    def _settings(self, game: Twenty48, run: Run) -> dict[str, Any]:
+        """Return the settings that are given."""
+        wanted = {"method": run.method, "network": self.network, "alpha": self.alpha, "backward": self.backward}
+        wanted |= {"decay": self.lambda_, "optimistic": self.optimistic, "seed": run.seed}
+        wanted |= {"rows": game.rows, "cols": game.cols}
+        return {name: value for name, value in wanted.items() if value is not None}
 
 
 def run_training(

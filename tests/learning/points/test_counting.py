@@ -1,6 +1,6 @@
-"""Tests of ``mdplay.learning.points``.
+"""Tests of ``mdplay.learning.points.counting``.
 
-Here are tested besides: ``mdplay.learning.heat_maps`` and ``mdplay.learning.learned``.
+Here are tested besides: ``mdplay.learning.points.heat_maps`` and ``mdplay.learning.learned``.
 """
 
 import json
@@ -19,9 +19,9 @@ from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.tic_tac_toe.rules import TicTacToe
-from mdplay.learning import points
-from mdplay.learning.points import learn_utilities as learn
-from mdplay.learning.utilities import PointsAgent, num_points, read_points, rich_points, shape_of
+from mdplay.learning.points import counting
+from mdplay.learning.points.counting import learn_utilities as learn
+from mdplay.learning.points.utilities import PointsAgent, num_points, read_points, rich_points, shape_of
 from mdplay.rng import Random
 from tests.helpers import COMPILED
 
@@ -94,9 +94,9 @@ def test_annealing_agrees_with_plain_python():
 
 def test_ties_of_the_best_point_are_drawn_and_worse_points_never():
     utility = np.array([0.5, 0.7, 0.7 - 1e-12, 0.2])
-    drawn = [int(points.best_point(0b1111, utility, word(Random(0, i).word()))) for i in range(50)]
+    drawn = [int(counting.best_point(0b1111, utility, word(Random(0, i).word()))) for i in range(50)]
     assert set(drawn) == {1, 2} and 10 < drawn.count(1) < 40
-    assert int(points.best_point(0b1001, utility, word(Random(1).word()))) == 0
+    assert int(counting.best_point(0b1001, utility, word(Random(1).word()))) == 0
 
 
 def test_games_that_are_not_of_points_are_refused():

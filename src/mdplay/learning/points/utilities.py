@@ -17,7 +17,7 @@ from mdplay.errors import FormatError, GameError
 from mdplay.files import read_text, write
 from mdplay.game import Game
 from mdplay.identity import check_rules
-from mdplay.learning.heat_maps import draw
+from mdplay.learning.points.heat_maps import draw
 from mdplay.rng import Random
 
 NEUTRAL = 0.5  # the utility of a point without games

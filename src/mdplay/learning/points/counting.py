@@ -16,9 +16,8 @@ Game i has a random stream of its own, so a seed repeats a run to the last count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -31,8 +30,8 @@ from mdplay.contract import mask_size
 from mdplay.errors import GameError, LimitError, short, unknown
 from mdplay.game import Game, num_players
 from mdplay.identity import game_identity
-from mdplay.learning.learned import Report
-from mdplay.learning.utilities import NEUTRAL, TIE, PointUtilities, num_points
+from mdplay.learning.learned import Run
+from mdplay.learning.points.utilities import NEUTRAL, TIE, PointUtilities, num_points
 from mdplay.rng import advance, pick, scramble, stream
 from mdplay.running import Show, Stopwatch, Watch
 
@@ -134,19 +133,8 @@ def learn_points(
     return num_games
 
 
-def learn_utilities(
-    game: Game[Any],
-    *,
-    method: str = "points",
-    episodes: int | Sequence[int] = EPISODES,
-    seed: int = 0,
-    file: str | Path | None = None,
-    show: Show | None = None,
-    report: Report | None = None,
-    explore: Annotated[
-        str, "annealed: play the best point more and more often; always: random points always."
-    ] = "annealed",
-) -> PointUtilities:
+@dataclass(frozen=True)
+class PointsLearner:
     """Learn how much each point is worth by playing: the share of games won by whoever took it.
 
     Several numbers of episodes are learned one after the other, each from scratch.  The file takes all runs as
@@ -157,6 +145,29 @@ def learn_utilities(
       mdplay learn qubic --episodes 100000 --explore always --out points.json
 
     """
+
+    explore: Annotated[str, "annealed: play the best point more and more often; always: random points always."] = (
+        "annealed"
+    )
+
+    def learn(self, game: Game[Any], run: Run) -> PointUtilities:
+        """Learn the utilities and keep them."""
+        episodes = EPISODES if run.episodes is None else run.episodes
+        learned = learn_utilities(game, episodes=episodes, seed=run.seed or 0, explore=self.explore, show=run.show)
+        if run.file is not None:
+            learned.save(run.file)
+        return learned
+
+
+def learn_utilities(
+    game: Game[Any],
+    *,
+    episodes: int | Sequence[int] = EPISODES,
+    seed: int = 0,
+    explore: str = "annealed",
+    show: Show | None = None,
+) -> PointUtilities:
+    """Return the utilities of the points of a game after so many games; several numbers are learned in turn."""
     counts = (episodes,) if isinstance(episodes, int) else tuple(episodes)
     if not counts or min(counts) < 1:
         raise LimitError(f"episodes={short(episodes)} must be at least 1")
@@ -166,10 +177,7 @@ def learn_utilities(
     if game.has_outcomes or num_players(game) != 2:
         raise GameError(f"{type(game).__name__} is not a game of points: it needs two players and no chance")
     runs = [_run(game, count, explore, seed, show) for count in counts]
-    learned = replace(runs[-1], earlier=tuple(runs[:-1]))
-    if file is not None:
-        learned.save(file)
-    return learned
+    return replace(runs[-1], earlier=tuple(runs[:-1]))
 
 
 def _run(game: Game[Any], episodes: int, explore: str, seed: int, show: Show | None) -> PointUtilities:
