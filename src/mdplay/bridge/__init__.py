@@ -20,6 +20,7 @@ instances.py    games as types, annotations as types          masks.py       bit
 methods.py      game.legal(s) in compiled code                states.py      states as words
 memory.py       arrays without book-keeping                   vectors.py     eight boards in one vector
 linking.py      parts put together in kernels                 emitting.py    functions as instructions
+folding.py      what a game has not got is not compiled       numbers.py     what Python's whole numbers can do
 """
 
 from mdplay.bridge.kernels import direct, kernel, part

@@ -12,7 +12,7 @@ the answer is the same to the last bit, whichever way it came.
 
 The seconds are those of the processor, and count for all trials of a kernel with the same games together.  What
 may be declared so: a kernel that changes nothing but its arrays, where threads that share an array write different
-elements, and nobody else writes meanwhile; ``stop`` alone is shared as it is.
+elements, and nobody else writes meanwhile; ``stop`` alone, an argument or the field of one, is shared as it is.
 
 ``MDPLAY_PLAIN_SECONDS`` in the environment sets another limit; 0 leaves no trials.
 """
@@ -45,6 +45,7 @@ PLAIN_SECONDS = 0.0 if BOUNDS else float(os.environ.get("MDPLAY_PLAIN_SECONDS") 
 MOMENT = 0.015  # seconds of all trials of a process whose kernels could be loaded: less than to import numba takes
 MOST_BYTES = 1 << 25  # of arrays that a trial copies
 FEW_BYTES = 1 << 22  # of arrays of a kernel that nothing ends early
+STOP = "stop"
 TICKS = 64  # calls of rules between two looks at the clock
 
 
@@ -103,14 +104,16 @@ class Arguments:
         self._end, self._writes = end, writes
         self._made: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = {}
 
-    def plain(self, value: Any) -> Any:
-        """Return what stands for an argument."""
+    def plain(self, value: Any, name: str = "") -> Any:
+        """Return what stands for an argument, or for the field of one."""
+        if name == STOP:
+            return Stop(value, Clock(self._end))
         if isinstance(value, np.ndarray):
             return self._copied(value) if self._writes and value.flags.writeable else value
         if isinstance(value, Compiled):
             return double_of(value, self._end)
         if isinstance(value, tuple):
-            return _tuple_like(value, map(self.plain, value))
+            return _tuple_like(value, map(self.plain, value, _field_names(value)))
         return value.item() if isinstance(value, np.generic) else value
 
     def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -135,20 +138,25 @@ def _tuple_like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, .
     return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
 
 
+def _field_names(value: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the names of a NamedTuple's fields; those of a plain tuple have none."""
+    return getattr(value, "_fields", ("",) * len(value))
+
+
 def _bits_of(array: NDArray[Any]) -> Any:
     """Return the type that shows an array's bits: words of its own size, or the bytes of its records."""
     sizes = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
     return np.uint8 if array.dtype.names else sizes[array.dtype.itemsize]
 
 
-def _arrays(values: Iterable[Any]) -> list[NDArray[Any]]:
-    """Return the arrays among arguments, each once, those in tuples too."""
+def _arrays(values: Iterable[Any], names: Iterable[str]) -> list[NDArray[Any]]:
+    """Return the arrays among arguments, each once, those in tuples too, but not ``stop``."""
     found: dict[int, NDArray[Any]] = {}
-    for value in values:
-        if isinstance(value, np.ndarray):
+    for value, name in zip(values, names, strict=True):
+        if isinstance(value, np.ndarray) and name != STOP:
             found[id(value)] = value
         elif isinstance(value, tuple):
-            found.update((id(array), array) for array in _arrays(value))
+            found.update((id(array), array) for array in _arrays(value, _field_names(value)))
     return list(found.values())
 
 
@@ -189,8 +197,7 @@ class Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R], *, plain_first: bool, writes: bool) -> None:
         update_wrapper(self, function)
         self.py_func = cast(FunctionType, function)
-        parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
-        self._stop = parameters.index("stop") if "stop" in parameters else -1
+        self._parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
         self._writes = writes
         self._tries = plain_first and not NO_COMPILER
         self._places: tuple[int, ...] | None = None  # of games and selectors among the arguments
@@ -277,15 +284,13 @@ class Kernel(Generic[P, R]):
     def _can_copy(self, args: tuple[Any, ...]) -> bool:
         if not self._writes:
             return True
-        arrays = _arrays(value for i, value in enumerate(args) if i != self._stop)
-        return _can_be_copied(arrays, MOST_BYTES if self._places or self._stop >= 0 else FEW_BYTES)
+        ends_early = self._places or STOP in self._parameters
+        return _can_be_copied(_arrays(args, self._parameters), MOST_BYTES if ends_early else FEW_BYTES)
 
     def _plain(self, args: tuple[Any, ...], end: float) -> Any:
         """Run the plain function; what it changes is written when it is done."""
         made = Arguments(end, writes=self._writes)
-        values = [
-            made.plain(value) if i != self._stop else Stop(value, Clock(end)) for i, value in enumerate(args)
-        ]
+        values = [made.plain(value, name) for value, name in zip(args, self._parameters, strict=True)]
         with np.errstate(all="ignore"):
             found = in_words(self.py_func, *values)
         made.publish()
