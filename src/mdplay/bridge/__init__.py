@@ -25,6 +25,9 @@ folding.py      what a game has not got is not compiled       numbers.py     wha
 
 from mdplay.bridge.kernels import direct, kernel, part
 from mdplay.bridge.plain import (
+    Packed,
+    State,
+    Word,
     as_mask,
     borrow,
     first_word,
@@ -43,6 +46,9 @@ from mdplay.bridge.plain import (
 )
 
 __all__ = [
+    "Packed",
+    "State",
+    "Word",
     "as_mask",
     "borrow",
     "direct",

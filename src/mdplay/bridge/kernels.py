@@ -241,9 +241,11 @@ class Kernel(Generic[P, R]):
     def dispatcher(self) -> Any:
         """What numba compiles and calls."""
         if self._dispatcher is None:
+            began = time.perf_counter()
             from mdplay.bridge.compiler import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func)
+            LOST.add(began, time.perf_counter())
         return self._dispatcher
 
     @property

@@ -28,12 +28,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, covers, lowest, mix, nonempty, without_lowest
-from mdplay.bridge import borrow, kernel, load, pack, part, unpack
+from mdplay.bits import U64, Mask, covers, lowest, mix, nonempty, without_lowest
+from mdplay.bridge import Packed, State, borrow, kernel, load, pack, part, unpack
 from mdplay.checking.broken import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
-from mdplay.game import Bounds
+from mdplay.game import Bounds, Game
 from mdplay.learning.look_ups import best_value
-from mdplay.searching.knowledge import NetworkArrays, State, bounds_of, is_settled
+from mdplay.searching.knowledge import NetworkArrays, bounds_of, is_settled
 
 WIN = 1e6
 LARGEST_GUESS = WIN / 2
@@ -111,7 +111,7 @@ def longer_stack(stack: Stack) -> Stack:
 
 
 @part
-def key_of(game: Any, s: State) -> int:
+def key_of(game: Game[Any], s: State) -> int:
     """Return a hash of a state: 63 bits, which fit an int plain and compiled."""
     packed = pack(game, s)
     h = U64(0)
@@ -121,15 +121,15 @@ def key_of(game: Any, s: State) -> int:
 
 
 @kernel(plain_first=True, writes=False)
-def hash_of(game: Any, start: Any) -> int:
+def hash_of(game: Game[Any], start: Packed) -> int:
     """Return a packed state's key in the table."""
     return key_of(game, unpack(game, start))
 
 
 @kernel(plain_first=True)
 def search_value(
-    game: Any,
-    start: Any,
+    game: Game[Any],
+    start: Packed,
     settings: DepthSettings,
     network: NetworkArrays | None,
     table: Table,
@@ -169,7 +169,7 @@ def search_value(
 
 
 @part
-def push(game: Any, s: State, stack: Stack, ply: int, depth: int, alpha: float, beta: float) -> None:
+def push(game: Game[Any], s: State, stack: Stack, ply: int, depth: int, alpha: float, beta: float) -> None:
     """Put a state on the stack, to be searched within a window."""
     packed = pack(game, s)
     for i in range(len(packed)):
@@ -182,7 +182,7 @@ def push(game: Any, s: State, stack: Stack, ply: int, depth: int, alpha: float, 
 
 @part
 def open_node(
-    game: Any,
+    game: Game[Any],
     settings: DepthSettings,
     network: NetworkArrays | None,
     table: Table,
@@ -230,9 +230,9 @@ def open_node(
 
 @part
 def at_once(
-    game: Any,
+    game: Game[Any],
     s: State,
-    mask: Any,
+    mask: Mask,
     bounds: Bounds,
     plain: bool,
     network: NetworkArrays | None,
@@ -251,7 +251,7 @@ def at_once(
 
 
 @part
-def guess(game: Any, network: NetworkArrays | None, s: State) -> float:
+def guess(game: Game[Any], network: NetworkArrays | None, s: State) -> float:
     """Return what a state is held to be worth to player 0: by the game's heuristic, or by a network if given."""
     if network is None:
         return float(game.heuristic(s))
@@ -268,7 +268,7 @@ def number(value: float, counters: Counters) -> float:
 
 
 @part
-def list_moves(game: Any, s: State, mask: Any, favourite: int, out_moves: NDArray[np.uint16]) -> int:
+def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves: NDArray[np.uint16]) -> int:
     """List the elements of a mask: the favourite first, then by the game's order; return how many.
 
     An insertion sort: there are few, and mostly in order.  The room is that of the widest mask.
@@ -288,7 +288,7 @@ def list_moves(game: Any, s: State, mask: Any, favourite: int, out_moves: NDArra
 
 
 @part
-def comes_before(game: Any, s: State, action: int, other: int, favourite: int) -> Any:
+def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: int) -> Any:
     """Tell whether an action is to be tried before another, smaller one."""
     if other == favourite:
         return False
@@ -298,7 +298,7 @@ def comes_before(game: Any, s: State, action: int, other: int, favourite: int) -
 
 
 @part
-def enter(game: Any, stack: Stack, ply: int, counters: Counters) -> None:
+def enter(game: Game[Any], stack: Stack, ply: int, counters: Counters) -> None:
     """Put the state after the next move of the node at a ply on the stack, which has room for it."""
     s, frame = load(game, stack.states, ply), stack.frames[ply]
     action = int(stack.moves[ply, frame.tried])

@@ -15,24 +15,23 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mdplay.bridge import kernel, part, unpack
+from mdplay.bridge import Packed, State, kernel, part, unpack
+from mdplay.game import Game
 from mdplay.learning.look_ups import is_answered, is_over, locate, move_value
 from mdplay.running import Worker
 from mdplay.searching.knowledge import (
     NetworkArrays,
-    State,
     borrowed_network,
     bounds_of,
     is_settled,
     names_the_move,
 )
-from mdplay.searching.selecting import LOST, PROVEN
+from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
 from mdplay.searching.simulating import back_up, expand_by, is_extreme, known_value, note_margin, proof_of
 from mdplay.searching.tree import (
     MAX_DEPTH,
     Leaf,
-    Records,
     SearchSettings,
     TreeArrays,
     borrowed_tree,
@@ -60,9 +59,9 @@ class PUCT(Selector):
 
 @kernel
 def simulate_by_network(
-    game: Any,
-    selector: Any,
-    start: Any,
+    game: Game[Any],
+    selector: Selector,
+    start: Packed,
     network: NetworkArrays,
     tree: TreeArrays,
     settings: SearchSettings,
@@ -85,7 +84,13 @@ def simulate_by_network(
 
 @part
 def value_leaf(
-    game: Any, selector: Any, network: NetworkArrays, tree: TreeArrays, root: State, leaf: Leaf, knowledge: bool
+    game: Game[Any],
+    selector: Selector,
+    network: NetworkArrays,
+    tree: TreeArrays,
+    root: State,
+    leaf: Leaf,
+    knowledge: bool,
 ) -> Any:
     """Return what a leaf is worth to player 0, whether that is certain, and the depth: of the one move to make."""
     s, depth = leaf.state, leaf.depth
@@ -113,7 +118,9 @@ def value_leaf(
 
 
 @part
-def value_children(game: Any, network: NetworkArrays, tree: TreeArrays, node: int, s: State) -> tuple[float, bool]:
+def value_children(
+    game: Game[Any], network: NetworkArrays, tree: TreeArrays, node: int, s: State
+) -> tuple[float, bool]:
     """Give the children of a node their values and priors; return the node's value for player 0, and its proof."""
     nodes, tally, tables, places = tree.nodes, tree.tally, network.tables, network.places
     sign = -1 if game.player(s) else 1
@@ -140,7 +147,7 @@ def value_children(game: Any, network: NetworkArrays, tree: TreeArrays, node: in
 
 
 @part
-def is_decided(game: Any, tables: Any, s: State, after: State) -> Any:
+def is_decided(game: Game[Any], tables: Any, s: State, after: State) -> Any:
     """Tell whether the value of a move is certain: it ends the game, or the reply does."""
     return is_over(game, after) or (tables.ahead and is_answered(game, s, after))
 

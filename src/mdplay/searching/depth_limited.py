@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import covers, elements
-from mdplay.bridge import native, width, words
+from mdplay.bridge import Packed, State, native, width, words
 from mdplay.checking.broken import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept
 from mdplay.checking.limits import has_margins
 from mdplay.checking.promises import hold_promises
@@ -58,7 +58,7 @@ class Deepening:
     def __init__(
         self,
         game: Game[Any],
-        s: Any,
+        s: State,
         depth: int,
         knowledge: bool,
         watch: Watch,
@@ -125,7 +125,7 @@ class Deepening:
         check_kept(game, KEPT if abs(points) <= LARGEST else NUMBERS)
         return points + sign * self._search(words(game.step(s, action)), depth, counters)
 
-    def _search(self, start: Any, depth: int, counters: NDArray[np.int64]) -> float:
+    def _search(self, start: Packed, depth: int, counters: NDArray[np.int64]) -> float:
         """Return the value of a packed state for player 0; NaN when stopped."""
         while True:
             settings = DepthSettings(depth, self.knowledge, self.plain)
@@ -164,7 +164,7 @@ class Deepening:
 
 def depth_limited(
     game: Game[Any],
-    state: Any = None,
+    state: State = None,
     *,
     depth: int | None = None,
     seconds: float | None = None,
@@ -199,7 +199,7 @@ def depth_limited(
     return summary(job, clock.seconds)
 
 
-def check_depth(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
+def check_depth(game: Game[Any], s: State, depth: int | None, seconds: float | None) -> None:
     """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
         raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")

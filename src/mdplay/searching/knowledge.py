@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty, without_lowest
-from mdplay.bridge import part
-from mdplay.game import Bounds
+from mdplay.bridge import State, part
+from mdplay.game import Bounds, Game
 from mdplay.learning.look_ups import Places, Tables, borrowed, borrowed_places, new_places
 from mdplay.learning.network import Network
-
-State = Any  # of the game that is searched
 
 
 class NetworkArrays(NamedTuple):
@@ -36,7 +34,7 @@ def borrowed_network(network: NetworkArrays) -> NetworkArrays:
 
 
 @part
-def bounds_of(game: Any, s: State, knowledge: bool) -> Any:
+def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
     """Return what the game knows of a state, if that is wanted and a player moves; else bounds that are open."""
     chance = game.has_outcomes and nonempty(game.outcomes(s))
     if game.has_bounds and knowledge and not chance and nonempty(game.legal(s)):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mdplay.bridge import native, word, words
+from mdplay.bridge import State, native, word, words
 from mdplay.checking.broken import check_kept
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
@@ -55,7 +55,7 @@ REUSE_DEPTH = 4  # how far below an old root a position may lie: a move and a re
 
 def mcts(
     game: Game[Any],
-    state: Any = None,
+    state: State = None,
     *,
     simulations: int | None = None,
     seconds: float | None = None,
@@ -112,7 +112,7 @@ def mcts(
 
 
 def check_search(
-    game: Game[Any], s: Any, simulations: int | None, seconds: float | None, expansion: str, size: int
+    game: Game[Any], s: State, simulations: int | None, seconds: float | None, expansion: str, size: int
 ) -> None:
     """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
     if expansion not in EXPANSIONS:
@@ -171,7 +171,7 @@ def grow(
 
 
 def _kept_trees(
-    reuse: SearchResult | None, s: Any, selector: Selector, count: int, max_bytes: int, limit: int
+    reuse: SearchResult | None, s: State, selector: Selector, count: int, max_bytes: int, limit: int
 ) -> list[Tree]:
     """Return what earlier trees know of a position, as trees of their own; a node without moves tells nothing."""
     old = reuse.tree.find(s, REUSE_DEPTH) if reuse is not None and reuse.tree is not None else None
@@ -186,7 +186,7 @@ def _is_worth_keeping(tree: Tree, k: int, selector: Selector) -> bool:
     return bool(tree.selector == selector and node["kids"] and node["pulls"] <= MOST_SIMULATIONS)
 
 
-def _subtree(tree: Tree, k: int, s: Any, max_bytes: int, limit: int) -> Tree:
+def _subtree(tree: Tree, k: int, s: State, max_bytes: int, limit: int) -> Tree:
     tally = tree.tally[0]
     span, kind = (float(tally.low), float(tally.high)), GameKind(bool(tally.repeats), bool(tally.margins))
     kept = new_tree(s, tree.selector, span, max_bytes, limit, kind, room=len(tree.nodes))

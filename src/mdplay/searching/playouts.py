@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, nonempty
-from mdplay.bridge import kernel, native, part, unpack, word, words
+from mdplay.bridge import Packed, State, Word, kernel, native, part, unpack, word, words
 from mdplay.checking.broken import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept
 from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
@@ -32,7 +32,7 @@ TOTAL, SQUARES, WINS, DRAWS, LOSSES, MOVES, LONGEST, BY_LIMIT, BROKEN, COLUMNS =
 
 
 @part
-def play_out(game: Any, s: Any, x: Any, max_moves: int) -> Any:
+def play_out(game: Game[Any], s: State, x: Word, max_moves: int) -> Any:
     """Play at random to the end: what player 0 gets from here, the moves made, the random state.
 
     A game that is not over after ``max_moves`` moves and chance events, or whose draw is no outcome, returns minus
@@ -61,7 +61,7 @@ def play_out(game: Any, s: Any, x: Any, max_moves: int) -> Any:
 
 
 @part
-def rollout(game: Any, s: Any, x: Any, max_moves: int, stop: Any) -> Any:
+def rollout(game: Game[Any], s: State, x: Word, max_moves: int, stop: NDArray[np.uint8]) -> Any:
     """Play a random game as ``play_out`` does, and hear of a stop in a long one: -STOPPED moves.
 
     The few games that are long are played again with a higher limit: the quick ones need not ask on their way.
@@ -78,7 +78,13 @@ def rollout(game: Any, s: Any, x: Any, max_moves: int, stop: Any) -> Any:
 
 @kernel(plain_first=True)
 def play_chunks(
-    game: Any, start: Any, seed: Any, num_games: int, max_moves: int, worker: Worker, out: NDArray[np.float64]
+    game: Game[Any],
+    start: Packed,
+    seed: Word,
+    num_games: int,
+    max_moves: int,
+    worker: Worker,
+    out: NDArray[np.float64],
 ) -> None:
     """Fill a worker's rows of ``out`` with the statistics of their chunks of games.
 

@@ -24,19 +24,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.bits import covers, nonempty
-from mdplay.bridge import kernel, part, unpack
+from mdplay.bridge import Packed, State, Word, kernel, part, unpack
 from mdplay.checking.broken import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
 from mdplay.checking.limits import MAX_MOVES
-from mdplay.game import Bounds
+from mdplay.game import Bounds, Game
 from mdplay.running import Worker
-from mdplay.searching.knowledge import State, bounds_of, is_settled, names_the_move
+from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.playouts import rollout
-from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Scale, learn, reward_arm
+from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Records, Scale, learn, reward_arm
+from mdplay.searching.selectors import Selector
 from mdplay.searching.tree import (
     MAX_DEPTH,
     Leaf,
-    Records,
     SearchSettings,
     TreeArrays,
     borrowed_tree,
@@ -53,7 +56,7 @@ from mdplay.searching.tree import (
 # ---------------------------------------------------------------- the standard form
 @kernel(plain_first=True)
 def simulate(
-    game: Any, selector: Any, start: Any, tree: TreeArrays, settings: SearchSettings, worker: Worker
+    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:
     """Run the standard form on a tree, in place."""
     root, tree = unpack(game, start), borrowed_tree(tree)
@@ -71,7 +74,13 @@ def simulate(
 
 @part
 def value_leaf(
-    game: Any, selector: Any, tree: TreeArrays, root: State, leaf: Leaf, knowledge: bool, stop: Any
+    game: Game[Any],
+    selector: Selector,
+    tree: TreeArrays,
+    root: State,
+    leaf: Leaf,
+    knowledge: bool,
+    stop: NDArray[np.uint8],
 ) -> Any:
     """Return what a leaf is worth to player 0, whether that is certain, and the depth: it may get a child."""
     s, depth = leaf.state, leaf.depth
@@ -103,7 +112,7 @@ def known_value(tree: TreeArrays, depth: int) -> float:
 
 
 @part
-def expand_by(game: Any, selector: Any, tree: TreeArrays, node: int, s: State, bounds: Bounds) -> None:
+def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, s: State, bounds: Bounds) -> None:
     """Give a node a child for each move worth a search; for each legal move if the game does not know."""
     if game.has_bounds and nonempty(bounds.moves):
         if not covers(game.legal(s), bounds.moves):
@@ -115,7 +124,7 @@ def expand_by(game: Any, selector: Any, tree: TreeArrays, node: int, s: State, b
 
 
 @part
-def evaluate(game: Any, tally: Records, s: State, x: Any, knowledge: bool, stop: Any) -> Any:
+def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
     """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
     bounds = bounds_of(game, s, knowledge)
     if is_settled(bounds):
@@ -127,7 +136,7 @@ def evaluate(game: Any, tally: Records, s: State, x: Any, knowledge: bool, stop:
 
 
 @part
-def sampled(game: Any, tally: Records, s: State, x: Any, stop: Any) -> Any:
+def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np.uint8]) -> Any:
     """Return the result of a random game, its moves, the random state; called off, it is worth endless play."""
     result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
     if moves < 0:
@@ -137,7 +146,7 @@ def sampled(game: Any, tally: Records, s: State, x: Any, stop: Any) -> Any:
 
 
 @part
-def note_margin(game: Any, tree: TreeArrays, result: float) -> None:
+def note_margin(game: Game[Any], tree: TreeArrays, result: float) -> None:
     """Note the first result beyond a win; what was proven because nothing beats a win is open again."""
     nodes, tally = tree.nodes, tree.tally
     if game.has_reward or tally[0].margins or abs(result) <= 1.0:
@@ -158,7 +167,7 @@ def note_end(tally: Records, moves: int) -> None:
 
 
 @part
-def back_up(game: Any, selector: Any, tree: TreeArrays, depth: int, value: float, exact: bool) -> None:
+def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, value: float, exact: bool) -> None:
     """Add the value of a simulation, for player 0, to every node of the path; exact: it is certain."""
     nodes, tally, path = tree
     exact = exact and not game.has_outcomes
@@ -184,7 +193,7 @@ def back_up(game: Any, selector: Any, tree: TreeArrays, depth: int, value: float
 
 
 @part
-def is_extreme(game: Any, tally: Records, sign: int, value: float) -> bool:
+def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool:
     """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
     Points earned on the way hide what is extreme, and so do results of any size: such a game has no such value.
@@ -195,7 +204,7 @@ def is_extreme(game: Any, tally: Records, sign: int, value: float) -> bool:
 
 
 @part
-def proof_of(game: Any, tree: TreeArrays, node: int, sign: int, value: float) -> tuple[bool, float]:
+def proof_of(game: Game[Any], tree: TreeArrays, node: int, sign: int, value: float) -> tuple[bool, float]:
     """Return whether a node, one of whose children is now proven, is proven too, and its value for player 0.
 
     A node that is not keeps the value of the simulation.
@@ -213,7 +222,7 @@ def proof_of(game: Any, tree: TreeArrays, node: int, sign: int, value: float) ->
 
 
 @part
-def learn_at(selector: Any, nodes: Records, parent: int, k: int, reward: float, scale: Scale) -> None:
+def learn_at(selector: Selector, nodes: Records, parent: int, k: int, reward: float, scale: Scale) -> None:
     """Let the selector learn at a node from the reward of its child k."""
     first = int(nodes[parent].first)
     learn(selector, nodes, first, first + int(nodes[parent].kids), k, reward, scale)
@@ -222,7 +231,7 @@ def learn_at(selector: Any, nodes: Records, parent: int, k: int, reward: float, 
 # ---------------------------------------------------------------- expansion=all
 @kernel(plain_first=True)
 def simulate_all(
-    game: Any, selector: Any, start: Any, tree: TreeArrays, settings: SearchSettings, worker: Worker
+    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:
     """Run expansion=all on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
     root, tree = unpack(game, start), borrowed_tree(tree)
@@ -236,7 +245,9 @@ def simulate_all(
 
 
 @part
-def play_leaf(game: Any, selector: Any, tree: TreeArrays, root: State, leaf: Leaf, stop: Any) -> int:
+def play_leaf(
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
+) -> int:
     """Visit the path, make the children of its leaf, play out each of them once; the number of simulations."""
     s, depth = leaf.state, leaf.depth
     for d in range(1, depth + 1):
@@ -251,7 +262,9 @@ def play_leaf(game: Any, selector: Any, tree: TreeArrays, root: State, leaf: Lea
 
 
 @part
-def play_children(game: Any, selector: Any, tree: TreeArrays, root: State, leaf: Leaf, stop: Any) -> int:
+def play_children(
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
+) -> int:
     """Make all children of a leaf and play out each of them once; the number of simulations."""
     depth, x = leaf.depth + 1, leaf.x
     node = int(tree.path[leaf.depth].node)
@@ -269,7 +282,7 @@ def play_children(game: Any, selector: Any, tree: TreeArrays, root: State, leaf:
 
 
 @part
-def add_result(selector: Any, tree: TreeArrays, depth: int, result: float) -> None:
+def add_result(selector: Selector, tree: TreeArrays, depth: int, result: float) -> None:
     """Add a visit to every node of the path, and a win where the player who moved into it has won."""
     nodes, tally, path = tree
     if not abs(result) <= LARGEST:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from mdplay.bridge import State
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import LimitError
@@ -42,7 +43,7 @@ class Search:
     def __init__(
         self,
         game: Game[Any],
-        state: Any = None,
+        state: State = None,
         *,
         selector: Selector | None = None,
         network: Network | None = None,

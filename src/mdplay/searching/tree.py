@@ -17,18 +17,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mdplay.bits import lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, kernel, pack, part
+from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
+from mdplay.bridge import State, Word, borrow, kernel, pack, part
 from mdplay.checking.broken import DRAW, LARGEST, NUMBERS, PLAYER
 from mdplay.checking.limits import has_margins, may_repeat
 from mdplay.contract import mask_size
 from mdplay.game import Game
 from mdplay.rng import advance, scramble, stream
 from mdplay.running import Worker
-from mdplay.searching.knowledge import State
-from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Scale, select
+from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Records, Scale, select
 from mdplay.searching.selectors import Selector
 
 MAX_DEPTH = 1024  # a descent that gets here goes on as a rollout
@@ -63,9 +61,6 @@ NODE, STEP, TALLY = (
 )
 
 
-Records = NDArray[Any]
-
-
 class TreeArrays(NamedTuple):
     """A tree as kernels have it: its nodes, one tally, and the path of a descent."""
 
@@ -77,7 +72,7 @@ class TreeArrays(NamedTuple):
 class SearchSettings(NamedTuple):
     """What kernels are told of a search; without ``grows`` the tree has all the room that it will ever have."""
 
-    seed: Any
+    seed: Word
     simulations: int
     solver: bool
     knowledge: bool
@@ -92,7 +87,7 @@ class Leaf(NamedTuple):
 
     state: State
     depth: int
-    x: Any
+    x: Word
     room: bool
 
 
@@ -115,7 +110,9 @@ def is_open(tree: TreeArrays, settings: SearchSettings) -> bool:
 
 
 @part
-def next_leaf(game: Any, selector: Any, tree: TreeArrays, root: State, settings: SearchSettings) -> Leaf:
+def next_leaf(
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, settings: SearchSettings
+) -> Leaf:
     """Begin the next simulation: descend to a leaf."""
     leaf = descend(game, selector, tree, root, stream(settings.seed, tree.tally[0].done))
     if (settings.grows and not leaf.room) or tree.tally[0].broken:
@@ -138,7 +135,7 @@ def has_room(tree: TreeArrays, count: int) -> bool:
 
 
 @part
-def expand(tree: TreeArrays, node: int, mask: Any, weight: float) -> None:
+def expand(tree: TreeArrays, node: int, mask: Mask, weight: float) -> None:
     """Give a node a child for each element of the mask, for which there is room; none if the mask is empty."""
     nodes, tally = tree.nodes, tree.tally
     size = int(tally[0].nodes)
@@ -162,7 +159,7 @@ def scale_for(player: int, tally: Records) -> Scale:
 
 
 @part
-def choose(selector: Any, tree: TreeArrays, node: int, player: int, x: Any) -> Any:
+def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word) -> Any:
     """Return the child that a simulation enters: the first that nobody entered, else the selector's."""
     nodes = tree.nodes
     first = int(nodes[node].first)
@@ -175,7 +172,7 @@ def choose(selector: Any, tree: TreeArrays, node: int, player: int, x: Any) -> A
 
 
 @part
-def enter(game: Any, tree: TreeArrays, depth: int, s: State, k: int) -> State:
+def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> State:
     """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
     nodes, tally, path = tree
     action = int(nodes[k].action)
@@ -194,7 +191,7 @@ def enter(game: Any, tree: TreeArrays, depth: int, s: State, k: int) -> State:
 
 
 @part
-def enter_by_chance(game: Any, tree: TreeArrays, depth: int, s: State, node: int, x: Any) -> State:
+def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> State:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
     nodes, tally, path = tree
     i = game.draw(s, scramble(x))
@@ -212,7 +209,7 @@ def enter_by_chance(game: Any, tree: TreeArrays, depth: int, s: State, node: int
 
 
 @part
-def descend(game: Any, selector: Any, tree: TreeArrays, s: State, x: Any) -> Leaf:
+def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: Word) -> Leaf:
     """Walk from the root to a node without children, proven or repeated.
 
     Chance nodes get their children in passing, while there is room.
@@ -236,7 +233,7 @@ def descend(game: Any, selector: Any, tree: TreeArrays, s: State, x: Any) -> Lea
 
 
 @part
-def is_repeated(game: Any, tree: TreeArrays, root: State, s: State, depth: int) -> bool:
+def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
     """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
 
     There it is worth ``endless``: who went round once can do so again.  A node has one path, so the mark is for
@@ -315,7 +312,7 @@ def kind_of(game: Game[Any]) -> GameKind:
 
 
 def new_tree(
-    root: Any,
+    root: State,
     selector: Selector,
     span: tuple[float, float],
     max_bytes: int,
