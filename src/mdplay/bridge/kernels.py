@@ -233,7 +233,7 @@ class Kernel(Generic[P, R]):
 
     def entry_point(self, *examples: Any) -> Callable[P, R]:
         """Return the code for arguments like the examples."""
-        from mdplay.bridge.compiler import entry_point
+        from mdplay.bridge.compiling.compiler import entry_point
 
         return entry_point(self.dispatcher, examples)  # type: ignore[no-any-return]
 
@@ -242,7 +242,7 @@ class Kernel(Generic[P, R]):
         """What numba compiles and calls."""
         if self._dispatcher is None:
             began = time.perf_counter()
-            from mdplay.bridge.compiler import dispatcher_of
+            from mdplay.bridge.compiling.compiler import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func)
             LOST.add(began, time.perf_counter())
@@ -251,7 +251,7 @@ class Kernel(Generic[P, R]):
     @property
     def _numba_type_(self) -> Any:
         """The type of the kernel where another one calls it."""
-        from mdplay.bridge.compiler import type_of
+        from mdplay.bridge.compiling.compiler import type_of
 
         return type_of(self.dispatcher)
 

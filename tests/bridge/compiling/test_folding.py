@@ -66,7 +66,7 @@ def test_branches_by_flags_are_taken_as_in_plain_python(around, steps, found):
 
 
 def test_a_flag_that_was_folded_counts_as_asked_for():
-    from mdplay.bridge.instances import ASKED
+    from mdplay.bridge.compiling.instances import ASKED
 
     game = Steps(True)
     ask(game, words(game.initial()), 1)

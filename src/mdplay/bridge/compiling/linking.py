@@ -22,7 +22,7 @@ from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
-from mdplay.bridge.folding import fold_flags
+from mdplay.bridge.compiling.folding import fold_flags
 from mdplay.errors import GameError
 
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin

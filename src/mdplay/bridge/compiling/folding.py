@@ -16,8 +16,8 @@ from numba.core.consts import ConstantInference
 from numba.core.ir_utils import build_definitions, get_definition, guard
 from numba.core.untyped_passes import InlineClosureLikes, ReconstructSSA
 
+from mdplay.bridge.compiling.instances import ASKED, InstanceType
 from mdplay.bridge.fingerprint import LIVE
-from mdplay.bridge.instances import ASKED, InstanceType
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
