@@ -4,8 +4,8 @@
 
 All weights are float32 in one array; ``Patterns`` says where each table lies.  The look-ups exist twice, in
 vector instructions for 4 x 4 boards (``mdplay.bridge.compiling.vectors``) and one by one for every board; both add
-in the same order and agree to the last bit.  Functions marked ``part`` are for kernels; ``turned`` is the transposed
-board, which their callers know anyway.
+in the same order and agree to the last bit.  Functions marked ``part`` are for kernels; ``turned`` is the
+transposed board, which their callers know anyway.
 """
 
 from __future__ import annotations
