@@ -50,7 +50,7 @@ TICKS = 64  # calls of rules between two looks at the clock
 
 
 class Enough(BaseException):
-    """A trial has spent its seconds."""
+    """A trial has spent its seconds, or needs what only the compiled kernel has."""
 
 
 class Clock:
@@ -97,12 +97,45 @@ def double_of(instance: Compiled, end: float) -> Compiled:
     return double
 
 
+class Touched:
+    """A large array of records as a trial sees it: a copy of each record that it has looked at.
+
+    Of the table of a search a small question touches little, and a copy of the whole would take longer than the
+    question.  Who wants more than single records gets them from the compiled kernel.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._seen: dict[int, tuple[Any, Any]] = {}  # as it was, as it is
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, i: Any) -> Any:
+        if not isinstance(i, (int, np.integer)):
+            raise Enough
+        if i not in self._seen:
+            record = self._array[i]
+            self._seen[int(i)] = record.copy(), record.copy()
+        return self._seen[int(i)][1]
+
+    def __setitem__(self, i: int, record: Any) -> None:
+        raise Enough
+
+    def publish(self) -> None:
+        """Write the records that have changed."""
+        for i, (before, after) in self._seen.items():
+            if before.tobytes() != after.tobytes():
+                self._array[i] = after
+
+
 class Arguments:
     """The arguments of a kernel as a trial has them: copies of arrays, doubles of games, words as ints."""
 
     def __init__(self, end: float, *, writes: bool) -> None:
         self._end, self._writes = end, writes
         self._made: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = {}
+        self._touched: dict[int, Touched] = {}
 
     def plain(self, value: Any, name: str = "") -> Any:
         """Return what stands for an argument, or for the field of one."""
@@ -116,7 +149,9 @@ class Arguments:
             return _tuple_like(value, map(self.plain, value, _field_names(value)))
         return value.item() if isinstance(value, np.generic) else value
 
-    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _copied(self, array: NDArray[Any]) -> Any:
+        if array.dtype.names and array.ndim == 1 and array.nbytes > FEW_BYTES:
+            return self._touched.setdefault(id(array), Touched(array))
         if id(array) not in self._made:
             before = array.copy()
             self._made[id(array)] = array, before, before.copy()
@@ -131,6 +166,8 @@ class Arguments:
             kind = _bits_of(array)
             changed = after.view(kind) != before.view(kind)
             np.copyto(array.view(kind), after.view(kind), where=changed)
+        for touched in self._touched.values():
+            touched.publish()
 
 
 def _tuple_like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
