@@ -21,7 +21,7 @@ from mdplay.bridge.fingerprint import LIVE
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
-class FoldFlags(FunctionPass):  # type: ignore[misc]
+class FoldFlags(FunctionPass):
     """Write flags of games, and their negations, as constants."""
 
     _name = "fold_flags"
