@@ -29,7 +29,7 @@ test: .venv/test
 	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
 	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge tests/searching tests/solving \
 		tests/cli/test_verbs.py
-	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge/test_memory.py $(CHECKED)
+	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge/compiling/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
 test-slow: .venv/test

@@ -34,6 +34,7 @@ ROWS = {
 [mdplay.mcts({SMALL}, s, simulations=200).move
     for s in ({SMALL}.initial(), {SMALL}.step({SMALL}.initial(), 0))]""",
     "playouts, 200 games": f"mdplay.playouts({SMALL}, games=200).mean",
+    "depth-limited search, depth 3": f"mdplay.search({SMALL}, agent='heuristic:depth=3').move",
     "learn, 50 games": f"mdplay.learn({SMALL}, episodes=50).episodes",
     "first compiled: playouts, 100,000": f"mdplay.playouts({SMALL}, games=100_000).mean",
     "first compiled: solve, 118,000 states": "mdplay.solve(kalah.Kalah(4, 2)).value()",

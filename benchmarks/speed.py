@@ -92,11 +92,11 @@ def run_here(play: Callable[..., object], game: object, games: int) -> object:
     import numpy as np
 
     from mdplay.bridge import native, word, words
+    from mdplay.running import Watch
     from mdplay.searching.playouts import CHUNK, COLUMNS, MAX_MOVES, play_chunks
 
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
-    stop, progress = np.zeros(1, np.uint8), np.zeros(1, np.int64)
-    play_chunks(native(game), words(game.initial()), word(1), games, 0, 1, MAX_MOVES, stop, progress, rows)
+    play_chunks(native(game), words(game.initial()), word(1), games, MAX_MOVES, Watch().worker(), rows)
     return rows
 
 

@@ -123,7 +123,7 @@ def test_a_folder_open_to_others_is_not_used_and_said_once(tmp_path):
 
 def test_a_word_asked_for_by_a_kernel_is_not_kept(tmp_path):
     from mdplay.bridge import kernel, native
-    from mdplay.bridge.compiler import KernelCache
+    from mdplay.bridge.compiling.compiler import KernelCache
 
     @kernel
     def ask(game, n):
@@ -205,7 +205,7 @@ def test_the_name_of_an_entry_tells_the_versions_and_the_processor(monkeypatch):
     import numpy as np
     from numba.core.registry import cpu_target
 
-    from mdplay.bridge.compiler import KernelCache
+    from mdplay.bridge.compiling.compiler import KernelCache
 
     def named(n):
         return n

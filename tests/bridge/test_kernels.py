@@ -4,8 +4,9 @@ Here are tested besides: ``mdplay.bridge.plain``.
 """
 
 import threading
+import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -138,6 +139,38 @@ def test_a_trial_hears_of_a_stop(run, monkeypatch):
     threading.Timer(0.05, stop.fill, [1]).start()
     assert count_down(game, words(game.initial()), word(0), stop, out)[0] > 0
     assert out[0] > 0
+
+
+def test_of_a_large_table_a_trial_copies_what_it_touches():
+    entry = np.dtype((np.record, [("key", np.int64), ("best", np.float64), ("depth", np.int16)]))
+    table = np.zeros(1 << 18, entry)
+    made = kernels.Arguments(time.process_time() + 1000, writes=True)
+    copy = made.plain(table)
+    assert made.plain(table) is copy and len(copy) == len(table)
+    copy[5].best = -0.0
+    copy[7].key += 3
+    assert copy[7].key == 3 and not table["key"].any()
+    assert copy[9].key == 0
+    table[9].key = 4  # by another thread: what was only read is not written back
+    made.publish()
+    assert (table[7].key, table[9].key) == (3, 4) and np.signbit(table[5].best)
+    with pytest.raises(kernels.Enough):
+        copy[3:5]
+
+
+class Told(NamedTuple):
+    """When to stop, beside an array of one's own."""
+
+    stop: Any
+    seen: Any
+
+
+def test_a_stop_within_a_named_tuple_is_shared_as_it_is():
+    told = Told(np.zeros(1, np.uint8), np.zeros(1))
+    copy = kernels.Arguments(time.process_time() + 1000, writes=True).plain(told)
+    told.stop[0] = told.seen[0] = 1
+    assert (copy.stop[0], copy.seen[0]) == (1, 0)
+    assert kernels._arrays((told,), ("told",)) == [told.seen]
 
 
 @kernel(plain_first=True)

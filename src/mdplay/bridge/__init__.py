@@ -8,22 +8,17 @@ words, word        a state, an integer as a kernel's arguments
 pack, unpack, load states as words, inside kernels; viewed: as a view for proofs has them
 borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek; MDPLAY_BOUNDS=1 checks them
 
-Without numba, which is imported when the first kernel is compiled or loaded:
+Nothing in this folder imports numba; the folder ``compiling`` does, when the first kernel is compiled or loaded:
 
 kernels.py      kernels and parts, plain first                plain.py       what kernels call, in plain Python
 fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
-
-With numba:
-
-compiler.py     kernels compiled, saved and loaded            word_type.py   U64, a word that cannot go wrong
-instances.py    games as types, annotations as types          masks.py       bit masks and random words
-methods.py      game.legal(s) in compiled code                states.py      states as words
-memory.py       arrays without book-keeping                   vectors.py     eight boards in one vector
-linking.py      parts put together in kernels                 emitting.py    functions as instructions
 """
 
 from mdplay.bridge.kernels import direct, kernel, part
 from mdplay.bridge.plain import (
+    Packed,
+    State,
+    Word,
     as_mask,
     borrow,
     first_word,
@@ -42,6 +37,9 @@ from mdplay.bridge.plain import (
 )
 
 __all__ = [
+    "Packed",
+    "State",
+    "Word",
     "as_mask",
     "borrow",
     "direct",

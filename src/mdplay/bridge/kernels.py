@@ -12,7 +12,7 @@ the answer is the same to the last bit, whichever way it came.
 
 The seconds are those of the processor, and count for all trials of a kernel with the same games together.  What
 may be declared so: a kernel that changes nothing but its arrays, where threads that share an array write different
-elements, and nobody else writes meanwhile; ``stop`` alone is shared as it is.
+elements, and nobody else writes meanwhile; ``stop`` alone, an argument or the field of one, is shared as it is.
 
 ``MDPLAY_PLAIN_SECONDS`` in the environment sets another limit; 0 leaves no trials.
 """
@@ -45,11 +45,12 @@ PLAIN_SECONDS = 0.0 if BOUNDS else float(os.environ.get("MDPLAY_PLAIN_SECONDS") 
 MOMENT = 0.015  # seconds of all trials of a process whose kernels could be loaded: less than to import numba takes
 MOST_BYTES = 1 << 25  # of arrays that a trial copies
 FEW_BYTES = 1 << 22  # of arrays of a kernel that nothing ends early
+STOP = "stop"
 TICKS = 64  # calls of rules between two looks at the clock
 
 
 class Enough(BaseException):
-    """A trial has spent its seconds."""
+    """A trial has spent its seconds, or needs what only the compiled kernel has."""
 
 
 class Clock:
@@ -96,24 +97,61 @@ def double_of(instance: Compiled, end: float) -> Compiled:
     return double
 
 
+class Touched:
+    """A large array of records as a trial sees it: a copy of each record that it has looked at.
+
+    Of the table of a search a small question touches little, and a copy of the whole would take longer than the
+    question.  Who wants more than single records gets them from the compiled kernel.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._seen: dict[int, tuple[Any, Any]] = {}  # as it was, as it is
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, i: Any) -> Any:
+        if not isinstance(i, (int, np.integer)):
+            raise Enough
+        if i not in self._seen:
+            record = self._array[i]
+            self._seen[int(i)] = record.copy(), record.copy()
+        return self._seen[int(i)][1]
+
+    def __setitem__(self, i: int, record: Any) -> None:
+        raise Enough
+
+    def publish(self) -> None:
+        """Write the records that have changed."""
+        for i, (before, after) in self._seen.items():
+            if before.tobytes() != after.tobytes():
+                self._array[i] = after
+
+
 class Arguments:
     """The arguments of a kernel as a trial has them: copies of arrays, doubles of games, words as ints."""
 
     def __init__(self, end: float, *, writes: bool) -> None:
         self._end, self._writes = end, writes
         self._made: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = {}
+        self._touched: dict[int, Touched] = {}
 
-    def plain(self, value: Any) -> Any:
-        """Return what stands for an argument."""
+    def plain(self, value: Any, name: str = "") -> Any:
+        """Return what stands for an argument, or for the field of one."""
+        if name == STOP:
+            return Stop(value, Clock(self._end))
         if isinstance(value, np.ndarray):
             return self._copied(value) if self._writes and value.flags.writeable else value
         if isinstance(value, Compiled):
             return double_of(value, self._end)
         if isinstance(value, tuple):
-            return _tuple_like(value, map(self.plain, value))
+            return _tuple_like(value, map(self.plain, value, _field_names(value)))
         return value.item() if isinstance(value, np.generic) else value
 
-    def _copied(self, array: NDArray[Any]) -> NDArray[Any]:
+    def _copied(self, array: NDArray[Any]) -> Any:
+        if array.dtype.names and array.ndim == 1 and array.nbytes > FEW_BYTES:
+            return self._touched.setdefault(id(array), Touched(array))
         if id(array) not in self._made:
             before = array.copy()
             self._made[id(array)] = array, before, before.copy()
@@ -128,11 +166,18 @@ class Arguments:
             kind = _bits_of(array)
             changed = after.view(kind) != before.view(kind)
             np.copyto(array.view(kind), after.view(kind), where=changed)
+        for touched in self._touched.values():
+            touched.publish()
 
 
 def _tuple_like(value: tuple[Any, ...], elements: Iterable[Any]) -> tuple[Any, ...]:
     """Return a tuple of other elements; a NamedTuple stays one."""
     return type(value)(*elements) if hasattr(value, "_fields") else tuple(elements)
+
+
+def _field_names(value: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the names of a NamedTuple's fields; those of a plain tuple have none."""
+    return getattr(value, "_fields", ("",) * len(value))
 
 
 def _bits_of(array: NDArray[Any]) -> Any:
@@ -141,14 +186,14 @@ def _bits_of(array: NDArray[Any]) -> Any:
     return np.uint8 if array.dtype.names else sizes[array.dtype.itemsize]
 
 
-def _arrays(values: Iterable[Any]) -> list[NDArray[Any]]:
-    """Return the arrays among arguments, each once, those in tuples too."""
+def _arrays(values: Iterable[Any], names: Iterable[str]) -> list[NDArray[Any]]:
+    """Return the arrays among arguments, each once, those in tuples too, but not ``stop``."""
     found: dict[int, NDArray[Any]] = {}
-    for value in values:
-        if isinstance(value, np.ndarray):
+    for value, name in zip(values, names, strict=True):
+        if isinstance(value, np.ndarray) and name != STOP:
             found[id(value)] = value
         elif isinstance(value, tuple):
-            found.update((id(array), array) for array in _arrays(value))
+            found.update((id(array), array) for array in _arrays(value, _field_names(value)))
     return list(found.values())
 
 
@@ -189,8 +234,7 @@ class Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R], *, plain_first: bool, writes: bool) -> None:
         update_wrapper(self, function)
         self.py_func = cast(FunctionType, function)
-        parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
-        self._stop = parameters.index("stop") if "stop" in parameters else -1
+        self._parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
         self._writes = writes
         self._tries = plain_first and not NO_COMPILER
         self._places: tuple[int, ...] | None = None  # of games and selectors among the arguments
@@ -226,7 +270,7 @@ class Kernel(Generic[P, R]):
 
     def entry_point(self, *examples: Any) -> Callable[P, R]:
         """Return the code for arguments like the examples."""
-        from mdplay.bridge.compiler import entry_point
+        from mdplay.bridge.compiling.compiler import entry_point
 
         return entry_point(self.dispatcher, examples)  # type: ignore[no-any-return]
 
@@ -234,15 +278,17 @@ class Kernel(Generic[P, R]):
     def dispatcher(self) -> Any:
         """What numba compiles and calls."""
         if self._dispatcher is None:
-            from mdplay.bridge.compiler import dispatcher_of
+            began = time.perf_counter()
+            from mdplay.bridge.compiling.compiler import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func)
+            LOST.add(began, time.perf_counter())
         return self._dispatcher
 
     @property
     def _numba_type_(self) -> Any:
         """The type of the kernel where another one calls it."""
-        from mdplay.bridge.compiler import type_of
+        from mdplay.bridge.compiling.compiler import type_of
 
         return type_of(self.dispatcher)
 
@@ -277,15 +323,13 @@ class Kernel(Generic[P, R]):
     def _can_copy(self, args: tuple[Any, ...]) -> bool:
         if not self._writes:
             return True
-        arrays = _arrays(value for i, value in enumerate(args) if i != self._stop)
-        return _can_be_copied(arrays, MOST_BYTES if self._places or self._stop >= 0 else FEW_BYTES)
+        ends_early = self._places or STOP in self._parameters
+        return _can_be_copied(_arrays(args, self._parameters), MOST_BYTES if ends_early else FEW_BYTES)
 
     def _plain(self, args: tuple[Any, ...], end: float) -> Any:
         """Run the plain function; what it changes is written when it is done."""
         made = Arguments(end, writes=self._writes)
-        values = [
-            made.plain(value) if i != self._stop else Stop(value, Clock(end)) for i, value in enumerate(args)
-        ]
+        values = [made.plain(value, name) for value, name in zip(args, self._parameters, strict=True)]
         with np.errstate(all="ignore"):
             found = in_words(self.py_func, *values)
         made.publish()

@@ -16,6 +16,9 @@ from mdplay.bits import U64, WORD
 from mdplay.contract import checked, hints_of, state_class
 from mdplay.game import Compiled, Game, ProofView
 
+State = Any  # a position: the NamedTuple that its game knows
+Packed = tuple[Any, ...]  # a position as words
+Word = Any  # 64 bits: an int in plain Python, a uint64 in kernels
 C = TypeVar("C", bound=Compiled)
 S = TypeVar("S", bound=tuple[Any, ...])
 SIGN = 1 << 63

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+from mdplay.bridge import State
 from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.running import Show
@@ -24,11 +25,11 @@ class SearchAgent(Protocol):
     """An agent that can tell why."""
 
     def search(
-        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position; interruptible: Ctrl-C ends the search with the best move so far."""
 
-    def act(self, state: Any, rng: Random) -> int:
+    def act(self, state: State, rng: Random) -> int:
         """Choose an action."""
 
 
@@ -68,7 +69,7 @@ class MCTSAgent:
         }
 
     def search(
-        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position."""
         from mdplay.searching.mcts import mcts
@@ -79,7 +80,7 @@ class MCTSAgent:
         )
         return self._last
 
-    def act(self, state: Any, rng: Random) -> int:
+    def act(self, state: State, rng: Random) -> int:
         """Choose the best action found."""
         return self.search(state, seed=rng.word()).action
 
@@ -101,14 +102,14 @@ class HeuristicAgent:
         self.options["network"] = _learned(network, game)
 
     def search(
-        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position; the seed changes nothing."""
         from mdplay.searching.depth_limited import depth_limited
 
         return depth_limited(self._game, state, show=show, interruptible=interruptible, **self.options)
 
-    def act(self, state: Any, rng: Random) -> int:
+    def act(self, state: State, rng: Random) -> int:
         """Choose one of the best actions."""
         best = self.search(state).best
         return best[rng.below(len(best))]
@@ -122,14 +123,14 @@ class PuzzleAgent:
         self._plan: dict[Any, int] = {}
 
     def search(
-        self, state: Any, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position; the seed changes nothing."""
         from mdplay.searching.puzzles import fewest_moves
 
         return fewest_moves(self._game, state, seconds=self._seconds, show=show, interruptible=interruptible)
 
-    def act(self, state: Any, rng: Random) -> int:
+    def act(self, state: State, rng: Random) -> int:
         """Choose the next action of the shortest way."""
         if state not in self._plan:
             s = state

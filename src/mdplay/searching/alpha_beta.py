@@ -23,16 +23,17 @@ game that cannot be searched (see broken.py) ends it as well, and is named in ``
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, covers, lowest, mix, nonempty, without_lowest
-from mdplay.bridge import borrow, kernel, load, pack, part, unpack
+from mdplay.bits import U64, Mask, covers, lowest, mix, nonempty, without_lowest
+from mdplay.bridge import Packed, State, borrow, kernel, load, pack, part, unpack
 from mdplay.checking.broken import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
+from mdplay.game import Bounds, Game
 from mdplay.learning.look_ups import best_value
-from mdplay.searching.knowledge import bounds_of, is_settled
+from mdplay.searching.knowledge import NetworkArrays, bounds_of, is_settled
 
 WIN = 1e6
 LARGEST_GUESS = WIN / 2
@@ -68,12 +69,29 @@ NODES, GUESSES, PLY, BROKEN, COUNTERS = range(5)
 NONE, UNSORTED = (1 << 16) - 1, -1  # no move is the favourite; nor does the order matter
 
 
-def new_table(bits: int) -> NDArray[Any]:
+Table = NDArray[Any]
+Counters = NDArray[np.int64]
+
+
+def new_table(bits: int) -> Table:
     """Return an empty table of 2**bits positions."""
     return np.zeros(1 << bits, ENTRY)
 
 
-Stack = tuple[NDArray[Any], NDArray[np.uint64], NDArray[np.uint16]]
+class Stack(NamedTuple):
+    """The nodes on the way, one a ply: frames, packed states, moves to try."""
+
+    frames: NDArray[Any]
+    states: NDArray[np.uint64]
+    moves: NDArray[np.uint16]
+
+
+class DepthSettings(NamedTuple):
+    """What the kernel is told of a search."""
+
+    depth: int
+    knowledge: bool
+    plain: bool  # values are results as they are
 
 
 def new_stack(plies: int, width: int, size: int) -> Stack:
@@ -81,19 +99,19 @@ def new_stack(plies: int, width: int, size: int) -> Stack:
 
     A state has ``width`` words, a mask at most ``size`` elements.
     """
-    return np.zeros(plies, FRAME), np.zeros((plies, width), np.uint64), np.zeros((plies, size), np.uint16)
+    return Stack(np.zeros(plies, FRAME), np.zeros((plies, width), np.uint64), np.zeros((plies, size), np.uint16))
 
 
 def longer_stack(stack: Stack) -> Stack:
     """Return a stack of twice as many plies that begins with what a stack holds."""
-    plies = len(stack[0])
-    frames, states, moves = new_stack(2 * plies, stack[1].shape[1], stack[2].shape[1])
-    frames[:plies], states[:plies], moves[:plies] = stack
-    return frames, states, moves
+    plies = len(stack.frames)
+    longer = new_stack(2 * plies, stack.states.shape[1], stack.moves.shape[1])
+    longer.frames[:plies], longer.states[:plies], longer.moves[:plies] = stack
+    return longer
 
 
 @part
-def key_of(game: Any, s: Any) -> Any:
+def key_of(game: Game[Any], s: State) -> int:
     """Return a hash of a state: 63 bits, which fit an int plain and compiled."""
     packed = pack(game, s)
     h = U64(0)
@@ -103,26 +121,22 @@ def key_of(game: Any, s: Any) -> Any:
 
 
 @kernel(plain_first=True, writes=False)
-def hash_of(game: Any, start: Any) -> Any:
+def hash_of(game: Game[Any], start: Packed) -> int:
     """Return a packed state's key in the table."""
     return key_of(game, unpack(game, start))
 
 
 @kernel(plain_first=True)
 def search_value(
-    game: Any,
-    start: Any,
-    depth: int,
-    knowledge: bool,
-    plain: bool,
-    network: Any,
-    table: Any,
-    frames: Any,
-    states: Any,
-    moves: Any,
-    stop: Any,
-    counters: Any,
-) -> Any:
+    game: Game[Any],
+    start: Packed,
+    settings: DepthSettings,
+    network: NetworkArrays | None,
+    table: Table,
+    stack: Stack,
+    stop: NDArray[np.uint8],
+    counters: Counters,
+) -> float:
     """Return the value of a state for player 0 at a depth; count nodes and guesses.
 
     NaN: it was stopped, needs a longer stack (``counters[PLY]`` is not 0), or met what cannot be searched.
@@ -130,36 +144,37 @@ def search_value(
     # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
     # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
     # of two.
-    table, frames, states, moves = borrow(table), borrow(frames), borrow(states), borrow(moves)
+    table = borrow(table)
+    stack = Stack(borrow(stack.frames), borrow(stack.states), borrow(stack.moves))
     ply = counters[PLY]
     counters[PLY] = 0
     if ply == 0:
-        push(game, unpack(game, start), states, frames, 0, depth, -math.inf, math.inf)
+        push(game, unpack(game, start), stack, 0, settings.depth, -math.inf, math.inf)
     while not stop[0] and not counters[BROKEN]:
-        value = open_node(game, knowledge, plain, network, table, frames, states, moves, ply, counters)
+        value = open_node(game, settings, network, table, stack, ply, counters)
         while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
             if ply == 0:
                 return value
             ply -= 1
-            value = absorb(frames, moves, ply, value)
+            value = absorb(stack, ply, value)
             if not math.isnan(value):
-                remember(table, frames, ply, counters)
-        if ply + 1 >= len(frames):  # none of its moves was tried yet: it will be opened anew
+                remember(table, stack.frames[ply], counters)
+        if ply + 1 >= len(stack.frames):  # none of its moves was tried yet: it will be opened anew
             counters[PLY] = ply
             counters[NODES] -= 1
             return math.nan
-        enter(game, frames, states, moves, ply, counters)
+        enter(game, stack, ply, counters)
         ply += 1
     return math.nan
 
 
 @part
-def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alpha: float, beta: float) -> None:
+def push(game: Game[Any], s: State, stack: Stack, ply: int, depth: int, alpha: float, beta: float) -> None:
     """Put a state on the stack, to be searched within a window."""
     packed = pack(game, s)
     for i in range(len(packed)):
-        states[ply, i] = packed[i]
-    frame = frames[ply]
+        stack.states[ply, i] = packed[i]
+    frame = stack.frames[ply]
     frame.depth = depth
     frame.alpha = alpha
     frame.beta = beta
@@ -167,28 +182,25 @@ def push(game: Any, s: Any, states: Any, frames: Any, ply: int, depth: int, alph
 
 @part
 def open_node(
-    game: Any,
-    knowledge: bool,
-    plain: bool,
-    network: Any,
-    table: Any,
-    frames: Any,
-    states: Any,
-    moves: Any,
+    game: Game[Any],
+    settings: DepthSettings,
+    network: NetworkArrays | None,
+    table: Table,
+    stack: Stack,
     ply: int,
-    counters: Any,
-) -> Any:
+    counters: Counters,
+) -> float:
     """Begin the node at a ply: its value if that is known at once, else NaN with its moves listed."""
-    s, frame = load(game, states, ply), frames[ply]
+    s, frame, moves = load(game, stack.states, ply), stack.frames[ply], stack.moves[ply]
     counters[NODES] += 1
     frame.tried = 0
     frame.guesses = counters[GUESSES]
     frame.floor = frame.alpha
     frame.ceiling = frame.beta
     chance = game.has_outcomes and nonempty(game.outcomes(s))
-    mask, bounds = game.legal(s), bounds_of(game, s, knowledge)
+    mask, bounds = game.legal(s), bounds_of(game, s, settings.knowledge)
     if not chance:
-        value = at_once(game, s, mask, bounds, plain, network, frame.depth, counters)
+        value = at_once(game, s, mask, bounds, settings.plain, network, frame.depth, counters)
         if not math.isnan(value):
             return value
     frame.key = key_of(game, s)
@@ -199,7 +211,7 @@ def open_node(
         frame.kind = CHANCE
         frame.best = 0.0
         frame.gain = 0.0
-        frame.count = list_moves(game, s, game.outcomes(s), UNSORTED, moves[ply])
+        frame.count = list_moves(game, s, game.outcomes(s), UNSORTED, moves)
         return math.nan
     player = game.player(s)
     if player != 0 and player != 1:
@@ -210,16 +222,23 @@ def open_node(
         if not covers(mask, bounds.moves):
             counters[BROKEN] = BOUNDS_LISTED
             return 0.0
-        frame.count = list_moves(game, s, bounds.moves, favourite, moves[ply])
+        frame.count = list_moves(game, s, bounds.moves, favourite, moves)
     else:
-        frame.count = list_moves(game, s, mask, favourite, moves[ply])
+        frame.count = list_moves(game, s, mask, favourite, moves)
     return math.nan
 
 
 @part
 def at_once(
-    game: Any, s: Any, mask: Any, bounds: Any, plain: bool, network: Any, depth: int, counters: Any
-) -> Any:
+    game: Game[Any],
+    s: State,
+    mask: Mask,
+    bounds: Bounds,
+    plain: bool,
+    network: NetworkArrays | None,
+    depth: int,
+    counters: Counters,
+) -> float:
     """Return the value of a state, not one of chance, if the game tells it or the depth ends here; else NaN."""
     if not nonempty(mask):
         return number(float(game.result(s)), counters) * (1.0 if game.has_reward or plain else WIN + depth)
@@ -232,15 +251,15 @@ def at_once(
 
 
 @part
-def guess(game: Any, network: Any, s: Any) -> Any:
+def guess(game: Game[Any], network: NetworkArrays | None, s: State) -> float:
     """Return what a state is held to be worth to player 0: by the game's heuristic, or by a network if given."""
     if network is None:
         return float(game.heuristic(s))
-    return float(best_value(game, network[0], s, network[1]))
+    return float(best_value(game, network.tables, s, network.places))
 
 
 @part
-def number(value: float, counters: Any) -> Any:
+def number(value: float, counters: Counters) -> float:
     """Return a value of the game; one that is NaN or too large to add up ends the search and counts as 0."""
     if abs(value) <= LARGEST:
         return value
@@ -249,7 +268,7 @@ def number(value: float, counters: Any) -> Any:
 
 
 @part
-def list_moves(game: Any, s: Any, mask: Any, favourite: int, out_moves: Any) -> int:
+def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves: NDArray[np.uint16]) -> int:
     """List the elements of a mask: the favourite first, then by the game's order; return how many.
 
     An insertion sort: there are few, and mostly in order.  The room is that of the widest mask.
@@ -269,7 +288,7 @@ def list_moves(game: Any, s: Any, mask: Any, favourite: int, out_moves: Any) -> 
 
 
 @part
-def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> Any:
+def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: int) -> Any:
     """Tell whether an action is to be tried before another, smaller one."""
     if other == favourite:
         return False
@@ -279,10 +298,10 @@ def comes_before(game: Any, s: Any, action: int, other: int, favourite: int) -> 
 
 
 @part
-def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int, counters: Any) -> None:
+def enter(game: Game[Any], stack: Stack, ply: int, counters: Counters) -> None:
     """Put the state after the next move of the node at a ply on the stack, which has room for it."""
-    s, frame = load(game, states, ply), frames[ply]
-    action = int(moves[ply, frame.tried])
+    s, frame = load(game, stack.states, ply), stack.frames[ply]
+    action = int(stack.moves[ply, frame.tried])
     frame.tried += 1
     if frame.kind == CHANCE:
         frame.share = game.probability(s, action)
@@ -290,7 +309,7 @@ def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int, counters: A
         last = frame.tried == frame.count
         if not frame.share > 0.0 or not frame.gain <= 1.0 + SUM_ERROR or (last and frame.gain < 1.0 - SUM_ERROR):
             counters[BROKEN] = PROBABILITY
-        push(game, game.outcome(s, action), states, frames, ply + 1, frame.depth, -math.inf, math.inf)
+        push(game, game.outcome(s, action), stack, ply + 1, frame.depth, -math.inf, math.inf)
         return
     frame.gain = 0.0
     if game.has_reward:
@@ -299,32 +318,31 @@ def enter(game: Any, frames: Any, states: Any, moves: Any, ply: int, counters: A
             counters[BROKEN] = NUMBERS
         frame.gain = -points if frame.kind == MIN else points
     after = game.step(s, action)
-    push(game, after, states, frames, ply + 1, frame.depth - 1, frame.alpha - frame.gain, frame.beta - frame.gain)
+    push(game, after, stack, ply + 1, frame.depth - 1, frame.alpha - frame.gain, frame.beta - frame.gain)
 
 
 @part
-def absorb(frames: Any, moves: Any, ply: int, value: float) -> Any:
+def absorb(stack: Stack, ply: int, value: float) -> float:
     """Take in the value of the move tried at a ply; return the node's value if it is done, else NaN."""
-    frame = frames[ply]
+    frame = stack.frames[ply]
     if frame.kind == CHANCE:
         frame.best += frame.share * value
     else:
         value += frame.gain
         if value > frame.best if frame.kind == MAX else value < frame.best:
             frame.best = value
-            frame.action = moves[ply, frame.tried - 1]
+            frame.action = stack.moves[ply, frame.tried - 1]
         if frame.kind == MAX:
             frame.alpha = max(frame.alpha, value)
         else:
             frame.beta = min(frame.beta, value)
     cut = frame.kind != CHANCE and frame.alpha >= frame.beta
-    return frame.best if cut or frame.tried == frame.count else math.nan
+    return float(frame.best) if cut or frame.tried == frame.count else math.nan
 
 
 @part
-def remember(table: Any, frames: Any, ply: int, counters: Any) -> None:
+def remember(table: Table, frame: Any, counters: Counters) -> None:
     """Write a finished node into the table, over whatever was there; one of chance is exact, its window open."""
-    frame = frames[ply]
     entry = table[frame.key & len(table) - 1]
     entry.key = frame.key
     entry.best = frame.best
@@ -338,7 +356,7 @@ def remember(table: Any, frames: Any, ply: int, counters: Any) -> None:
 
 
 @part
-def recall(table: Any, frame: Any, counters: Any) -> Any:
+def recall(table: Table, frame: Any, counters: Counters) -> tuple[float, int]:
     """Return what the table knows: the value if it settles the node, else NaN; the best move or NONE."""
     entry = table[frame.key & len(table) - 1]
     if entry.bound == 0 or entry.key != frame.key:
@@ -348,5 +366,5 @@ def recall(table: Any, frame: Any, counters: Any) -> Any:
         low_enough = entry.bound == AT_MOST and entry.best <= frame.alpha
         if entry.bound == EXACT or high_enough or low_enough:
             counters[GUESSES] += entry.guess
-            return entry.best, NONE
+            return float(entry.best), NONE
     return math.nan, int(entry.action)

@@ -15,14 +15,33 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mdplay.bridge import borrow, kernel, part, unpack
-from mdplay.learning.look_ups import borrowed, borrowed_places, is_answered, is_over, locate, move_value
-from mdplay.rng import stream
-from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
-from mdplay.searching.selecting import LOST, PROVEN
+from mdplay.bridge import Packed, State, kernel, part, unpack
+from mdplay.game import Game
+from mdplay.learning.look_ups import is_answered, is_over, locate, move_value
+from mdplay.running import Worker
+from mdplay.searching.knowledge import (
+    NetworkArrays,
+    borrowed_network,
+    bounds_of,
+    is_settled,
+    names_the_move,
+)
+from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
-from mdplay.searching.simulating import back_up, expand_by, is_extreme, note_margin, proof_of
-from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, has_room, is_repeated, scale_for
+from mdplay.searching.simulating import back_up, expand_by, is_extreme, known_value, note_margin, proof_of
+from mdplay.searching.tree import (
+    MAX_DEPTH,
+    Leaf,
+    SearchSettings,
+    TreeArrays,
+    borrowed_tree,
+    end_simulations,
+    enter,
+    is_open,
+    is_repeated,
+    next_leaf,
+    scale_for,
+)
 
 TEMPERATURE = 0.1  # of the priors, on the scale 0 .. 1 of values
 
@@ -40,63 +59,70 @@ class PUCT(Selector):
 
 @kernel
 def simulate_by_network(
-    game: Any,
-    selector: Any,
-    start: Any,
-    tables: Any,
-    places: Any,
-    nodes: Any,
-    tally: Any,
-    path: Any,
-    seed: Any,
-    simulations: int,
-    solver: bool,
-    knowledge: bool,
-    grows: bool,
-    thread: int,
-    stop: Any,
-    progress: Any,
+    game: Game[Any],
+    selector: Selector,
+    start: Packed,
+    network: NetworkArrays,
+    tree: TreeArrays,
+    settings: SearchSettings,
+    worker: Worker,
 ) -> None:
     """Run simulations on a tree, in place; it returns as the standard form does."""
-    root = unpack(game, start)
-    tables, places = borrowed(tables), borrowed_places(places)
-    nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
-    while tally[0].done < simulations and not nodes[0].proof:
-        s, depth, _ = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done))
-        room = has_room(nodes, tally, BLOCK)
-        if (grows and not room) or tally[0].broken:
-            return  # the same descent again when there is more room
-        node = int(path[depth].node)
-        if is_repeated(game, nodes, tally, path, root, s, depth) or nodes[node].proof:
-            value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
-        elif is_over(game, s):
-            value, exact = float(game.result(s)), True
-            note_margin(game, nodes, tally, value)
-        else:
-            bounds = bounds_of(game, s, knowledge)
-            if is_settled(bounds) and node > 0:
-                value, exact = float(bounds.low), True
-            elif nodes[node].kids == 0 and room and depth < MAX_DEPTH:
-                expand_by(game, selector, nodes, tally, node, s, bounds)
-                if tally[0].broken:
-                    return
-                value, exact = value_children(game, tables, places, nodes, tally, node, s)
-                if names_the_move(bounds):
-                    depth += 1
-                    s = enter(game, nodes, tally, path, depth, s, int(nodes[node].first))
-                    value, exact = float(bounds.low) - path[depth].gain, True
-            else:
-                value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
-        back_up(game, selector, nodes, tally, path, depth, value, exact and solver and not game.has_outcomes)
-        tally[0].done += 1
-        progress[thread] += 1
-        if stop[0]:
+    root, tree = unpack(game, start), borrowed_tree(tree)
+    network = borrowed_network(network)
+    while is_open(tree, settings):
+        leaf = next_leaf(game, selector, tree, root, settings)
+        if leaf.depth < 0:
+            return
+        value, exact, depth = value_leaf(game, selector, network, tree, root, leaf, settings.knowledge)
+        if tree.tally[0].broken:
+            return
+        back_up(game, selector, tree, depth, value, exact and settings.solver)
+        if end_simulations(tree, worker, 1):
             return
 
 
 @part
-def value_children(game: Any, tables: Any, places: Any, nodes: Any, tally: Any, node: int, s: Any) -> Any:
+def value_leaf(
+    game: Game[Any],
+    selector: Selector,
+    network: NetworkArrays,
+    tree: TreeArrays,
+    root: State,
+    leaf: Leaf,
+    knowledge: bool,
+) -> Any:
+    """Return what a leaf is worth to player 0, whether that is certain, and the depth: of the one move to make."""
+    s, depth = leaf.state, leaf.depth
+    node = int(tree.path[depth].node)
+    if is_repeated(game, tree, root, s, depth) or tree.nodes[node].proof:
+        return known_value(tree, depth), False, depth
+    if is_over(game, s):
+        result = float(game.result(s))
+        note_margin(game, tree, result)
+        return result, True, depth
+    bounds = bounds_of(game, s, knowledge)
+    if is_settled(bounds) and node > 0:
+        return float(bounds.low), True, depth
+    if tree.nodes[node].kids or not leaf.room or depth == MAX_DEPTH:
+        return known_value(tree, depth), False, depth
+    expand_by(game, selector, tree, node, s, bounds)
+    if tree.tally[0].broken:
+        return 0.0, False, depth
+    if names_the_move(bounds):
+        value_children(game, network, tree, node, s)
+        enter(game, tree, depth + 1, s, int(tree.nodes[node].first))
+        return float(bounds.low) - tree.path[depth + 1].gain, True, depth + 1
+    value, exact = value_children(game, network, tree, node, s)
+    return value, exact, depth
+
+
+@part
+def value_children(
+    game: Game[Any], network: NetworkArrays, tree: TreeArrays, node: int, s: State
+) -> tuple[float, bool]:
     """Give the children of a node their values and priors; return the node's value for player 0, and its proof."""
+    nodes, tally, tables, places = tree.nodes, tree.tally, network.tables, network.places
     sign = -1 if game.player(s) else 1
     first = int(nodes[node].first)
     last = first + int(nodes[node].kids)
@@ -114,20 +140,20 @@ def value_children(game: Any, tables: Any, places: Any, nodes: Any, tally: Any, 
         if not game.has_outcomes and is_decided(game, tables, s, game.step(s, action)):
             nodes[k].proof = LOST if is_extreme(game, tally, -sign, value) else PROVEN
             if not exact:
-                exact, proven = proof_of(game, nodes, tally, node, sign, value)
+                exact, proven = proof_of(game, tree, node, sign, value)
                 best = max(best, sign * proven) if exact else best
     give_priors(nodes, first, last, best, scale_for(sign < 0, tally).factor)
     return sign * best, exact
 
 
 @part
-def is_decided(game: Any, tables: Any, s: Any, after: Any) -> Any:
+def is_decided(game: Game[Any], tables: Any, s: State, after: State) -> Any:
     """Tell whether the value of a move is certain: it ends the game, or the reply does."""
     return is_over(game, after) or (tables.ahead and is_answered(game, s, after))
 
 
 @part
-def give_priors(nodes: Any, first: int, last: int, best: float, factor: float) -> None:
+def give_priors(nodes: Records, first: int, last: int, best: float, factor: float) -> None:
     """Make the priors of children: softmax of their values."""
     total = 0.0
     for k in range(first, last):

@@ -17,14 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import covers, elements
-from mdplay.bridge import native, width, words
+from mdplay.bridge import Packed, State, native, width, words
 from mdplay.checking.broken import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept
 from mdplay.checking.limits import has_margins
 from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Bounds, Game
-from mdplay.learning.look_ups import new_places
 from mdplay.learning.network import Network
 from mdplay.position import as_state
 from mdplay.running import Show, Stopwatch, Watch
@@ -36,12 +35,14 @@ from mdplay.searching.alpha_beta import (
     NODES,
     PLY,
     WIN,
+    DepthSettings,
     hash_of,
     longer_stack,
     new_stack,
     new_table,
     search_value,
 )
+from mdplay.searching.knowledge import arrays_of
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 
 DEPTH = 6
@@ -57,14 +58,14 @@ class Deepening:
     def __init__(
         self,
         game: Game[Any],
-        s: Any,
+        s: State,
         depth: int,
         knowledge: bool,
         watch: Watch,
         table_bits: int,
         network: Network | None = None,
     ) -> None:
-        self._network = None if network is None else (network.tables, new_places(network.tables))
+        self._network = None if network is None else arrays_of(network)
         self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
         bounds = game.bounds(s) if knowledge and game.has_bounds else Bounds(0, 1, 0)
         check_kept(game, KEPT if covers(game.legal(s), bounds.moves) else BOUNDS_LISTED)
@@ -124,16 +125,16 @@ class Deepening:
         check_kept(game, KEPT if abs(points) <= LARGEST else NUMBERS)
         return points + sign * self._search(words(game.step(s, action)), depth, counters)
 
-    def _search(self, start: Any, depth: int, counters: NDArray[np.int64]) -> float:
+    def _search(self, start: Packed, depth: int, counters: NDArray[np.int64]) -> float:
         """Return the value of a packed state for player 0; NaN when stopped."""
         while True:
-            run = partial(search_value, native(self.game), start, depth, self.knowledge, self.plain)
-            run = partial(run, self._network, self.table)
-            value = float(run(*self._stack, self.watch.stop, counters))
+            settings = DepthSettings(depth, self.knowledge, self.plain)
+            arrays = (self._network, self.table, self._stack, self.watch.stop, counters)
+            value = float(search_value(native(self.game), start, settings, *arrays))
             check_kept(self.game, int(counters[BROKEN]))
             if not counters[PLY]:
                 return value
-            if len(self._stack[0]) > MAX_PLIES:
+            if len(self._stack.frames) > MAX_PLIES:
                 raise LimitError(
                     f"a line of play has more than {MAX_PLIES:,} moves and chance events; does chance end?"
                 )
@@ -142,9 +143,9 @@ class Deepening:
     def compile(self) -> None:
         """Have the kernels ready."""
         stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
-        run = partial(search_value.compiled_first, game, words(self.state), 0, self.knowledge, False)
-        run = partial(run, self._network, self.table)
-        run(*self._stack, stop, counters)
+        settings = DepthSettings(0, self.knowledge, False)
+        arrays = (self._network, self.table, self._stack, stop, counters)
+        search_value.compiled_first(game, words(self.state), settings, *arrays)
 
     def line(self, action: int) -> tuple[str, ...]:
         """Return a move and the best play after it, as far as the table still knows it; chance ends it."""
@@ -163,7 +164,7 @@ class Deepening:
 
 def depth_limited(
     game: Game[Any],
-    state: Any = None,
+    state: State = None,
     *,
     depth: int | None = None,
     seconds: float | None = None,
@@ -198,7 +199,7 @@ def depth_limited(
     return summary(job, clock.seconds)
 
 
-def check_depth(game: Game[Any], s: Any, depth: int | None, seconds: float | None) -> None:
+def check_depth(game: Game[Any], s: State, depth: int | None, seconds: float | None) -> None:
     """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
     if depth is not None and not 1 <= depth <= MAX_DEPTH:
         raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")

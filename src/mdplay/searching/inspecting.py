@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.bits import nonempty
+from mdplay.bridge import State
 from mdplay.files import write
 from mdplay.game import Game
 from mdplay.searching.selecting import LOST, PROVEN
@@ -27,7 +28,7 @@ class Node:
     """A position of a search tree, and the action (or outcome of chance) that led into it."""
 
     game: Game[Any]
-    state: Any
+    state: State
     places: tuple[Place, ...]
     action: int = -1
     text: str = ""
@@ -117,7 +118,7 @@ class Node:
         position = {"position": self.game.text(self.state)}
         write(path, json.dumps({**position, **self.document(depth=depth, min_visits=min_visits)}, indent=1))
 
-    def find(self, state: Any, depth: int) -> Node | None:
+    def find(self, state: State, depth: int) -> Node | None:
         """Return the node of a state at most ``depth`` moves and outcomes below, or None."""
         level: Sequence[Node] = [self]
         for _ in range(depth + 1):

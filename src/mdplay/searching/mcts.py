@@ -17,35 +17,45 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from mdplay.bridge import native, word, words
+from mdplay.bridge import State, native, word, words
 from mdplay.checking.broken import check_kept
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError, check_seconds, check_whole, unknown
 from mdplay.game import Game
-from mdplay.learning.look_ups import new_places
 from mdplay.learning.network import Network
 from mdplay.position import as_state
 from mdplay.rng import stream
-from mdplay.running import Show, Stopwatch, Watch, num_threads
+from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.inspecting import Node
+from mdplay.searching.knowledge import arrays_of
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.searching.selecting import OPEN, REPEATED
 from mdplay.searching.selectors import UCB1, Selector
 from mdplay.searching.simulating import EXPANSIONS
-from mdplay.searching.tree import GameKind, Tree, copy_subtree, kind_of, new_path, new_tree
+from mdplay.searching.tree import (
+    GameKind,
+    SearchSettings,
+    Tree,
+    TreeArrays,
+    copy_subtree,
+    kind_of,
+    new_path,
+    new_tree,
+)
 
 SIMULATIONS = 10_000
 MAX_BYTES = 1 << 30
 MIN_BYTES = 1 << 20
 MOST_SIMULATIONS = 1 << 29  # of a tree: visits are int32, and a tree that is kept has some already
+MOST_PLAIN = 10_000  # simulations that may be tried in plain Python first: it never gets through more in time
 REUSE_DEPTH = 4  # how far below an old root a position may lie: a move and a reply, each with chance
 
 
 def mcts(
     game: Game[Any],
-    state: Any = None,
+    state: State = None,
     *,
     simulations: int | None = None,
     seconds: float | None = None,
@@ -87,21 +97,22 @@ def mcts(
     budget = simulations or (MOST_SIMULATIONS * count if seconds else SIMULATIONS)
     if budget > MOST_SIMULATIONS * count:
         raise LimitError(f"simulations={budget} are too many; at most {MOST_SIMULATIONS:,} a thread")
-    run = partial(grow, simulating(game, expansion, network), game, seed, solver, knowledge)
-    if seconds is not None:  # the clock starts when it is compiled
-        grow(
-            simulating(game, expansion, network, ready=True), game, seed, solver, knowledge, trees[0], 0, 0, watch
-        )
+    settings = SearchSettings(seed, 0, solver, knowledge, grows=True)
+    grower = simulating(game, expansion, network, ready=seconds is not None or budget > MOST_PLAIN)
+    run = partial(grow, game, grower, settings)
+    if seconds is not None:
+        run(trees[0], 0, watch.worker())  # the clock starts when it is compiled
+    budgets = [-(-(budget - i) // count) for i in range(count)]
     clock = Stopwatch()
     with stopping_after(seconds, watch):
-        watch.run([partial(run, tree, -(-(budget - i) // count), i, watch) for i, tree in enumerate(trees)])
+        watch.run([partial(run, tree, budgets[i], watch.worker(i, count)) for i, tree in enumerate(trees)])
     if not any(tree.done or tree.nodes[0].proof for tree in trees):
         raise LimitError("the search ended before its first random game did; give it more time")
     return summary(Node(game, s, tuple((tree, 0) for tree in trees)), clock.seconds)
 
 
 def check_search(
-    game: Game[Any], s: Any, simulations: int | None, seconds: float | None, expansion: str, size: int
+    game: Game[Any], s: State, simulations: int | None, seconds: float | None, expansion: str, size: int
 ) -> None:
     """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
     if expansion not in EXPANSIONS:
@@ -134,49 +145,33 @@ def simulating(
     run = kernel.compiled_first if ready else kernel
 
     def made(tree: Tree) -> Any:
-        tables = () if network is None else (network.tables, new_places(network.tables))  # places of its own
-        return partial(run, native(game), native(tree.selector), words(tree.root), *tables)
+        arrays = () if network is None else (arrays_of(network),)
+        return partial(run, native(game), native(tree.selector), words(tree.root), *arrays)
 
     return made
 
 
 def grow(
-    simulating: Callable[[Tree], Any],
     game: Game[Any],
-    seed: int,
-    solver: bool,
-    knowledge: bool,
+    simulating: Callable[[Tree], Any],
+    settings: SearchSettings,
     tree: Tree,
     simulations: int,
-    thread: int,
-    watch: Watch,
+    worker: Worker,
 ) -> None:
     """Run simulations on a tree until the budget is spent; give it more room whenever it is full."""
-    run = simulating(tree)
-    path = new_path()
-    own_seed = word(stream(seed, thread))
+    run, arrays = simulating(tree), TreeArrays(tree.nodes, tree.tally, new_path())
+    seed = word(stream(settings.seed, worker.first))
     while True:
-        run(
-            tree.nodes,
-            tree.tally,
-            path,
-            own_seed,
-            simulations,
-            solver,
-            knowledge,
-            tree.grows,
-            thread,
-            watch.stop,
-            watch.progress,
-        )
+        run(arrays, settings._replace(seed=seed, simulations=simulations, grows=tree.grows), worker)
         check_kept(game, int(tree.tally[0].broken), int(tree.tally[0].max_moves))
-        if tree.done >= simulations or watch.stop[0] or tree.nodes[0].proof:
+        if tree.done >= simulations or worker.stop[0] or tree.nodes[0].proof:
             return
         tree.grow()
 
 
 def _kept_trees(
-    reuse: SearchResult | None, s: Any, selector: Selector, count: int, max_bytes: int, limit: int
+    reuse: SearchResult | None, s: State, selector: Selector, count: int, max_bytes: int, limit: int
 ) -> list[Tree]:
     """Return what earlier trees know of a position, as trees of their own; a node without moves tells nothing."""
     old = reuse.tree.find(s, REUSE_DEPTH) if reuse is not None and reuse.tree is not None else None
@@ -191,7 +186,7 @@ def _is_worth_keeping(tree: Tree, k: int, selector: Selector) -> bool:
     return bool(tree.selector == selector and node["kids"] and node["pulls"] <= MOST_SIMULATIONS)
 
 
-def _subtree(tree: Tree, k: int, s: Any, max_bytes: int, limit: int) -> Tree:
+def _subtree(tree: Tree, k: int, s: State, max_bytes: int, limit: int) -> Tree:
     tally = tree.tally[0]
     span, kind = (float(tally.low), float(tally.high)), GameKind(bool(tally.repeats), bool(tally.margins))
     kept = new_tree(s, tree.selector, span, max_bytes, limit, kind, room=len(tree.nodes))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, nonempty
-from mdplay.bridge import kernel, native, part, unpack, word, words
+from mdplay.bridge import Packed, State, Word, kernel, native, part, unpack, word, words
 from mdplay.checking.broken import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept
 from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
@@ -23,15 +23,16 @@ from mdplay.errors import check_whole
 from mdplay.game import Game
 from mdplay.position import as_state
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.running import Show, Stopwatch, Watch, num_threads
+from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
+MOST_PLAIN = 10_000  # games that may be tried in plain Python first: it never gets through more in time
 POLL = 4096  # moves of one game after which it first asks whether it is to stop
 TOTAL, SQUARES, WINS, DRAWS, LOSSES, MOVES, LONGEST, BY_LIMIT, BROKEN, COLUMNS = range(10)
 
 
 @part
-def play_out(game: Any, s: Any, x: Any, max_moves: int) -> Any:
+def play_out(game: Game[Any], s: State, x: Word, max_moves: int) -> Any:
     """Play at random to the end: what player 0 gets from here, the moves made, the random state.
 
     A game that is not over after ``max_moves`` moves and chance events, or whose draw is no outcome, returns minus
@@ -60,7 +61,7 @@ def play_out(game: Any, s: Any, x: Any, max_moves: int) -> Any:
 
 
 @part
-def rollout(game: Any, s: Any, x: Any, max_moves: int, stop: Any) -> Any:
+def rollout(game: Game[Any], s: State, x: Word, max_moves: int, stop: NDArray[np.uint8]) -> Any:
     """Play a random game as ``play_out`` does, and hear of a stop in a long one: -STOPPED moves.
 
     The few games that are long are played again with a higher limit: the quick ones need not ask on their way.
@@ -77,21 +78,19 @@ def rollout(game: Any, s: Any, x: Any, max_moves: int, stop: Any) -> Any:
 
 @kernel(plain_first=True)
 def play_chunks(
-    game: Any,
-    start: Any,
-    seed: Any,
+    game: Game[Any],
+    start: Packed,
+    seed: Word,
     num_games: int,
-    first: int,
-    stride: int,
     max_moves: int,
-    stop: Any,
-    progress: Any,
-    out: Any,
+    worker: Worker,
+    out: NDArray[np.float64],
 ) -> None:
-    """Fill the rows first, first + stride, ... of ``out`` with the statistics of their chunks of games.
+    """Fill a worker's rows of ``out`` with the statistics of their chunks of games.
 
     A game that comes to ``max_moves`` is called off and counted; at ``MAX_MOVES`` the rules are at fault.
     """
+    first, stride, stop, progress = worker
     for chunk in range(first, len(out), stride):  # first: this thread's number, within progress
         last = min(num_games, (chunk + 1) * CHUNK)
         total, squares, wins, losses, moves, longest, by_limit = 0.0, 0.0, 0, 0, 0, 0, 0
@@ -181,9 +180,10 @@ def playouts(
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
     count = min(num_threads(threads), len(rows))
     watch = Watch(count, show)
-    run = partial(play_chunks, native(game), start, word(seed), games)
+    play = play_chunks if games <= MOST_PLAIN else play_chunks.compiled_first
+    run = partial(play, native(game), start, word(seed), games, limit)
     clock = Stopwatch()
-    watch.run([partial(run, i, count, limit, watch.stop, watch.progress, rows) for i in range(count)])
+    watch.run([partial(run, watch.worker(i, count), rows) for i in range(count)])
     seconds = clock.seconds
     for code in rows[:, BROKEN]:
         check_kept(game, int(code), limit)

@@ -16,9 +16,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mdplay.bits import elements, lowest, nonempty, without_lowest
-from mdplay.bridge import kernel, load, native, pack, part, width, words
+from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
+from mdplay.bridge import Packed, State, kernel, load, native, pack, part, width, words
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
@@ -31,19 +32,19 @@ FOUND, BEYOND, NOTHING, STOPPED = range(4)
 
 
 @part
-def moves_left(game: Any, s: Any) -> float:
+def moves_left(game: Game[Any], s: State) -> float:
     """Return a lower bound of the moves to the goal."""
     return max(0.0, -float(game.heuristic(s))) if game.has_heuristic else 0.0
 
 
 @part
-def is_goal(game: Any, s: Any) -> bool:
+def is_goal(game: Game[Any], s: State) -> bool:
     """Tell whether an end is the goal."""
     return not game.has_result or game.result(s) > game.endless
 
 
 @part
-def after(mask: Any, last: int) -> Any:
+def after(mask: Mask, last: int) -> Any:
     """Return the elements of a set beyond the last one."""
     while nonempty(mask) and lowest(mask) <= last:
         mask = without_lowest(mask)
@@ -52,7 +53,13 @@ def after(mask: Any, last: int) -> Any:
 
 @kernel(plain_first=True)
 def search_within(
-    game: Any, start: Any, bound: float, stop: Any, progress: Any, out_rows: Any, out_path: Any
+    game: Game[Any],
+    start: Packed,
+    bound: float,
+    stop: NDArray[np.uint8],
+    progress: NDArray[np.int64],
+    out_rows: Any,
+    out_path: Any,
 ) -> Any:
     """Search all paths within the bound; return how it went, the moves of the path found, and the next bound.
 
@@ -136,7 +143,7 @@ def fewest_moves(
 
 
 def _result(
-    game: Game[Any], start: Any, path: list[int], bound: float, nodes: int, seconds: float
+    game: Game[Any], start: Packed, path: list[int], bound: float, nodes: int, seconds: float
 ) -> SearchResult:
     """Return the answer; without a path the action that looks best."""
     found, actions = bool(path), elements(game.legal(start))

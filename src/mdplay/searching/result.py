@@ -9,6 +9,7 @@ from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from mdplay.bits import lowest, nonempty
+from mdplay.bridge import State
 from mdplay.errors import PositionError
 from mdplay.game import Game
 from mdplay.notation import event_text
@@ -126,7 +127,7 @@ def branch(node: Any, text: str, levels: int, share: float = 1.0) -> Branch:
     return Branch(text, share, tuple(below), len(visited) - len(kept))
 
 
-def check_open(game: Game[Any], s: Any) -> None:
+def check_open(game: Game[Any], s: State) -> None:
     """Raise PositionError unless a player has a move to choose."""
     if nonempty(game.outcomes(s)):
         did = event_text(game, s, lowest(game.outcomes(s)))

@@ -10,10 +10,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mdplay.bits import mix, unit
-from mdplay.bridge import part
-from mdplay.searching.selectors import Arm, Pull
+from mdplay.bridge import Word, part
+from mdplay.searching.selectors import Arm, Pull, Selector
 
 OPEN, PROVEN, LOST, REPEATED = range(4)
 ARM_FIELDS = [
@@ -24,6 +25,7 @@ ARM_FIELDS = [
     ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that nobody should pull it;
     # REPEATED, in a tree: the position was met on the way here, so nothing below is searched
 ]
+Records = NDArray[Any]
 ARM = np.dtype((np.record, np.dtype(ARM_FIELDS, align=True)))
 
 
@@ -35,7 +37,7 @@ class Scale(NamedTuple):
 
 
 @part
-def view(selector: Any, arms: Any, k: int, scale: Any) -> Any:
+def view(selector: Selector, arms: Records, k: int, scale: Scale) -> Arm:
     """Return arm k as the selector sees it."""
     arm = arms[k]
     mean, square = 0.0, 0.0
@@ -48,7 +50,7 @@ def view(selector: Any, arms: Any, k: int, scale: Any) -> Any:
 
 
 @part
-def select(selector: Any, arms: Any, first: int, last: int, total: int, scale: Any, word: Any) -> Any:
+def select(selector: Selector, arms: Records, first: int, last: int, total: int, scale: Scale, word: Word) -> int:
     """Return the arm in first .. last - 1 of the highest score, lost ones left out."""
     coin = unit(mix(word, 1 << 32))
     best, highest = first, -math.inf
@@ -62,7 +64,7 @@ def select(selector: Any, arms: Any, first: int, last: int, total: int, scale: A
 
 
 @part
-def reward_arm(selector: Any, arms: Any, k: int, reward: float) -> None:
+def reward_arm(selector: Selector, arms: Records, k: int, reward: float) -> None:
     """Add a reward to an arm, in place."""
     arm = arms[k]
     arm.pulls += 1
@@ -72,7 +74,9 @@ def reward_arm(selector: Any, arms: Any, k: int, reward: float) -> None:
 
 
 @part
-def learn(selector: Any, arms: Any, first: int, last: int, chosen: int, reward: float, scale: Any) -> None:
+def learn(
+    selector: Selector, arms: Records, first: int, last: int, chosen: int, reward: float, scale: Scale
+) -> None:
     """Let a selector with weights learn from the reward of the chosen arm, before it is added; in place."""
     top, shares, sums, pulls = -math.inf, 0.0, 0.0, 0
     for k in range(first, last):

@@ -24,87 +24,107 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.bits import covers, nonempty
-from mdplay.bridge import borrow, kernel, part, unpack
+from mdplay.bridge import Packed, State, Word, kernel, part, unpack
 from mdplay.checking.broken import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
 from mdplay.checking.limits import MAX_MOVES
-from mdplay.contract import mask_size
-from mdplay.game import Bounds
-from mdplay.rng import stream
+from mdplay.game import Bounds, Game
+from mdplay.running import Worker
 from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.playouts import rollout
-from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Scale, learn, reward_arm
-from mdplay.searching.tree import BLOCK, MAX_DEPTH, descend, enter, expand, has_room, is_repeated, scale_for
+from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Records, Scale, learn, reward_arm
+from mdplay.searching.selectors import Selector
+from mdplay.searching.tree import (
+    MAX_DEPTH,
+    Leaf,
+    SearchSettings,
+    TreeArrays,
+    borrowed_tree,
+    end_simulations,
+    enter,
+    expand,
+    is_open,
+    is_repeated,
+    next_leaf,
+    scale_for,
+)
 
 
 # ---------------------------------------------------------------- the standard form
 @kernel(plain_first=True)
 def simulate(
-    game: Any,
-    selector: Any,
-    start: Any,
-    nodes: Any,
-    tally: Any,
-    path: Any,
-    seed: Any,
-    simulations: int,
-    solver: bool,
-    knowledge: bool,
-    grows: bool,
-    thread: int,
-    stop: Any,
-    progress: Any,
+    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:
     """Run the standard form on a tree, in place."""
-    root = unpack(game, start)
-    nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
-    while tally[0].done < simulations and not nodes[0].proof:
-        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done))
-        room = has_room(nodes, tally, max(BLOCK, mask_size(game)))
-        if (grows and not room) or tally[0].broken:
-            return  # the same descent again when there is more room
-        node = int(path[depth].node)
-        if is_repeated(game, nodes, tally, path, root, s, depth) or nodes[node].proof:
-            value, exact = path[depth].sign * nodes[node].value - path[depth].gain, False
-        else:
-            bounds = Bounds(0, 1, 0)
-            if room and depth < MAX_DEPTH and (nodes[node].pulls or node == 0):
-                bounds = bounds_of(game, s, knowledge)
-                expand_by(game, selector, nodes, tally, node, s, bounds)
-                if nodes[node].kids:
-                    depth += 1
-                    s = enter(game, nodes, tally, path, depth, s, int(nodes[node].first))
-            if names_the_move(bounds):
-                value, exact = float(bounds.low) - path[depth].gain, True
-            elif is_repeated(game, nodes, tally, path, root, s, depth):
-                value, exact = float(game.endless), False
-            else:
-                value, exact = evaluate(game, tally, s, x, knowledge, stop)
-            exact = exact and solver and not game.has_outcomes
-            if tally[0].broken:
-                return
-            note_margin(game, nodes, tally, value)
-        back_up(game, selector, nodes, tally, path, depth, value, exact)
-        tally[0].done += 1
-        progress[thread] += 1
-        if stop[0]:
+    root, tree = unpack(game, start), borrowed_tree(tree)
+    while is_open(tree, settings):
+        leaf = next_leaf(game, selector, tree, root, settings)
+        if leaf.depth < 0:
+            return
+        value, exact, depth = value_leaf(game, selector, tree, root, leaf, settings.knowledge, worker.stop)
+        if tree.tally[0].broken:
+            return
+        back_up(game, selector, tree, depth, value, exact and settings.solver)
+        if end_simulations(tree, worker, 1):
             return
 
 
 @part
-def expand_by(game: Any, selector: Any, nodes: Any, tally: Any, node: int, s: Any, bounds: Any) -> None:
+def value_leaf(
+    game: Game[Any],
+    selector: Selector,
+    tree: TreeArrays,
+    root: State,
+    leaf: Leaf,
+    knowledge: bool,
+    stop: NDArray[np.uint8],
+) -> Any:
+    """Return what a leaf is worth to player 0, whether that is certain, and the depth: it may get a child."""
+    s, depth = leaf.state, leaf.depth
+    node = int(tree.path[depth].node)
+    if is_repeated(game, tree, root, s, depth) or tree.nodes[node].proof:
+        return known_value(tree, depth), False, depth
+    bounds = Bounds(0, 1, 0)
+    if leaf.room and depth < MAX_DEPTH and (tree.nodes[node].pulls or node == 0):
+        bounds = bounds_of(game, s, knowledge)
+        expand_by(game, selector, tree, node, s, bounds)
+        if tree.nodes[node].kids:
+            depth += 1
+            s = enter(game, tree, depth, s, int(tree.nodes[node].first))
+    if names_the_move(bounds):
+        value, exact = float(bounds.low) - tree.path[depth].gain, True
+    elif is_repeated(game, tree, root, s, depth):
+        value, exact = float(game.endless), False
+    else:
+        value, exact = evaluate(game, tree.tally, s, leaf.x, knowledge, stop)
+    note_margin(game, tree, value)
+    return value, exact, depth
+
+
+@part
+def known_value(tree: TreeArrays, depth: int) -> float:
+    """Return what the node at a depth of the path is worth to player 0 from here on."""
+    step = tree.path[depth]
+    return float(step.sign * tree.nodes[int(step.node)].value - step.gain)
+
+
+@part
+def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, s: State, bounds: Bounds) -> None:
     """Give a node a child for each move worth a search; for each legal move if the game does not know."""
     if game.has_bounds and nonempty(bounds.moves):
         if not covers(game.legal(s), bounds.moves):
-            tally[0].broken = BOUNDS_LISTED
+            tree.tally[0].broken = BOUNDS_LISTED
             return
-        expand(nodes, tally, node, bounds.moves, selector.initial_weight())
+        expand(tree, node, bounds.moves, selector.initial_weight())
     else:
-        expand(nodes, tally, node, game.legal(s), selector.initial_weight())
+        expand(tree, node, game.legal(s), selector.initial_weight())
 
 
 @part
-def evaluate(game: Any, tally: Any, s: Any, x: Any, knowledge: bool, stop: Any) -> Any:
+def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
     """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
     bounds = bounds_of(game, s, knowledge)
     if is_settled(bounds):
@@ -116,7 +136,7 @@ def evaluate(game: Any, tally: Any, s: Any, x: Any, knowledge: bool, stop: Any) 
 
 
 @part
-def sampled(game: Any, tally: Any, s: Any, x: Any, stop: Any) -> Any:
+def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np.uint8]) -> Any:
     """Return the result of a random game, its moves, the random state; called off, it is worth endless play."""
     result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
     if moves < 0:
@@ -126,8 +146,9 @@ def sampled(game: Any, tally: Any, s: Any, x: Any, stop: Any) -> Any:
 
 
 @part
-def note_margin(game: Any, nodes: Any, tally: Any, result: float) -> None:
+def note_margin(game: Game[Any], tree: TreeArrays, result: float) -> None:
     """Note the first result beyond a win; what was proven because nothing beats a win is open again."""
+    nodes, tally = tree.nodes, tree.tally
     if game.has_reward or tally[0].margins or abs(result) <= 1.0:
         return
     tally[0].margins = 1
@@ -137,7 +158,7 @@ def note_margin(game: Any, nodes: Any, tally: Any, result: float) -> None:
 
 
 @part
-def note_end(tally: Any, moves: int) -> None:
+def note_end(tally: Records, moves: int) -> None:
     """Note why a rollout stopped short: called off after its moves, which is no fault, or a broken promise."""
     if moves == -ENDLESS and tally[0].max_moves < MAX_MOVES:
         tally[0].by_limit += 1
@@ -146,10 +167,10 @@ def note_end(tally: Any, moves: int) -> None:
 
 
 @part
-def back_up(
-    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, value: float, exact: bool
-) -> None:
+def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, value: float, exact: bool) -> None:
     """Add the value of a simulation, for player 0, to every node of the path; exact: it is certain."""
+    nodes, tally, path = tree
+    exact = exact and not game.has_outcomes
     while depth > 0:
         step = path[depth]
         k, sign, parent = int(step.node), int(step.sign), int(path[depth - 1].node)
@@ -164,7 +185,7 @@ def back_up(
             nodes[k].proof = LOST if lost else PROVEN
             nodes[k].value = sign * value
             nodes[k].square = value * value
-            exact, value = proof_of(game, nodes, tally, parent, sign, value)
+            exact, value = proof_of(game, tree, parent, sign, value)
         depth -= 1
     nodes[0].pulls += 1
     if exact:
@@ -172,23 +193,24 @@ def back_up(
 
 
 @part
-def is_extreme(game: Any, tally: Any, sign: int, value: float) -> Any:
+def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool:
     """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
     Points earned on the way hide what is extreme, and so do results of any size: such a game has no such value.
     """
     if game.has_reward or tally[0].margins:
         return False
-    return value >= tally[0].high if sign > 0 else value <= tally[0].low
+    return bool(value >= tally[0].high if sign > 0 else value <= tally[0].low)
 
 
 @part
-def proof_of(game: Any, nodes: Any, tally: Any, node: int, sign: int, value: float) -> Any:
+def proof_of(game: Game[Any], tree: TreeArrays, node: int, sign: int, value: float) -> tuple[bool, float]:
     """Return whether a node, one of whose children is now proven, is proven too, and its value for player 0.
 
     A node that is not keeps the value of the simulation.
     """
-    if is_extreme(game, tally, sign, value):
+    nodes = tree.nodes
+    if is_extreme(game, tree.tally, sign, value):
         return True, value
     first = int(nodes[node].first)
     best = nodes[first].value
@@ -200,7 +222,7 @@ def proof_of(game: Any, nodes: Any, tally: Any, node: int, sign: int, value: flo
 
 
 @part
-def learn_at(selector: Any, nodes: Any, parent: int, k: int, reward: float, scale: Any) -> None:
+def learn_at(selector: Selector, nodes: Records, parent: int, k: int, reward: float, scale: Scale) -> None:
     """Let the selector learn at a node from the reward of its child k."""
     first = int(nodes[parent].first)
     learn(selector, nodes, first, first + int(nodes[parent].kids), k, reward, scale)
@@ -209,68 +231,60 @@ def learn_at(selector: Any, nodes: Any, parent: int, k: int, reward: float, scal
 # ---------------------------------------------------------------- expansion=all
 @kernel(plain_first=True)
 def simulate_all(
-    game: Any,
-    selector: Any,
-    start: Any,
-    nodes: Any,
-    tally: Any,
-    path: Any,
-    seed: Any,
-    simulations: int,
-    solver: bool,
-    knowledge: bool,
-    grows: bool,
-    thread: int,
-    stop: Any,
-    progress: Any,
+    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:
     """Run expansion=all on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
-    root = unpack(game, start)
-    nodes, tally, path = borrow(nodes), borrow(tally), borrow(path)
-    while tally[0].done < simulations:
-        s, depth, x = descend(game, selector, nodes, tally, path, root, stream(seed, tally[0].done))
-        room = has_room(nodes, tally, max(BLOCK, mask_size(game)))
-        if (grows and not room) or tally[0].broken:
-            return  # the same descent again when there is more room
-        for d in range(1, depth + 1):
-            reward_arm(selector, nodes, int(path[d].node), 0.0)
-        count = 1
-        again = is_repeated(game, nodes, tally, path, root, s, depth)
-        if room and depth < MAX_DEPTH and not again:
-            count = play_children(game, selector, nodes, tally, path, depth, root, s, x, stop)
-        elif not again:
-            result, _, _ = sampled(game, tally, s, x, stop)
-            add_result(selector, nodes, tally, path, depth, result)
-        if tally[0].broken:
+    root, tree = unpack(game, start), borrowed_tree(tree)
+    while is_open(tree, settings):
+        leaf = next_leaf(game, selector, tree, root, settings)
+        if leaf.depth < 0:
             return
-        tally[0].done += count
-        progress[thread] += count
-        if stop[0]:
+        count = play_leaf(game, selector, tree, root, leaf, worker.stop)
+        if tree.tally[0].broken or end_simulations(tree, worker, count):
             return
+
+
+@part
+def play_leaf(
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
+) -> int:
+    """Visit the path, make the children of its leaf, play out each of them once; the number of simulations."""
+    s, depth = leaf.state, leaf.depth
+    for d in range(1, depth + 1):
+        reward_arm(selector, tree.nodes, int(tree.path[d].node), 0.0)
+    if is_repeated(game, tree, root, s, depth):
+        return 1
+    if leaf.room and depth < MAX_DEPTH:
+        return play_children(game, selector, tree, root, leaf, stop)
+    result, _, _ = sampled(game, tree.tally, s, leaf.x, stop)
+    add_result(selector, tree, depth, result)
+    return 1
 
 
 @part
 def play_children(
-    game: Any, selector: Any, nodes: Any, tally: Any, path: Any, depth: int, root: Any, s: Any, x: Any, stop: Any
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
 ) -> int:
-    """Make all children of the path's last node and play out each of them once; the number of simulations."""
-    node = int(path[depth].node)
-    expand(nodes, tally, node, game.legal(s), selector.initial_weight())
-    first, kids = int(nodes[node].first), int(nodes[node].kids)
+    """Make all children of a leaf and play out each of them once; the number of simulations."""
+    depth, x = leaf.depth + 1, leaf.x
+    node = int(tree.path[leaf.depth].node)
+    expand(tree, node, game.legal(leaf.state), selector.initial_weight())
+    first, kids = int(tree.nodes[node].first), int(tree.nodes[node].kids)
     for k in range(first, first + kids):
-        child = enter(game, nodes, tally, path, depth + 1, s, k)
+        child = enter(game, tree, depth, leaf.state, k)
         result = float(game.endless)
-        if not is_repeated(game, nodes, tally, path, root, child, depth + 1):
-            result, _, x = sampled(game, tally, child, x, stop)
-        if tally[0].broken:
+        if not is_repeated(game, tree, root, child, depth):
+            result, _, x = sampled(game, tree.tally, child, x, stop)
+        if tree.tally[0].broken:
             return 0
-        add_result(selector, nodes, tally, path, depth + 1, result)
+        add_result(selector, tree, depth, result)
     return max(kids, 1)
 
 
 @part
-def add_result(selector: Any, nodes: Any, tally: Any, path: Any, depth: int, result: Any) -> None:
+def add_result(selector: Selector, tree: TreeArrays, depth: int, result: float) -> None:
     """Add a visit to every node of the path, and a win where the player who moved into it has won."""
+    nodes, tally, path = tree
     if not abs(result) <= LARGEST:
         tally[0].broken = NUMBERS
     for d in range(depth, 0, -1):

@@ -17,6 +17,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from mdplay.bridge import State
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import LimitError
@@ -28,7 +29,7 @@ from mdplay.searching.inspecting import Node
 from mdplay.searching.mcts import MOST_SIMULATIONS, check_search, first_span, grow, simulating, summary
 from mdplay.searching.result import SearchResult, stopping_after
 from mdplay.searching.selectors import UCB1, Selector
-from mdplay.searching.tree import MOST_NODES, NODE, kind_of, new_tree
+from mdplay.searching.tree import MOST_NODES, NODE, SearchSettings, kind_of, new_tree
 
 MAX_BYTES = 256 << 20
 
@@ -42,7 +43,7 @@ class Search:
     def __init__(
         self,
         game: Game[Any],
-        state: Any = None,
+        state: State = None,
         *,
         selector: Selector | None = None,
         network: Network | None = None,
@@ -65,9 +66,8 @@ class Search:
         tree = new_tree(*given, room=most)
         self._tree = replace(tree, max_nodes=most)  # all the room that it may ever take, given as it is used
         self._step = Watch()  # of the step that runs
-        self._grow = partial(
-            grow, simulating(game, expansion, network, ready=True), game, seed, solver, knowledge, self._tree
-        )
+        settings = SearchSettings(seed, 0, solver, knowledge, grows=True)
+        self._grow = partial(grow, game, simulating(game, expansion, network, ready=True), settings, self._tree)
 
     @property
     def simulations(self) -> int:
@@ -92,10 +92,10 @@ class Search:
         if self.stopped:  # looked at after the step is there to be stopped
             return
         more = MOST_SIMULATIONS if simulations is None else simulations
-        self._grow(0, 0, step)  # compiles: the clock starts after that
+        self._grow(0, step.worker())  # compiles: the clock starts after that
         began = time.perf_counter()
         with stopping_after(seconds, step):
-            self._grow(min(self.simulations + more, MOST_SIMULATIONS), 0, step)
+            self._grow(min(self.simulations + more, MOST_SIMULATIONS), step.worker())
         self.seconds += time.perf_counter() - began
 
     def result(self) -> SearchResult:

@@ -17,15 +17,16 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mdplay.bits import lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import kernel, pack, part
+from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
+from mdplay.bridge import State, Word, borrow, kernel, pack, part
 from mdplay.checking.broken import DRAW, LARGEST, NUMBERS, PLAYER
 from mdplay.checking.limits import has_margins, may_repeat
+from mdplay.contract import mask_size
 from mdplay.game import Game
-from mdplay.rng import advance, scramble
-from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Scale, select
+from mdplay.rng import advance, scramble, stream
+from mdplay.running import Worker
+from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Records, Scale, select
 from mdplay.searching.selectors import Selector
 
 MAX_DEPTH = 1024  # a descent that gets here goes on as a rollout
@@ -60,20 +61,83 @@ NODE, STEP, TALLY = (
 )
 
 
-def new_path() -> NDArray[Any]:
+class TreeArrays(NamedTuple):
+    """A tree as kernels have it: its nodes, one tally, and the path of a descent."""
+
+    nodes: Records
+    tally: Records
+    path: Records
+
+
+class SearchSettings(NamedTuple):
+    """What kernels are told of a search; without ``grows`` the tree has all the room that it will ever have."""
+
+    seed: Word
+    simulations: int
+    solver: bool
+    knowledge: bool
+    grows: bool
+
+
+class Leaf(NamedTuple):
+    """Where a descent has ended: the state, its depth, the random state, whether it may have children.
+
+    ``depth`` is negative if the kernel has to return: for more room, or because the game broke a promise.
+    """
+
+    state: State
+    depth: int
+    x: Word
+    room: bool
+
+
+def new_path() -> Records:
     """Return room for one descent and a step beyond; entry 0 stands for the root."""
     return np.zeros(MAX_DEPTH + 2, STEP)
 
 
 @part
-def has_room(nodes: Any, tally: Any, count: int) -> Any:
-    """Tell whether so many more nodes fit."""
-    return tally[0].nodes + count <= len(nodes)
+def borrowed_tree(tree: TreeArrays) -> TreeArrays:
+    """Return a tree of the caller without counting references to its arrays."""
+    return TreeArrays(borrow(tree.nodes), borrow(tree.tally), borrow(tree.path))
+
+
+# ---------------------------------------------------------------- one simulation
+@part
+def is_open(tree: TreeArrays, settings: SearchSettings) -> bool:
+    """Tell whether simulations are left, and something to find out."""
+    return bool(tree.tally[0].done < settings.simulations and not tree.nodes[0].proof)
 
 
 @part
-def expand(nodes: Any, tally: Any, node: int, mask: Any, weight: float) -> None:
+def next_leaf(
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, settings: SearchSettings
+) -> Leaf:
+    """Begin the next simulation: descend to a leaf."""
+    leaf = descend(game, selector, tree, root, stream(settings.seed, tree.tally[0].done))
+    if (settings.grows and not leaf.room) or tree.tally[0].broken:
+        return Leaf(leaf.state, -1, leaf.x, leaf.room)  # the same descent again when there is more room
+    return leaf
+
+
+@part
+def end_simulations(tree: TreeArrays, worker: Worker, count: int) -> bool:
+    """Count simulations; return whether the search is to stop."""
+    tree.tally[0].done += count
+    worker.progress[worker.first] += count
+    return bool(worker.stop[0])
+
+
+@part
+def has_room(tree: TreeArrays, count: int) -> bool:
+    """Tell whether so many more nodes fit."""
+    return bool(tree.tally[0].nodes + count <= len(tree.nodes))
+
+
+@part
+def expand(tree: TreeArrays, node: int, mask: Mask, weight: float) -> None:
     """Give a node a child for each element of the mask, for which there is room; none if the mask is empty."""
+    nodes, tally = tree.nodes, tree.tally
     size = int(tally[0].nodes)
     nodes[node].first = size
     while nonempty(mask):
@@ -86,7 +150,7 @@ def expand(nodes: Any, tally: Any, node: int, mask: Any, weight: float) -> None:
 
 
 @part
-def scale_for(player: Any, tally: Any) -> Any:
+def scale_for(player: int, tally: Records) -> Scale:
     """Return how a selector sees the values of a player: low .. high as 0 .. 1; as they are if that is empty."""
     low, high = tally[0].low, tally[0].high
     if not high > low:
@@ -95,20 +159,22 @@ def scale_for(player: Any, tally: Any) -> Any:
 
 
 @part
-def choose(selector: Any, nodes: Any, tally: Any, node: int, player: int, x: Any) -> Any:
+def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word) -> Any:
     """Return the child that a simulation enters: the first that nobody entered, else the selector's."""
+    nodes = tree.nodes
     first = int(nodes[node].first)
     last = first + int(nodes[node].kids)
     if nodes[last - 1].pulls == 0:
         while nodes[first].pulls:
             first += 1
         return first
-    return select(selector, nodes, first, last, int(nodes[node].pulls), scale_for(player, tally), scramble(x))
+    return select(selector, nodes, first, last, int(nodes[node].pulls), scale_for(player, tree.tally), scramble(x))
 
 
 @part
-def enter(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, k: int) -> Any:
+def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> State:
     """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
+    nodes, tally, path = tree
     action = int(nodes[k].action)
     player = game.player(s)
     if player != 0 and player != 1:
@@ -125,8 +191,9 @@ def enter(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, k: i
 
 
 @part
-def enter_by_chance(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s: Any, node: int, x: Any) -> Any:
+def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> State:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
+    nodes, tally, path = tree
     i = game.draw(s, scramble(x))
     k = int(nodes[node].first)
     last = k + int(nodes[node].kids) - 1
@@ -142,35 +209,37 @@ def enter_by_chance(game: Any, nodes: Any, tally: Any, path: Any, depth: int, s:
 
 
 @part
-def descend(game: Any, selector: Any, nodes: Any, tally: Any, path: Any, s: Any, x: Any) -> Any:
-    """Walk from the root to a node without children, proven or repeated: the state, depth, random state.
+def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: Word) -> Leaf:
+    """Walk from the root to a node without children, proven or repeated.
 
     Chance nodes get their children in passing, while there is room.
     """
+    nodes = tree.nodes
     depth, node = 0, 0
     while depth < MAX_DEPTH and not nodes[node].proof:
         chance = game.has_outcomes and nonempty(game.outcomes(s))
         if nodes[node].kids == 0:
-            if not (chance and has_room(nodes, tally, popcount(game.outcomes(s)))):
+            if not (chance and has_room(tree, popcount(game.outcomes(s)))):
                 break
-            expand(nodes, tally, node, game.outcomes(s), 0.0)
+            expand(tree, node, game.outcomes(s), 0.0)
         x = advance(x)
         depth += 1
         if chance:
-            s = enter_by_chance(game, nodes, tally, path, depth, s, node, x)
+            s = enter_by_chance(game, tree, depth, s, node, x)
         else:
-            s = enter(game, nodes, tally, path, depth, s, choose(selector, nodes, tally, node, game.player(s), x))
-        node = int(path[depth].node)
-    return s, depth, x
+            s = enter(game, tree, depth, s, choose(selector, tree, node, game.player(s), x))
+        node = int(tree.path[depth].node)
+    return Leaf(s, depth, x, has_room(tree, max(BLOCK, mask_size(game))))
 
 
 @part
-def is_repeated(game: Any, nodes: Any, tally: Any, path: Any, root: Any, s: Any, depth: int) -> bool:
+def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
     """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
 
     There it is worth ``endless``: who went round once can do so again.  A node has one path, so the mark is for
     good.  Chance can break a circle: games with chance have none.
     """
+    nodes, tally, path = tree
     if game.has_outcomes or not tally[0].repeats:
         return False
     k, wanted, earlier = int(path[depth].node), pack(game, s), root
@@ -183,7 +252,7 @@ def is_repeated(game: Any, nodes: Any, tally: Any, path: Any, root: Any, s: Any,
 
 
 @kernel(plain_first=True)
-def copy_subtree(nodes: Any, node: int, out_nodes: Any) -> int:
+def copy_subtree(nodes: Records, node: int, out_nodes: Records) -> int:
     """Copy a node with all below it into an empty array with room enough, as its root; return the size.
 
     Blocks are copied breadth first; until its turn comes a copy's ``first`` still points into the source.
@@ -204,10 +273,10 @@ def copy_subtree(nodes: Any, node: int, out_nodes: Any) -> int:
 class Tree:
     """A tree that grows: the state at its root, its nodes, how many it may ever have."""
 
-    root: Any
+    root: State
     selector: Selector
-    nodes: NDArray[Any] = field(repr=False)
-    tally: NDArray[Any]
+    nodes: Records = field(repr=False)
+    tally: Records
     max_nodes: int
 
     @property
@@ -243,7 +312,7 @@ def kind_of(game: Game[Any]) -> GameKind:
 
 
 def new_tree(
-    root: Any,
+    root: State,
     selector: Selector,
     span: tuple[float, float],
     max_bytes: int,

@@ -11,10 +11,10 @@ from typing import Any
 from numba.core import types
 from numba.extending import overload
 
-from mdplay.bridge.emitting import emitted
-from mdplay.bridge.instances import recast
-from mdplay.bridge.linking import PART
-from mdplay.bridge.methods import compiled_method
+from mdplay.bridge.compiling.emitting import emitted
+from mdplay.bridge.compiling.instances import recast
+from mdplay.bridge.compiling.linking import PART
+from mdplay.bridge.compiling.methods import compiled_method
 from mdplay.bridge.plain import as_mask, first_word, get, load, pack, unpack, viewed, width
 from mdplay.contract import mask_size
 from mdplay.game import ProofView

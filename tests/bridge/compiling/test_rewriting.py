@@ -7,8 +7,8 @@ from numba import njit
 
 from mdplay import GameError
 from mdplay.bits import U64
-from mdplay.bridge import numbers as numbers  # its methods of whole numbers
-from mdplay.bridge.rewriting import rewritten
+from mdplay.bridge.compiling import numbers as numbers  # its methods of whole numbers
+from mdplay.bridge.compiling.rewriting import rewritten
 from mdplay.specs import load_module
 from tests.helpers import write
 

@@ -1,6 +1,6 @@
 """Parts inside of kernels: linked wherever they are called, compiled once, and loaded without a compiler.
 
-Here are tested besides: ``mdplay.bridge.emitting``.
+Here are tested besides: ``mdplay.bridge.compiling.emitting``.
 """
 
 import math
@@ -80,7 +80,7 @@ def test_parts_that_call_each_other_in_a_circle_are_refused():
 def test_a_part_is_compiled_for_an_int_and_not_for_each_number():
     from numba import njit
 
-    from mdplay.bridge.linking import KernelCompiler, part_of_kernels
+    from mdplay.bridge.compiling.linking import KernelCompiler, part_of_kernels
 
     add = part_of_kernels(lambda x, y: x + y)
 
@@ -102,7 +102,7 @@ def test_a_part_is_compiled_for_an_int_and_not_for_each_number():
 def test_what_machine_code_needs_is_looked_for_where_the_runtime_has_it_not():
     from numba.core.registry import cpu_target
 
-    from mdplay.bridge.linking import make_ready
+    from mdplay.bridge.compiling.linking import make_ready
 
     class Target:
         refreshed = 0
@@ -164,7 +164,7 @@ NAMESAKES = """
 import sys
 
 from mdplay.bridge import kernel
-from mdplay.bridge.linking import part_of_kernels
+from mdplay.bridge.compiling.linking import part_of_kernels
 
 
 def leaves_of(worth):

@@ -23,9 +23,9 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import arrayobj
 
-from mdplay.bridge.emitting import emitted
-from mdplay.bridge.instances import InstanceType
-from mdplay.bridge.word_type import WordType
+from mdplay.bridge.compiling.emitting import emitted
+from mdplay.bridge.compiling.instances import InstanceType
+from mdplay.bridge.compiling.word_type import WordType
 
 LANES = 8
 ROWS_OVER, COLUMNS_OVER = 1, 2

@@ -22,7 +22,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from mdplay import sources
-from mdplay.bridge.linking import part_of_kernels
+from mdplay.bridge.compiling.linking import part_of_kernels
 from mdplay.constructs import tree_of
 from mdplay.contract import where
 from mdplay.errors import GameError

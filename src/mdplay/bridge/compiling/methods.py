@@ -20,9 +20,8 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, sig
 from numba.extending import infer_getattr, lower_builtin, lower_getattr_generic, overload, register_jitable
 
 from mdplay import bits
-from mdplay.bridge import numbers as numbers  # gives numbers the methods of Python's own
-from mdplay.bridge.fingerprint import LIVE
-from mdplay.bridge.instances import (
+from mdplay.bridge.compiling import numbers as numbers  # gives numbers the methods of Python's own
+from mdplay.bridge.compiling.instances import (
     ASKED,
     InstanceType,
     castable,
@@ -30,9 +29,10 @@ from mdplay.bridge.instances import (
     recast,
     result_type,
 )
-from mdplay.bridge.linking import PART, part_of_kernels
-from mdplay.bridge.masks import COMPILED
-from mdplay.bridge.rewriting import rewritten
+from mdplay.bridge.compiling.linking import PART, part_of_kernels
+from mdplay.bridge.compiling.masks import COMPILED
+from mdplay.bridge.compiling.rewriting import rewritten
+from mdplay.bridge.fingerprint import LIVE
 from mdplay.constructs import fault_of, faults, source_line
 from mdplay.contract import hints_of, method_hints, where
 from mdplay.digest import in_toolchain, mentions

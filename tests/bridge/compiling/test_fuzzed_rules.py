@@ -149,8 +149,8 @@ def body(*pieces):
 
 def refusal(tmp_path, number, text):
     """Return the sentence that refuses a rule, or nothing; anything else that is raised fails the test."""
+    from mdplay.bridge.compiling.methods import compiled_method
     from mdplay.bridge.fingerprint import identity
-    from mdplay.bridge.methods import compiled_method
 
     path = write(tmp_path, f"fuzzed_{number}.py", GAME.format(body=text))
     try:

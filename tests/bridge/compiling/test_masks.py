@@ -11,7 +11,7 @@ from numba import njit
 import mdplay.bridge  # noqa: F401  (gives the functions their compiled form)
 from mdplay import bits, rng
 from mdplay.bits import U64, WORD, Wide
-from mdplay.bridge.masks import COMPILED, SETS, WIDE
+from mdplay.bridge.compiling.masks import COMPILED, SETS, WIDE
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 WORDS = st.integers(0, WORD)

@@ -10,9 +10,9 @@ from numba.core import types
 from numba.extending import overload, overload_method
 
 from mdplay.bits import bit_length, popcount
-from mdplay.bridge import masks  # noqa: F401  what popcount and bit_length are in compiled code
-from mdplay.bridge.linking import PART
-from mdplay.bridge.word_type import WordType
+from mdplay.bridge.compiling import masks  # noqa: F401  what popcount and bit_length are in compiled code
+from mdplay.bridge.compiling.linking import PART
+from mdplay.bridge.compiling.word_type import WordType
 
 METHODS: dict[str, Callable[..., Any]] = {"bit_count": popcount, "bit_length": bit_length}
 

@@ -26,8 +26,8 @@ from numba.extending import (
 )
 
 from mdplay.bits import U64, Mask, Wide
+from mdplay.bridge.compiling.word_type import WHOLE, convert, word_type
 from mdplay.bridge.fingerprint import LIVE, identity
-from mdplay.bridge.word_type import WHOLE, convert, word_type
 from mdplay.contract import MASKS, hints_of, mask_class
 from mdplay.errors import GameError
 from mdplay.game import Bounds, Compiled, Game

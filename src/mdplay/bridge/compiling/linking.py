@@ -22,6 +22,7 @@ from numba.core.environment import lookup_environment
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime import rtsys
 
+from mdplay.bridge.compiling.folding import fold_flags
 from mdplay.errors import GameError
 
 ENVIRONMENT = "_ZN08NumbaEnv"  # how the names of environments begin
@@ -137,12 +138,15 @@ class _WithLibrary(Compiler):
     library_class: type[JITCodeLibrary]
 
     def define_pipelines(self) -> Any:
-        """Return numba's own passes, which write into a library of ours."""
+        """Return numba's own passes, which write into a library of ours, and the one that folds flags."""
         if self.state.library is None:
             name = self.state.func_id.func_qualname
             self.state.library = self.library_class(self.state.targetctx.codegen(), name)
             self.state.library.enable_object_caching()
-        return super().define_pipelines()
+        pipelines = super().define_pipelines()
+        for passes in pipelines:
+            fold_flags(passes)
+        return pipelines
 
 
 class PartCompiler(_WithLibrary):
@@ -158,9 +162,10 @@ class KernelCompiler(_WithLibrary):
 
 
 class _Part(CPUDispatcher):
-    """A part: compiled for an int, whichever number it is given.
+    """A part: compiled for an int, whichever whole number it is given.
 
-    numba would compile it for ``Literal[int](0)``, and again for the variable that begins as 0.
+    numba would compile it for ``Literal[int](0)``, for the variable that begins as 0, and for the element of each
+    kind of array.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -169,12 +174,15 @@ class _Part(CPUDispatcher):
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Return what numba needs to know of a call."""
-        named = {name: _without_literal(kind) for name, kind in dict(kws).items()}
-        return super().get_call_template(tuple(map(_without_literal, args)), named)
+        named = {name: _widened(kind) for name, kind in dict(kws).items()}
+        return super().get_call_template(tuple(map(_widened, args)), named)
 
 
-def _without_literal(kind: Any) -> Any:
-    return types.unliteral(kind) if isinstance(kind, types.IntegerLiteral) else kind
+def _widened(kind: Any) -> Any:
+    """Return the type of 64 bits for a whole number that is narrower, or a literal."""
+    if isinstance(kind, types.IntegerLiteral):
+        return types.unliteral(kind)
+    return types.int64 if isinstance(kind, types.Integer) and kind.bitwidth < 64 else kind
 
 
 PART = {"pipeline_class": PartCompiler, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}

@@ -7,7 +7,7 @@ from numba import njit, typeof
 
 from mdplay.bits import U64
 from mdplay.bridge import kernel, native, pack, unpack, words
-from mdplay.bridge.instances import native_type
+from mdplay.bridge.compiling.instances import native_type
 from mdplay.checking.check import check_game
 from mdplay.game import Game
 from mdplay.games.connect_four.rules import ConnectFour

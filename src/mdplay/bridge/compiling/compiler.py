@@ -27,11 +27,11 @@ from numba.core.compiler import CompileResult
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
-from mdplay.bridge import memory, states  # noqa: F401  what they tell numba
 from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, stem, write_checked
+from mdplay.bridge.compiling import memory, states  # noqa: F401  what they tell numba
+from mdplay.bridge.compiling.instances import ASKED, instance_types
+from mdplay.bridge.compiling.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.bridge.fingerprint import COVERED, UNKNOWN, beyond, function_fingerprint
-from mdplay.bridge.instances import ASKED, instance_types
-from mdplay.bridge.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.bridge.plain import BOUNDS, PARTS
 from mdplay.digest import Unhashable
 from mdplay.errors import NotCompiled

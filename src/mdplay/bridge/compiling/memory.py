@@ -19,9 +19,9 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from mdplay.bridge.emitting import emitted
+from mdplay.bridge.compiling.emitting import emitted
+from mdplay.bridge.compiling.word_type import convert, word_type
 from mdplay.bridge.plain import BOUNDS, borrow, get, peek, prefetch, put
-from mdplay.bridge.word_type import convert, word_type
 
 
 @emitted(borrow)

@@ -16,8 +16,8 @@ from numba.core.typing.templates import AbstractTemplate, infer_global, signatur
 from numba.extending import lower_builtin, overload
 
 from mdplay import bits, rng
-from mdplay.bridge.linking import PART
-from mdplay.bridge.word_type import WHOLE, convert, define, word_type
+from mdplay.bridge.compiling.linking import PART
+from mdplay.bridge.compiling.word_type import WHOLE, convert, define, word_type
 
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
 
