@@ -14,6 +14,7 @@ import click
 
 from mdplay import make
 from mdplay.cli.commands import COMMANDS
+from mdplay.playing.formats.converting import convert
 from tests.helpers import NIM
 
 NUMBERS = (
@@ -50,7 +51,7 @@ GAMES = (
     "nim.py",
     "numpy.py",
 )
-AGENTS = ("random", "mcts:simulations=20", "perfect", "first", "mcts:selector=thompson,simulations=20")
+AGENTS = ("random", "mcts:simulations=20", "perfect", "heuristic:depth=1", "mcts:selector=thompson,simulations=20")
 WHOLE = ("1", "2", "3")
 RIGHT = {
     "game": GAMES, "name": GAMES, "agents": AGENTS, "a": AGENTS, "b": AGENTS, "agent": AGENTS, "oracle": AGENTS,
@@ -65,7 +66,12 @@ RIGHT = {
     "optimistic": ("0", "100"), "player_id": ("1", "2"), "player": ("1", "2"), "seed": ("0", "1", "-7"),
     "file": ("mdp.txt", "out.py", "nim.py"), "mdp_file": ("mdp.txt",), "policy": ("actions.txt", "policy.txt"),
     "states": ("states.txt",), "value_policy": ("plan.txt",), "positions": ("positions.txt",),
-    "batch": ("positions.txt",), "record": ("games.jsonl", "out.jsonl"), "resume": ("games.jsonl",),
+    "engine": ("serial", "processes"), "compact": ("out",), "against": AGENTS, "tuples": ("0-1-2,0-4-8",),
+    "source": ("good.jsonl", "good.sgf", "good.moves"), "target": ("out.jsonl", "out.sgf", "out.moves"),
+    "source_format": ("mdplay", "sgf", "moves"), "target_format": ("mdplay", "sgf", "moves"),
+    "headers": ("event=cup", "date=", "x=y"), "games": GAMES, "host": ("localhost",), "token": ("secret",),
+    "batch": ("positions.txt",), "record": ("games.jsonl", "good.jsonl", "out.jsonl"),
+    "resume": ("games.jsonl", "good.jsonl"),
 }  # fmt: skip
 OUTPUTS = ("out", "plot", "csv_file", "tree", "svg", "save", "all_states", "results", "curve")
 ALWAYS = {  # what keeps a command short
@@ -98,10 +104,12 @@ def write_files(folder: Path) -> None:
         "positions.txt": ".........\nmoves:0\n4453\n", "actions.txt": "0\n0\n", "policy.txt": "1\n000000000 0 1\n",
         "states.txt": "000000000\n120000000\n", "plan.txt": "0.5 1\n0.25 0\n", "games.jsonl": "{}\n",
         "mdp.txt": "numStates 2\nnumActions 1\nend 1\ntransition 0 0 1 1 1\nmdptype episodic\ndiscount 1\n",
-        "book.txt": "0 1\n",
+        "book.txt": "0 1\n", "good.moves": "12341\n1122\n",
     }  # fmt: skip
     for name, text in texts.items():
         (folder / name).write_text(text)
+    convert(folder / "good.moves", folder / "good.jsonl", game=make("connect-four:rows=4,cols=4"))
+    convert(folder / "good.jsonl", folder / "good.sgf")
 
 
 def parameters_of(command: str) -> list[click.Parameter]:
