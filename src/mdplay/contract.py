@@ -125,7 +125,7 @@ def need_game(game: object) -> None:
         raise GameError(f"{what} is not a game: {instead}")
 
 
-def check_shape(game: object) -> None:
+def check_shape(game: Any) -> None:
     """Raise GameError unless the game is a frozen dataclass with the needed, annotated methods."""
     need_game(game)
     cls = type(game)

@@ -74,9 +74,10 @@ def prove_replies(
         show = None if pause is None else lambda ended: pause(ended, count)
         found = chosen.map(prove_one, range(count), settings, start, keep=keep, show=show)
     proved = sum(int(one["proved"][0]) for one in found)
-    figures = sum(one["figures"] for one in found)
+    expansions, threat_nodes, positions = (int(sum(one["figures"][i] for one in found)) for i in range(3))
     book = joined(found) if proved == count else None
-    return StrategyProof(book, count, proved, *map(int, figures), time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    return StrategyProof(book, count, proved, expansions, threat_nodes, positions, seconds)
 
 
 def prove_one(number: int, settings: ProofSettings, start: Position) -> Arrays:

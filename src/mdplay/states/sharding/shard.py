@@ -20,6 +20,7 @@ from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.shipping import Recipe, made_again
 from mdplay.states.enumeration import TROUBLE, chunk_of, expand, widths_needed
+from mdplay.states.keys import Keys as PackedKeys
 from mdplay.states.keys import Layout, hash_key, key_at, num_words, state_of
 from mdplay.states.memory import in_words
 from mdplay.states.numbering import BLOCK_ROOM, Numbering
@@ -178,7 +179,7 @@ class Shard:
             end = min(begin.level_end, done + len(self._node))
             count = self._followers(done, end)
             if count <= TROUBLE:
-                return self._sealed(0 * sizes), Told(begin, 0, self._widths(TROUBLE - count))
+                return self._sealed(0 * sizes), Told(begin, 0, self._widths(done + TROUBLE - count))
             self._number(self._sort_out(count, sizes))
             done, edges = end, edges + count
         before, self._rounds = self._progress.known, number + 1
@@ -220,11 +221,14 @@ class Shard:
             self._number(self._sort_out(count, np.zeros(self._sharding.shards, np.int64)))
 
     def _followers(self, begin: int, end: int) -> int:
-        """Write the keys of the followers of some states into the numbering's block; return how many."""
-        given = (self._native, self._sharding.fold, self._sharding.layout.ravel(), self._words)
+        """Write the keys of the followers of some states into the numbering's block; return how many.
+
+        TROUBLE - i if keys are too narrow for a follower of state begin + i.
+        """
+        keys = PackedKeys(self._keys(begin, end), self._sharding.layout.ravel(), self._words)
         block = self._numbering.block(0, (end - begin) * mask_size(self.game))
-        keys = self._keys(begin, end)
-        return int(expand(*given, keys, begin, end, self._never, self._node[: end - begin], *block))
+        node = self._node[: end - begin]
+        return int(expand(self._native, self._sharding.fold, keys, self._never, node, *block))
 
     def _sort_out(self, count: int, sizes: NDArray[np.int64]) -> int:
         block = self._numbering.block(0, count)
