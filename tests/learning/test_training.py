@@ -286,7 +286,7 @@ def test_a_users_file_on_the_command_line(tmp_path, mdplay, needs_compiler):
 
 
 def kill_while_it_learns(command, file, seconds):
-    """Start the program and kill it some time after it has kept its first episodes; tell whether it was at work."""
+    """Start the program and kill it some time after it has kept episodes; tell whether it was at work."""
     env, written, last = {**os.environ, "PYTHONPATH": str(ROOT / "src")}, 0, None
     child = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL)
     while child.poll() is None and written < 3:  # as it was, as the run begins, with episodes of the run
