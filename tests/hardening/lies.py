@@ -89,7 +89,7 @@ BASES = [
 # what a method answers where it lies; ``honest`` stands for the true answer, ``State`` for the small games' own
 LIES = {
     "player": ["2", "-1", "300", "1 - honest"],
-    "legal": ["-1", "honest | 1 << 40", "(1 << 62 if honest else 0)"],
+    "legal": ["-1", "(honest | 1 << 40 if honest else 0)", "(1 << 62 if honest else 0)"],
     "step": ["s", "self.initial()", "State(s.n - 1, s.player)", "State(-(1 << 62), 0)", "State(1 << 61, 1)"],
     "result": ["1e308 * 10 - 1e308 * 10", "1e308 * 10", "honest * (1 << 40)", "honest * (1 << 60)"],
     "reward": ["1e308 * 10 - 1e308 * 10", "-1e308 * 10", "honest * (1 << 35)", "honest + (1 << 53)"],
