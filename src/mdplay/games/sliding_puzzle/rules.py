@@ -144,6 +144,6 @@ class SlidingPuzzle(Game[State]):
                 x, y = to % self.cols * CELL + 6, to // self.cols * CELL + 6
                 target = draw.rect(x, y, CELL - 4, CELL - 4, "open", 7)
                 corner = (x + CELL - 16, y + CELL - 16, 11)  # the number stays to be read
-                name = f"tile {self._tiles(s)[to]}"
+                name = f"tile {self._tiles(s)[to]} {self.move_text(s, action)}"
                 shapes.append(draw.move(action, name, target, at=corner))
         return draw.picture(width, height, shapes, self.board(s))
