@@ -1,5 +1,9 @@
+import os
+import sys
+
 import pytest
 
+from mdplay.benching import measuring
 from mdplay.benching.measuring import OURS, Group, installed, measure
 
 
@@ -87,3 +91,10 @@ def test_work_that_fails_in_its_own_process_has_no_memory():
 
     [found] = measure(Group("g", "t", "units", [1], {OURS: prepare}), 1, 1)
     assert found.memory is None
+
+
+def test_no_child_is_made_beside_the_threads_of_jax(monkeypatch):
+    """It hung: pgx, a peer of the environments, starts them."""
+    monkeypatch.setitem(sys.modules, "jax", sys)
+    monkeypatch.setattr(os, "fork", None)
+    assert measuring._memory(lambda size: lambda: size, 1) is None

@@ -120,7 +120,7 @@ def _measured(
 
 def _memory(prepare: Prepare, size: int) -> int | None:
     """Return by how many bytes a child of this process grows, at its peak, when it does the work."""
-    if not sys.platform.startswith("linux"):
+    if not sys.platform.startswith("linux") or "jax" in sys.modules:  # a fork beside JAX's threads hangs
         return None
     reading, writing = os.pipe()
     with warnings.catch_warnings():
