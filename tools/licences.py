@@ -36,7 +36,7 @@ def licence(package: Distribution) -> str:
     lines = (facts.get("License") or "").strip().splitlines()
     return (
         facts.get("License-Expression")
-        or (lines[0] if len(lines) == 1 else "")
+        or (lines[0] if len(lines) == 1 and lines[0] != "UNKNOWN" else "")
         or ", ".join(kinds)
         or "see the package"
     )
