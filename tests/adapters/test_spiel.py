@@ -9,12 +9,13 @@ from tests.helpers import ROOT
 from tests.nim import Nim
 
 SMALL = {"2048": "2048:rows=2,cols=2"}  # whose random games are short
-GAMES = [make(SMALL.get(name, name)) for name in names()]
-USERS = [make(f"{ROOT}/examples/games/{name}") for name in ("kalah.py", "pig.py", "three_mens_morris.py")]
+GAMES = [SMALL.get(name, name) for name in names()]
+USERS = ["examples/games/kalah.py", "examples/games/pig.py", "examples/games/three_mens_morris.py"]
 
 
-@pytest.mark.parametrize("game", [*GAMES, *USERS, Nim(9)], ids=str)
-def test_open_spiel_finds_no_fault(game):
+@pytest.mark.parametrize("spec", [*GAMES, *USERS, "tests/nim.py:pile=9"])
+def test_open_spiel_finds_no_fault(spec):
+    game = make(f"{ROOT}/{spec}" if ".py" in spec else spec)
     longest = 60 if lengths(game).repeats else None  # else random games are long
     pyspiel.random_sim_test(spiel_game(game, max_length=longest), 3, serialize=True, verbose=False)
 

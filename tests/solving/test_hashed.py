@@ -14,8 +14,9 @@ from mdplay import Game
 from mdplay.bits import U64
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
-from mdplay.solving import hashed, policies, proof, solvers
+from mdplay.solving import hashed, policies, solvers
 from mdplay.solving.policies import policy_iteration
+from mdplay.solving.proof import prover
 from mdplay.solving.proof.prover import Prover
 from mdplay.solving.responses import answer_to_policy
 from mdplay.solving.solution import Solution
@@ -132,7 +133,7 @@ class TwoFaced(Numbered):
         return ("player", "index", "negative").index(self.lie) + 1
 
 
-SWITCHES = [solvers, policies, game_graph, perft, proof]
+SWITCHES = [solvers, policies, game_graph, perft, prover]
 
 
 @pytest.fixture

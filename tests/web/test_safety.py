@@ -1,13 +1,15 @@
 """What is refused before anything is read."""
 
+import asyncio
 import hmac
 
 import pytest
+from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
 from mdplay.web.app import make_app
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.safety import BODY, LARGE_BODY
+from mdplay.web.safety import BODY, LARGE_BODY, Guard
 from mdplay.web.service import Service
 
 STATUS = "/api/v1/status"
@@ -155,3 +157,37 @@ def test_the_token_is_compared_in_constant_time(guarded, monkeypatch):
     monkeypatch.setattr("mdplay.web.safety.hmac.compare_digest", compared)
     guarded.get(STATUS, headers={"authorization": "Bearer guess"})
     assert b"guess" in seen
+
+
+def test_a_crowd_is_asked_to_come_again_before_anything_is_read():
+    """A job beyond the crowd is refused at once; what is no job passes, and the next job when one has ended."""
+    passed = []
+
+    async def app(scope, receive, send):
+        passed.append(scope["path"])
+        if len(passed) < 3:  # the crowd: asked for from within each other, so that all are under way
+            inner.append(await asked("/api/v1/games/nim/search"))
+        await JSONResponse({})(scope, receive, send)
+
+    async def asked(path):
+        told = []
+
+        async def send(message):
+            told.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        await guard(scope, None, send)
+        return told[0]["status"], dict(told[0]["headers"]).get(b"retry-after")
+
+    inner, guard = [], Guard(app, most=1)
+    assert asyncio.run(asked("/api/v1/games/nim/values")) == (200, None)
+    assert inner == [(503, b"1")]
+    assert asyncio.run(asked("/api/v1/status")) == (200, None)
+    assert asyncio.run(asked("/api/v1/bandits")) == (200, None)
+    assert "/api/v1/games/nim/search" in passed, "the status was under way, which is no job"

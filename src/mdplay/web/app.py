@@ -61,7 +61,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
     _add_pages(app, service)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(TooLong, _too_long)
-    app.add_middleware(Guard, hosts=hosts, token=token)
+    app.add_middleware(Guard, hosts=hosts, token=token, most=2 * service.pool.size)
     return app
 
 

@@ -2,7 +2,7 @@
 
     400  a length that is no number          413  a body that is too long, told by its length or counted on the way
     401  another host without the token      421  a name of this server that is not ours (DNS rebinding)
-    403  a page of another origin
+    403  a page of another origin            503  a job while twice as many as there are workers are asked for
 
 No answer repeats what was asked.
 """
@@ -10,7 +10,7 @@ No answer repeats what was asked.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs
 
@@ -20,6 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 BODY = 64 << 10
 LARGE_BODY = 2 << 20
 LARGE = frozenset({"/api/v1/plan"})
+JOBS = frozenset({"values", "search", "agent", "plan", "bandits", "learn", "tournament"})  # ends of addresses
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "mdplay_token"
 CSP = (
@@ -42,10 +43,13 @@ class TooLong(Exception):
 
 
 class Guard:
-    """Let only those requests pass that a page of ours could have made."""
+    """Let only those requests pass that a page of ours could have made, and ``most`` jobs at a time."""
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), token: str | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Iterable[str] = (), token: str | None = None, most: int | None = None
+    ) -> None:
         self._app = app
+        self._most, self._jobs = most, 0
         self._hosts = frozenset({*LOOPBACK, *(host.lower() for host in hosts)})
         self._token = token
 
@@ -62,10 +66,14 @@ class Guard:
             await refusal(scope, receive, sending)
             return
         limit = LARGE_BODY if scope["path"] in LARGE else BODY
+        job = _is_job(scope["path"])
+        self._jobs += job
         try:
             await self._app(scope, _counted(receive, limit), sending)
         except TooLong:
             await _refused(413, "the body is too long")(scope, receive, sending)
+        finally:
+            self._jobs -= job
 
     def _refusal(self, scope: Scope, headers: dict[bytes, str]) -> Response | None:
         if not self._is_ours(headers.get(b"host", "")):
@@ -78,7 +86,11 @@ class Guard:
             return _refused(400, "content-length is not a number")
         if int(length) > (LARGE_BODY if scope["path"] in LARGE else BODY):
             return _refused(413, "the body is too long")
-        return self._without_token(scope, headers) if self._token is not None else None
+        if self._token is not None and (refusal := self._without_token(scope, headers)) is not None:
+            return refusal
+        if self._most is not None and self._jobs >= self._most and _is_job(scope["path"]):
+            return _refused(503, "too much at once; come again in a second", {"retry-after": "1"})
+        return None
 
     def _is_ours(self, host: str) -> bool:
         return _bare(host) in self._hosts
@@ -122,8 +134,12 @@ def _cookie(text: str) -> str:
     return found.value if found else ""
 
 
-def _refused(code: int, words: str) -> Response:
-    return JSONResponse({"detail": words}, code, {"connection": "close"})
+def _is_job(path: str) -> bool:
+    return path.startswith("/api/v1/") and path.rpartition("/")[2] in JOBS
+
+
+def _refused(code: int, words: str, headers: Mapping[str, str] | None = None) -> Response:
+    return JSONResponse({"detail": words}, code, {"connection": "close", **(headers or {})})
 
 
 def _with_headers(send: Send) -> Send:
