@@ -104,7 +104,6 @@ ROWS = {
     "mcts, tic-tac-toe": mcts("tic-tac-toe", 300_000),
     "mcts, tic-tac-toe, all children": mcts("tic-tac-toe", 800_000, every_child=True),
     "mcts, dots and boxes": mcts("dots-and-boxes:rows=3,cols=3", 150_000),
-    "mcts, 2048": mcts("2048", 1_000),
     "mcts, 200 short searches": game(
         "connect-four", "[mcts(game, simulations=500, seed=i, threads=1) for i in range(200)]"
     ),
@@ -113,7 +112,6 @@ ROWS = {
     ),
     "depth-limited, connect four": depth("connect-four", 9),
     "depth-limited, dots and boxes": depth("dots-and-boxes", 12),
-    "depth-limited, 2048 of 2 x 3": depth("2048:rows=2,cols=3", 7),
     "perft, connect four": game("connect-four", "perft(game, depth=8)"),
     "perft, connect four, folded": game("connect-four", "perft(game, depth=8, by_symmetry=True)"),
     "indexed, dots and boxes": solved("dots-and-boxes:rows=2,cols=3", "indexed"),
