@@ -80,6 +80,17 @@ def test_memory_is_what_the_work_needs_at_its_peak():
     assert 2.9 * 2**26 < found["three at a time"] < 4 * 2**26
 
 
+def test_memory_that_a_contender_keeps_for_the_next_time_counts():
+    kept = {}
+
+    def work(size):
+        return lambda: len(kept.setdefault(size, b"1" * size)) - size
+
+    group = Group("g", "t", "bytes", [1, 1 << 26], {OURS: work})
+    [_, large] = [measure(group, size, 2)[0] for size in group.sizes]
+    assert large.memory is None or large.memory > 0.9 * 2**26
+
+
 def test_work_that_fails_in_its_own_process_has_no_memory():
     calls = []
 

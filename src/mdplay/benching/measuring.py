@@ -77,6 +77,10 @@ def installed(distribution: str) -> bool:
 def measure(group: Group, size: int, rounds: int, warm: float = 0.0) -> list[Measured]:
     """Let all contenders do the work of a size, round by round, after ``warm`` seconds of the processor each."""
     taking = {name: make for name, make in group.contenders.items() if size <= group.limits.get(name, size)}
+    # A larger size is weighed before this process has done it: what it keeps for the next time would not count.
+    # The smallest is weighed when its kernels are compiled, which takes more than the work.
+    first = size == group.sizes[0]
+    memory = {} if first else {name: _memory(make, size) for name, make in taking.items()}
     work = {name: make(size) for name, make in taking.items()}
     answers = {name: _warmed(do, warm) for name, do in work.items()}
     seconds: dict[str, list[float]] = {name: [] for name in work}
@@ -85,7 +89,9 @@ def measure(group: Group, size: int, rounds: int, warm: float = 0.0) -> list[Mea
         for name in order:
             seconds[name].append(_processor_seconds(work[name]))
         order.append(order.pop(0))
-    return [_measured(group, size, name, seconds, answers, _memory(taking[name], size)) for name in work]
+    if first:
+        memory = {name: _memory(make, size) for name, make in taking.items()}
+    return [_measured(group, size, name, seconds, answers, memory[name]) for name in work]
 
 
 def _warmed(work: Work, seconds: float) -> Any:
