@@ -8,6 +8,7 @@ time of the processor.  A ratio is that of one round: how many times as long a c
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -128,6 +129,7 @@ def _memory(prepare: Prepare, size: int) -> int | None:
     """Return by how many bytes a child of this process grows, at its peak, when it does the work."""
     if not sys.platform.startswith("linux") or "jax" in sys.modules:  # a fork beside JAX's threads hangs
         return None
+    gc.collect()  # else the child frees what this process has left behind
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # fork beside sleeping threads: the child needs none
