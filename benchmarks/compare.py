@@ -151,7 +151,9 @@ def serve(row: Row) -> None:
     try:
         exec(prepare, names)
         exec(work, names)
-    except (ImportError, TypeError):  # an earlier version
+    except Exception:  # an earlier version, which knew it by another name
+        if not (row.old_prepare or row.old_work):
+            raise
         prepare, work = row.old_prepare or prepare, row.old_work or work
         exec(prepare, names)
         exec(work, names)
