@@ -68,7 +68,7 @@ def test_random_games_agree(pair):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pair", [PAIRS[0], PAIRS[2], PAIRS[6]], ids=lambda pair: pair.theirs)
+@pytest.mark.parametrize("pair", PAIRS[:-1], ids=lambda pair: pair.theirs)
 def test_ten_thousand_random_games_agree(pair):
     for number in range(10_000):
         replay(pair, Random(12, number))
