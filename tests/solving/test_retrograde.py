@@ -107,11 +107,10 @@ def test_unfinished_work_goes_on_from_its_file(tmp_path):
     game, path = make("dodgem"), tmp_path / "solution"
     whole = solve(game, method="retrograde")
     work = prepared(game, game.initial(), threads=1, memory=None)
-    work._watch, work._going, work._filled = Watch(), True, True
-    work._expand(0)  # one round, as if somebody had stopped after it
-    work._make_room()
-    work.numbering.find_alone(work.edges, work.target)
-    work._end_round(work.chunk)
+    work._watch = Watch()
+    work._begin()
+    for _ in range(2):  # expand and number one chunk, as if somebody had stopped after it
+        work._next_step()()
     assert not work.complete
     save_table(path, Unfinished({"layout": work.layout, **work.arrays()}), game=game, complete=False)
     with pytest.raises(FormatError, match="unfinished"):

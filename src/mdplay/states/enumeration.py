@@ -10,16 +10,22 @@ same for any number of threads.
 A key takes 8 bytes for most games, a node 2, the index 5 to 11 a state, an edge 4.  What the rules can tell again
 is not kept: actions, rewards, probabilities, results.
 
-A round takes the next CHUNK states for each thread: ``expand`` writes the keys of their followers, and the
-numbering (mdplay.states.numbering) finds out which are new.  The threads wait for each other between these steps.
+Work is cut into chunks of states, each done in two steps.  To *expand* one, which any thread may do beside
+others, writes the keys of its followers into a block.  To *number* one, chunk after chunk and by one thread at a
+time, finds out which of them are new (mdplay.states.numbering).  A thread that is free numbers the next chunk if
+that is expanded, else it expands another:
+
+    thread 0    expand 0   number 0   number 1   expand 4   number 3 ...
+    thread 1    expand 1   expand 2   expand 3   number 2   expand 5 ...
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from threading import Barrier, BrokenBarrierError
+from threading import Condition
 from typing import Any
 
 import numpy as np
@@ -48,9 +54,9 @@ from mdplay.states.keys import (
     write_key,
 )
 from mdplay.states.memory import budget, in_words
-from mdplay.states.numbering import BLOCK_ROOM, PARTS, Numbering, reserve
+from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
 
-CHUNK = 1 << 12  # states that a thread expands in a round, fewer where masks are large
+CHUNK = 1 << 12  # states, fewer where masks are large
 DEGREE, PLAYER_BIT, CHANCE_BIT = (1 << 12) - 1, 12, 13
 STOPPED, TROUBLE = -1, -2
 THIN_LEVELS, THIN = 1 << 15, 4  # so many plies with fewer new states each: a game that only counts on, without end
@@ -193,8 +199,18 @@ def enumerate_states(
     return work.states()
 
 
+@dataclass
+class Chunk:
+    """States ``begin`` to ``end``; once they are expanded, ``count`` keys of followers are in the block."""
+
+    begin: int
+    end: int
+    block: int
+    count: int | None = None
+
+
 class Enumeration:
-    """An enumeration under way, which may be stopped between two rounds and go on later."""
+    """An enumeration under way, which may be stopped between two chunks and go on later."""
 
     def __init__(
         self,
@@ -209,7 +225,7 @@ class Enumeration:
     ) -> None:
         self.game, self.fold = game, fold and game.has_symmetries
         self.start = game.initial() if state is None else state
-        self.threads = min(num_threads(threads), PARTS)
+        self.threads = num_threads(threads)
         self._native, self._mask_size = native(game), mask_size(game)
         self.limit, self.max_states = budget(memory), max_states
         seen = widths_among([*images_of(game, self.start, self.fold), *states_seen(game, self.start)])
@@ -221,9 +237,10 @@ class Enumeration:
         self.layout = layout
         most = max(CHUNK, self.limit // (8 * words + 6))
         self.chunk = chunk_of(self.game)
-        self.numbering = Numbering(words, most, self.threads)
+        self._blocks = self.threads + 1 if self.threads > 1 else 1  # one may wait while each thread has one
+        self.numbering = Numbering(words, most, self._blocks)
         self.node = reserve(self.numbering.room, np.uint16)
-        self.target = reserve(max(PARTS * BLOCK_ROOM, self.limit // 4), np.uint32)
+        self.target = reserve(max(BLOCK_ROOM, self.limit // 4), np.uint32)
         self.done = self.edges = self._levels = self._level_end = 0
         key = key_of(self.game, self.start, layout, fold=self.fold)
         assert key is not None
@@ -257,108 +274,97 @@ class Enumeration:
         """Work until all states are found, or ``watch.stop`` is set."""
         self._watch, self._wider = watch, [0]
         while self._wider:
-            self._going, self._wider = not self.complete, []
-            self._barrier = Barrier(self.threads)
-            watch.run([partial(self._work, thread) for thread in range(self.threads)])
+            self._begin()
+            watch.run([self._work] * self.threads)
             if self._wider:
                 self._use_layout(layout_of(self._wider))
 
-    # ---------------------------------------------------------------- rounds
-    def _work(self, thread: int) -> None:
-        """Take part in all rounds; the first thread does those alone that have states for one only."""
+    # ---------------------------------------------------------------- who does what
+    def _begin(self) -> None:
+        self._going, self._wider = not self.complete, []
+        self._changed = Condition()  # held by whoever looks at what is below, or changes it
+        self._chunks: deque[Chunk] = deque()  # taken and not yet numbered, in the order of states
+        self._taken, self._free, self._numbering_one = self.done, list(range(self._blocks)), False
+
+    def _work(self) -> None:
+        """Do one step after another until nothing is left."""
         try:
-            while True:  # who goes on was decided before all met: nobody may look at it while another one works
-                if thread == 0:
-                    self._rounds_alone()
-                self._meet()
-                if not self._going:
-                    return
-                self._round_together(thread)
-        except BrokenBarrierError:
-            return  # another thread tells why
+            while (step := self._next_step()) is not None:
+                step()
         except BaseException:
-            self._barrier.abort()
+            self._end()
             raise
 
-    def _rounds_alone(self) -> None:
-        numbering = self.numbering
-        numbering.counts[1:] = 0
-        while self._going and (self.threads == 1 or numbering.known - self.done <= self.chunk):
-            self._expand(0)
-            self._make_room()
-            if not self._going:
-                return
-            if not self._filled:
-                numbering.fill()
-            numbering.find_alone(self.edges, self.target)
-            self._end_round(self.chunk)
+    def _end(self) -> None:
+        with self._changed:
+            self._going = False
+            self._changed.notify_all()
 
-    def _round_together(self, thread: int) -> None:
-        numbering = self.numbering
-        self._expand(thread)
-        self._meet(self._make_room)
-        if not self._going:
-            return
-        if not self._filled:
-            numbering.fill(numbering.parts[thread])
-            self._meet()
-        numbering.find(thread)
-        self._meet()
-        numbering.number(thread)
-        self._meet()
-        numbering.link(thread, self.edges, self.target)
-        self._meet(partial(self._end_round, self.threads * self.chunk))
+    def _next_step(self) -> Callable[[], None] | None:
+        """Return what this thread is to do, once there is something; None at the end."""
+        with self._changed:
+            while self._going:
+                if self._chunks and self._chunks[0].count is not None and not self._numbering_one:
+                    self._numbering_one = True
+                    return partial(self._number, self._chunks[0])
+                if self._free and self._taken < self.numbering.known:
+                    return partial(self._expand, self._take())
+                self._changed.wait()
+            return None
 
-    def _meet(self, then: Callable[[], None] | None = None) -> None:
-        """Wait for all threads; one of them does what is to be done by one alone."""
-        if self._barrier.wait() == 0 and then is not None:
-            then()
-        self._barrier.wait()
+    def _take(self) -> Chunk:
+        """Return the next chunk that nobody has taken."""
+        end = min(self.numbering.known, self._taken + self.chunk)
+        chunk = Chunk(self._taken, end, self._free.pop())
+        self._chunks.append(chunk)
+        self._taken = end
+        return chunk
 
-    def _expand(self, thread: int) -> None:
-        numbering, words = self.numbering, self.numbering.words
-        begin, end = (min(numbering.known, self.done + i * self.chunk) for i in (thread, thread + 1))
+    # ---------------------------------------------------------------- the two steps
+    def _expand(self, chunk: Chunk) -> None:
+        numbering, words, begin, end = self.numbering, self.numbering.words, chunk.begin, chunk.end
         keys = Keys(numbering.keys[begin * words : end * words], self.layout.ravel(), words)
-        block = numbering.block(thread, (end - begin) * self._mask_size)
+        block = numbering.block(chunk.block, (end - begin) * self._mask_size)
         count = expand(self._native, self.fold, keys, self._watch.stop, self.node[begin:end], *block)
-        numbering.counts[thread] = count - begin if count <= TROUBLE else count
+        with self._changed:
+            chunk.count = int(count)
+            self._changed.notify()
 
-    def _make_room(self) -> None:
-        """Look at what was expanded, and see that there is room for all of it."""
-        counts, numbering = self.numbering.counts, self.numbering
-        if counts.min() <= TROUBLE:
-            number = TROUBLE - int(counts[counts <= TROUBLE].max())
-            s = state_of(self.game, key_at(numbering.keys, number, numbering.words), self.layout)
-            self._wider = widths_needed(self.game, s, self.layout, self.fold)
-        self._going = counts.min() >= 0
-        if not self._going:
+    def _number(self, chunk: Chunk) -> None:
+        count = chunk.count
+        assert count is not None
+        if count < 0:
+            if count != STOPPED:
+                self._widen(chunk.begin + TROUBLE - count)
+            self._end()
             return
-        most = numbering.known + int(counts.sum())
-        self._filled = numbering.has_slots(most)
-        self._refuse(most)
-        while not numbering.has_slots(most):
-            numbering.use_slots(2 * len(numbering.index))
+        self._refuse(count)
+        self.numbering.take_in(count, self.target[self.edges : self.edges + count], block=chunk.block)
+        with self._changed:
+            self.done, self.edges = chunk.end, self.edges + count
+            self._chunks.popleft()
+            self._free.append(chunk.block)
+            self._numbering_one = False
+            self._count_levels()
+            self._watch.progress[0] = self.numbering.known
+            self._going = not self.complete and not self._watch.stop[0]
+            if not self._going or self.numbering.known - self._taken > self.chunk:  # more than this thread takes
+                self._changed.notify_all()
 
-    def _refuse(self, most: int) -> None:
-        """Raise LimitError if the next round could not be kept."""
-        numbering, known = self.numbering, self.numbering.known
+    def _widen(self, number: int) -> None:
+        s = state_of(self.game, key_at(self.numbering.keys, number, self.numbering.words), self.layout)
+        self._wider = widths_needed(self.game, s, self.layout, self.fold)
+
+    def _refuse(self, count: int) -> None:
+        """Raise LimitError if so many more edges could not be kept."""
+        numbering, known, edges = self.numbering, self.numbering.known, self.edges + count
         if self.max_states is not None and known > self.max_states:
             raise LimitError(f"the game has more than {self.max_states:,} states")
-        slots = len(numbering.index) * (1 if numbering.has_slots(most) else 2)
+        slots = numbering.slots_for(known + count)
         used = known * (8 * numbering.words + 2) + 4 * self.edges + 4 * slots
-        edges = self.edges + int(numbering.counts.sum())
-        if used > self.limit or most > numbering.room or edges > len(self.target):
+        if used > self.limit or known + count > numbering.room or edges > len(self.target):
             what = f"more than {known:,} states with {self.edges:,} edges"
             raise LimitError(f"{what} would need more memory than {in_words(self.limit)}, which may be used")
-
-    def _end_round(self, expanded: int) -> None:
-        numbering = self.numbering
-        self.done = min(numbering.known, self.done + expanded)
-        self.edges += int(numbering.counts.sum())
-        numbering.end_round()
-        self._count_levels()
-        self._watch.progress[0] = numbering.known
-        self._going = not self.complete and not self._watch.stop[0]
 
     def _count_levels(self) -> None:
         if self.done > self._level_end:

@@ -105,24 +105,13 @@ class Plies:
             total += float((node[begin:end] & DEGREE).astype(np.float64) @ layer.paths[begin:end])
             self._refuse(numbering.known, total)
             known = numbering.known
-            self._number(numbering, count, target)
+            numbering.take_in(count, target)
             paths[known : numbering.known] = 0
             add_paths(node[begin:end], layer.paths[begin:end], target[:count], paths[: numbering.known])
             watch.progress[0] += end - begin
         self._refuse(numbering.known, total)
         ended = int(layer.paths[node & DEGREE == 0].sum())
         return Layer(layer.layout, numbering.keys[: numbering.known * words], paths[: numbering.known], ended)
-
-    @staticmethod
-    def _number(numbering: Numbering, count: int, target: NDArray[np.uint32]) -> None:
-        """Write the numbers of the block's keys."""
-        numbering.counts[0] = count
-        if not numbering.has_slots(numbering.known + count):
-            while not numbering.has_slots(numbering.known + count):
-                numbering.use_slots(2 * len(numbering.index))
-            numbering.fill()
-        numbering.find_alone(0, target)
-        numbering.end_round()
 
     def _widen(self, number: int) -> None:
         layer = self.layer

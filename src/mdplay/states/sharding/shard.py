@@ -239,16 +239,11 @@ class Shard:
         """Give numbers to the first keys of the block."""
         numbering = self._numbering
         most = numbering.known + count
-        if not numbering.has_slots(most):
-            numbering.use_slots(2 * len(numbering.index))
-            numbering.fill()
-        used = numbering.known * 8 * self._words + numbering.index.nbytes
+        used = numbering.known * 8 * self._words + 4 * numbering.slots_for(most)
         if used > self._sharding.memory or most > numbering.room:
             what = f"a shard of more than {numbering.known:,} states"
             raise LimitError(f"{what} needs more memory than {in_words(self._sharding.memory)}, which may be used")
-        numbering.counts[0] = count
-        numbering.find_alone(0, self._numbers)
-        numbering.end_round()
+        numbering.take_in(count, self._numbers)
 
     def _sealed(self, sizes: NDArray[np.int64]) -> list[Keys]:
         """Return the parcels, which do not change any more."""
