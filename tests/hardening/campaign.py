@@ -8,9 +8,13 @@ to see it again.  ``PARTS`` says how many things a part tries in the full campai
 from __future__ import annotations
 
 import importlib
+import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+
+
+TELL_SECONDS = 60.0  # between two lines about how far a part is
 
 
 @dataclass(frozen=True)
@@ -40,17 +44,26 @@ PARTS: dict[str, Part] = {
 class Tally:
     """What a part tried, how it ended, and what must not have happened."""
 
+    name: str = ""
     outcomes: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
+    _told: float = field(default_factory=time.monotonic)
 
     def ended(self, outcome: str) -> None:
         """Count one try, by how it ended: "answered", "refused", ..."""
         self.outcomes[outcome] += 1
+        if time.monotonic() > self._told + TELL_SECONDS:
+            self._tell(f"{self.tried:,} tries, {len(self.findings)} findings so far")
 
     def found(self, finding: str) -> None:
         """Count one try that ended as nothing may: a wrong answer, a crash, a hang, a loss, a traceback."""
         self.outcomes["found"] += 1
         self.findings.append(finding)
+        self._tell(finding)
+
+    def _tell(self, text: str) -> None:
+        self._told = time.monotonic()
+        print(f"{self.name}: {text}", file=sys.stderr, flush=True)
 
     @property
     def tried(self) -> int:
@@ -60,7 +73,7 @@ class Tally:
 
 def run_part(name: str, *, small: bool, seed: int = 0, count: int | None = None) -> Tally:
     """Run one part of the campaign, at its full or small size or at the one given, and return its tally."""
-    tally, part = Tally(), PARTS[name]
+    tally, part = Tally(name), PARTS[name]
     tries = count or (part.small if small else part.full)
     importlib.import_module(f"tests.hardening.{name}").run(tally, tries, seed)
     return tally
