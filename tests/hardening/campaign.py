@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-
 TELL_SECONDS = 60.0  # between two lines about how far a part is
 
 
