@@ -172,3 +172,9 @@ def test_what_cannot_be_searched_is_refused():
         depth_limited(ConnectFour(), depth=0)
     with pytest.raises(PositionError, match="over"):
         depth_limited(ConnectFour(), parse_position(ConnectFour(), "1212121"))
+
+
+def test_chance_that_nobody_can_look_through_is_refused(monkeypatch):
+    monkeypatch.setattr(module, "MAX_FIRST_NODES", 3)
+    with pytest.raises(LimitError, match="more than 3 positions before the next; let tree search draw them: mcts"):
+        depth_limited(Twenty48(2, 2), Twenty48(2, 2).parse("1200"), depth=2)

@@ -3,10 +3,12 @@
 Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.choices`` and ``mdplay.states.numbering``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from mdplay import LimitError, make, solve
+from mdplay import Game, LimitError, make, solve
 from mdplay.errors import CycleError, FormatError, GameError
 from mdplay.running import Watch
 from mdplay.solving.files import Unfinished, save_table
@@ -125,6 +127,31 @@ def test_what_would_not_fit_is_refused_in_advance():
         solve(make("connect-four"), method="retrograde", memory=1 << 30)
     with pytest.raises(GameError, match="retrograde needs whole results at the end, no chance"):
         solve(make("pig"), method="retrograde")
+
+
+class Adding(NamedTuple):
+    total: int
+
+
+class CountsOn(Game[Adding]):
+    """Each move adds up to 60, for ever."""
+
+    def initial(self) -> Adding:
+        return Adding(0)
+
+    def legal(self, s: Adding) -> int:
+        return (1 << 60) - 1
+
+    def step(self, s: Adding, action: int) -> Adding:
+        return Adding(s.total + action + 1)
+
+    def result(self, s: Adding) -> int:
+        return 0
+
+
+def test_a_game_that_only_counts_on_is_refused():
+    with pytest.raises(LimitError, match="a random game of CountsOn goes on for more than 32,768 plies"):
+        enumerate_states(CountsOn())
 
 
 @pytest.mark.parametrize("threads", [2, 3])

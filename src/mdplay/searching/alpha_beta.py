@@ -92,6 +92,7 @@ class DepthSettings(NamedTuple):
     depth: int
     knowledge: bool
     plain: bool  # values are results as they are
+    max_nodes: int
 
 
 def new_stack(plies: int, width: int, size: int) -> Stack:
@@ -139,7 +140,8 @@ def search_value(
 ) -> float:
     """Return the value of a state for player 0 at a depth; count nodes and guesses.
 
-    NaN: it was stopped, needs a longer stack (``counters[PLY]`` is not 0), or met what cannot be searched.
+    NaN: it was stopped, has seen ``max_nodes``, needs a longer stack (``counters[PLY]`` is not 0), or met what
+    cannot be searched.
     """
     # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
     # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
@@ -150,7 +152,7 @@ def search_value(
     counters[PLY] = 0
     if ply == 0:
         push(game, unpack(game, start), stack, 0, settings.depth, -math.inf, math.inf)
-    while not stop[0] and not counters[BROKEN]:
+    while not stop[0] and not counters[BROKEN] and counters[NODES] < settings.max_nodes:
         value = open_node(game, settings, network, table, stack, ply, counters)
         while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
             if ply == 0:

@@ -22,7 +22,7 @@ that is expanded, else it expands another:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Condition
@@ -228,6 +228,7 @@ class Enumeration:
         self.threads = num_threads(threads)
         self._native, self._mask_size = native(game), mask_size(game)
         self.limit, self.max_states = budget(memory), max_states
+        refuse_endless(game, self.start)
         seen = widths_among([*images_of(game, self.start, self.fold), *states_seen(game, self.start)])
         self._use_layout(layout_of(list(map(max, seen, widths)) if widths else seen))
 
@@ -385,6 +386,20 @@ def refuse_thin(game: Game[Any], levels: int, known: int) -> None:
         raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
 
 
+def refuse_endless(game: Game[Any], start: Any) -> None:
+    """Raise LimitError if a random game goes on and on, and no state of it comes again."""
+    seen = set()
+    for s in random_game(game, start, Random(0), THIN_LEVELS + 1):
+        if s in seen:
+            return
+        seen.add(s)
+    if len(seen) > THIN_LEVELS:
+        name = type(game).__name__
+        raise LimitError(
+            f"a random game of {name} goes on for more than {THIN_LEVELS:,} plies; does every game end?"
+        )
+
+
 def images_of(game: Game[Any], s: Any, fold: bool) -> list[Any]:
     """Return the images of a state, or only the state itself."""
     return [s, *(game.image(s, k) for k in range(1, game.symmetries()))] if fold else [s]
@@ -415,16 +430,18 @@ def widths_among(states: Sequence[Any]) -> list[int]:
 
 def states_seen(game: Game[Any], start: Any) -> list[Any]:
     """Return the states that a few random games in plain Python come to."""
-    seen = [start]
-    for seed in range(FEW_GAMES):
-        s, rng = start, Random(seed)
-        for _ in range(FEW_MOVES):
-            outcomes, legal = game.outcomes(s), game.legal(s)
-            if nonempty(outcomes):
-                s = game.outcome(s, rng.pick(outcomes))
-            elif nonempty(legal):
-                s = game.step(s, rng.pick(legal))
-            else:
-                break
-            seen.append(s)
-    return seen
+    return [s for seed in range(FEW_GAMES) for s in random_game(game, start, Random(seed), FEW_MOVES)]
+
+
+def random_game(game: Game[Any], s: Any, rng: Random, plies: int) -> Iterator[Any]:
+    """Yield the states of a random game, from the one given on, at most those of so many plies."""
+    yield s
+    for _ in range(plies):
+        outcomes, legal = game.outcomes(s), game.legal(s)
+        if nonempty(outcomes):
+            s = game.outcome(s, rng.pick(outcomes))
+        elif nonempty(legal):
+            s = game.step(s, rng.pick(legal))
+        else:
+            return
+        yield s
