@@ -48,10 +48,8 @@ from mdplay.searching.result import MoveStatistics, SearchResult, check_open, st
 DEPTH = 6
 MAX_DEPTH = 1000
 MAX_PLIES = 100_000  # of one line of play, chance events counted: beyond it they hardly end
-MAX_FIRST_NODES, ANY = (
-    1 << 27,
-    1 << 62,
-)  # of a move at depth 1; at any other depth the one before has told something
+MAX_FIRST_NODES = 1 << 27  # after a move at depth 1; later the depth before has told something
+ANY_NODES = 1 << 62
 TABLE_BITS = 18
 TOLERANCE = 1e-9
 
@@ -132,7 +130,7 @@ class Deepening:
     def _search(self, start: Packed, depth: int, counters: NDArray[np.int64]) -> float:
         """Return the value of a packed state for player 0; NaN when stopped."""
         while True:
-            most = ANY if self.depth else MAX_FIRST_NODES
+            most = ANY_NODES if self.depth else MAX_FIRST_NODES
             settings = DepthSettings(depth, self.knowledge, self.plain, most)
             arrays = (self._network, self.table, self._stack, self.watch.stop, counters)
             value = float(search_value(native(self.game), start, settings, *arrays))
@@ -151,7 +149,7 @@ class Deepening:
     def compile(self) -> None:
         """Have the kernels ready."""
         stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
-        settings = DepthSettings(0, self.knowledge, False, ANY)
+        settings = DepthSettings(0, self.knowledge, False, ANY_NODES)
         arrays = (self._network, self.table, self._stack, stop, counters)
         search_value.compiled_first(game, words(self.state), settings, *arrays)
 
