@@ -32,8 +32,11 @@ def mdp_of(
 ) -> Model:
     """Return the MDP of a player against an opponent who takes edges with these probabilities."""
     own = graph.kind == player
-    choice = np.where(own[graph.owner], 1.0, np.where(graph.kind[graph.owner] == CHANCE, graph.chance, weights))
-    begins = own[graph.owner]
+    is_own = own[graph.owner]
+    others = (
+        np.where(graph.kind[graph.owner] == CHANCE, graph.chance, weights) if graph.game.has_outcomes else weights
+    )
+    choice, begins = np.where(is_own, 1.0, others), is_own.copy()
     begins[graph.first_edge[:-1][lengths(graph.first_edge) > 0].astype(np.int64)] = True
     starts = np.flatnonzero(begins)
     first = np.append(starts, len(graph.target))
@@ -41,7 +44,7 @@ def mdp_of(
     choices = np.where(own, lengths(graph.first_edge), lengths(graph.first_edge) > 0)
     return Model(
         first_choice=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(choices)]),
-        action=np.where(own[graph.owner], graph.action, 0)[starts],
+        action=np.where(is_own, graph.action, 0)[starts],
         first_transition=first,
         target=graph.target,
         probability=choice,
@@ -57,8 +60,10 @@ def _gains(graph: GameGraph, player: int, score: Score | None) -> tuple[Floats, 
     result = sign * graph.result
     if score is not None:
         result = np.where(result > 0.0, score.win, np.where(result < 0.0, score.loss, score.draw))
-    ends = graph.kind[graph.target] == END
-    points, final = sign * graph.points, np.where(ends, result[graph.target], 0.0)
+    final: Floats = np.where(graph.kind == END, result[: graph.num_states], 0.0)[graph.target]
+    if not graph.game.has_reward:
+        return final, 0.0
+    points = sign * graph.points
     gains: Floats = points + final
     rounded = (gains - points != final) | (gains - final != points)
     return gains, 2.0 * UNIT * largest(gains[rounded])
