@@ -7,7 +7,7 @@ same for any number of threads.
                  move, a bit where chance moves
     target[e]    where edge e leads; the edges of a state follow those of the state before
 
-A key takes 8 bytes for most games, a node 2, the index 5 to 11 a state, an edge 4.  What the rules can tell again
+A key takes 8 bytes for most games, a node 2, the index 5 to 10 a state, an edge 4.  What the rules can tell again
 is not kept: actions, rewards, probabilities, results.
 
 Work is cut into chunks of states, each done in two steps.  To *expand* one, which any thread may do beside
