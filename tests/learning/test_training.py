@@ -259,6 +259,17 @@ def test_forged_files_are_refused(tmp_path, change, sentence):
         Training.load(file, TicTacToe())
 
 
+def test_an_older_checkpoint_is_read(tmp_path):
+    training, file = Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)), tmp_path / "n"
+    training.episodes = 7
+    training.save(file)
+    stored = load(file, kind="tuple-network")
+    arrays, meta = {name: array.copy() for name, array in stored.arrays.items()}, dict(stored.meta)
+    meta["course"] = meta.pop("progress")
+    save(file, arrays, kind="tuple-network", meta=meta)
+    assert Training.load(file, TicTacToe()).episodes == 7
+
+
 def test_a_game_from_outside_that_names_no_cells(tmp_path, needs_compiler):
     """Nim: whoever faces a multiple of four has lost (Bouton 1901); a round of two moves takes four."""
     game = make(str(write(tmp_path, "nim.py", NIM)))

@@ -233,10 +233,8 @@ class Training:
         if "settings" not in meta or "coherence" not in arrays:
             raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
         try:
-            settings, progress = (
-                Settings(**meta["settings"]),
-                meta.get("progress", meta.get("course")),
-            )  # its old name
+            settings = Settings(**meta["settings"])
+            progress = meta["progress" if "progress" in meta else "course"]  # as older files have it
             counts = int(progress["episodes"]), int(progress["moves"]), float(progress["seconds"])
             curve, stretch = [point_from(point) for point in progress["curve"]], stretch_from(progress["stretch"])
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
