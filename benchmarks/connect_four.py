@@ -184,9 +184,9 @@ class Clocked(Prover):
 
     spent: ClassVar[defaultdict[int, float]] = defaultdict(float)
 
-    def _settle(self, stack: Any, *rest: Any, **budget: Any) -> None:
+    def _narrow(self, stack: Any, *rest: Any, **budget: Any) -> None:
         began = time.thread_time()
-        super()._settle(stack, *rest, **budget)
+        super()._narrow(stack, *rest, **budget)
         self.spent[id(stack)] += time.thread_time() - began
 
 

@@ -195,7 +195,7 @@ def test_the_glossary_tells_each_term_once_with_its_file():
 TOUCHED = """
 import sys, threading
 import mdplay
-from mdplay import learn, make, match, mcts, solve
+from mdplay import learn, make, match, search, solve
 
 SOURCE = mdplay.__file__.removesuffix("__init__.py")
 called = set()

@@ -79,7 +79,7 @@ KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that
     # the first player wins (strategy stealing), on 3 x 4 by c2 = action 6 alone
     "sweep": lambda game: solve(game, method="indexed").best() == [6],
     "search_states, sample": lambda game: solve(game, method="hashed").best() == [6],
-    "settle_all, grow_to, remember, recall_move": lambda game: proof_begins_with(game) == [6],
+    "narrow_windows, grow_to, remember, recall_move": lambda game: proof_begins_with(game) == [6],
     "evaluate, improve": lambda game: value_against_chance(game) > 0.99,
     "simulate": lambda game: move_of_mcts(game, "one") == "c2",
     "simulate_all": lambda game: move_of_mcts(game, "all") in ("c2", "c3", "d2", "d3"),

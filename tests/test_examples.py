@@ -199,7 +199,7 @@ def test_the_lion_on_the_far_row():
 VERBS = """
 import json, sys
 from mdplay import Position, check_game, evaluate, learn, make, match, mcts, solve
-from mdplay.playing.searches import search
+from mdplay.playing.agents import search
 
 game = make(sys.argv[1])
 position = Position.start(game)

@@ -117,3 +117,10 @@ def test_points_of_a_folder(second, monkeypatch):
     assert load_plugin("agent", plugin_points("agent")["lowest"]).__name__ == "Lowest"
     for name in [name for name in sys.modules if name.partition(".")[0] == "second"]:
         del sys.modules[name]
+
+
+def test_what_is_installed_meanwhile_is_found(second, monkeypatch):
+    monkeypatch.syspath_prepend(second)
+    assert "later" not in plugin_points("agent")
+    install(second, "third", {"agents": "later = second.more:Lowest"})
+    assert source_of(plugin_points("agent")["later"]) == "third 1.5"

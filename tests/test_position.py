@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mdplay.position
-from mdplay import Game, GameError, IllegalMove, Position, PositionError, make, play
+from mdplay import Game, GameError, IllegalMove, MdplayError, Position, PositionError, make, play
 
 
 class Pile(NamedTuple):
@@ -47,6 +47,21 @@ def test_a_users_game_is_played_and_drawn():
     assert (p.is_over, p.player, p.moves, p.result) == (True, None, [], -1)
     assert str(p) == "pile = 0\nplayer = 0"
     assert "pile = 0" in p._repr_svg_()
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ((Nim(),), "None is not a state of Nim; write Position.start"),
+        ((Nim(), 5), "5 is not a state of Nim; write Position.start"),
+        ((Nim,), r"Nim is a class, not a game: write Nim\(\)"),
+        (("nim",), "'nim' is not a game"),
+    ],
+    ids=str,
+)
+def test_a_position_without_a_state_is_one_sentence(given, sentence):
+    with pytest.raises(MdplayError, match=sentence):
+        Position(*given)
 
 
 def test_undo_goes_back_to_the_last_move():

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from mdplay.playing.matches.match import MatchResult, match
     from mdplay.playing.matches.tournament import TournamentResult, tournament
     from mdplay.playing.records import Record, load_records, save_records
-    from mdplay.playing.searches import search
     from mdplay.position import Position
     from mdplay.registry import make
     from mdplay.searching.depth_limited import depth_limited
@@ -169,7 +168,7 @@ _PLACES = {
     "prove": "mdplay.solving.proof.prover",
     "respond": "mdplay.solving.responding",
     "save_records": "mdplay.playing.records",
-    "search": "mdplay.playing.searches",
+    "search": "mdplay.playing.agents",
     "solve": "mdplay.solving.solvers",
     "tournament": "mdplay.playing.matches.tournament",
 }

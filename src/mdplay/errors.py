@@ -3,7 +3,7 @@
     MdplayError
     ├── GameError          a game breaks the contract or cannot be compiled
     │   └── CycleError     it comes back to a position where that is not allowed
-    ├── UnknownName        no such game, parameter, agent, method ...; near names are suggested
+    ├── UnknownName        no such game, parameter, agent, method ...; similar names are suggested
     ├── PositionError      a text that is not a position of the game
     ├── IllegalMove        a move that the position does not allow
     ├── AgentError         an agent that raises or chooses what is not legal
@@ -82,8 +82,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
     from difflib import get_close_matches  # late: it is needed only here, and start-up is not free
 
     names = sorted(known)
-    near = get_close_matches(name, names, n=1) if len(name) <= ITEM else []
-    hint = f"did you mean {near[0]!r}?" if near else f"choose from {', '.join(names)}"
+    alike = get_close_matches(name, names, n=1) if len(name) <= ITEM else []
+    hint = f"did you mean {alike[0]!r}?" if alike else f"choose from {', '.join(names)}"
     return UnknownName(f"no {kind} {short(name)!r}; {hint}")
 
 

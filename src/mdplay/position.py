@@ -49,11 +49,18 @@ class Position(Generic[S]):
     """
 
     game: Game[S]
-    state: S
+    state: S = None  # type: ignore[assignment]  # so that whoever forgets it is told
     before: Position[S] | None = field(default=None, repr=False, compare=False)  # None: no past is known
     event: int = field(default=-1, repr=False, compare=False)  # what led here from ``before``
     earned: float = field(default=0.0, repr=False, compare=False)  # by player 0, minus what player 1 earned
     num_events: int = field(default=0, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raise GameError or PositionError unless this is a game and a state."""
+        if not isinstance(self.state, tuple):
+            need_game(self.game)
+            ways = "write Position.start(game) for the start, Position.parse(game, text) for a text"
+            raise PositionError(f"{short(repr(self.state))} is not a state of {type(self.game).__name__}; {ways}")
 
     @classmethod
     def start(cls, game: Game[S], state: S | None = None) -> Position[S]:

@@ -1,4 +1,4 @@
-"""The board as a network sees it: cells, what is near, symmetries found by probing."""
+"""The board as a network sees it: cells, neighbours, symmetries found by probing."""
 
 from dataclasses import dataclass
 from itertools import product
@@ -73,7 +73,7 @@ def test_cells_read_off_the_fields_are_those_that_the_game_would_name():
     for text in ("000000000", "120010200", "121122211"):
         s = named.parse(text)
         assert cells_of(game, board.layout, s) == [named.cell(s, i) for i in range(9)]
-    assert [set(near) for near in board.near] == [set(near) for near in board_of(named).near]
+    assert [set(one) for one in board.neighbours] == [set(one) for one in board_of(named).neighbours]
 
 
 class Pile(NamedTuple):

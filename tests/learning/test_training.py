@@ -241,7 +241,7 @@ def test_files_that_are_refused(tmp_path):
         ({"tuples": "0-1-2"}, "its weights are not those of its tuples"),
         ({"settings": {"tuples": 1}}, "its training cannot be read"),
         ({"settings": {"tuples": "0-1-2", "alpha": 3.0}}, "its settings are not those of its network"),
-        ({"course": {"episodes": "many"}}, "its training cannot be read"),
+        ({"progress": {"episodes": "many"}}, "its training cannot be read"),
         ({"layout": 2}, "has layout 2; this version of mdplay reads 1"),
         ({"rules": None}, "does not say with which rules"),
         ({"stamp": "0"}, "the cells of TicTacToe have changed"),
@@ -257,6 +257,17 @@ def test_forged_files_are_refused(tmp_path, change, sentence):
     save(file, arrays, kind="tuple-network", meta={**stored.meta, **change})
     with pytest.raises(FormatError, match=sentence):
         Training.load(file, TicTacToe())
+
+
+def test_an_older_checkpoint_is_read(tmp_path):
+    training, file = Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)), tmp_path / "n"
+    training.episodes = 7
+    training.save(file)
+    stored = load(file, kind="tuple-network")
+    arrays, meta = {name: array.copy() for name, array in stored.arrays.items()}, dict(stored.meta)
+    meta["course"] = meta.pop("progress")
+    save(file, arrays, kind="tuple-network", meta=meta)
+    assert Training.load(file, TicTacToe()).episodes == 7
 
 
 def test_a_game_from_outside_that_names_no_cells(tmp_path, needs_compiler):

@@ -3,7 +3,7 @@ import pytest
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
 from mdplay.playing.accuracy import Accuracy, keeps_value, measure_accuracy, sample_states
 from mdplay.playing.basic import RandomAgent
-from mdplay.searching.agents import MCTSAgent
+from mdplay.searching.mcts import MCTSAgent
 from tests.helpers import write
 from tests.searching.games import BruteForce
 

@@ -5,7 +5,7 @@ import pytest
 from mdplay import depth_limited, learn, make, make_agent, match, mcts, solve
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.rng import Random
-from mdplay.searching.agents import MCTSAgent
+from mdplay.searching.mcts import MCTSAgent
 
 
 @pytest.fixture(scope="module")

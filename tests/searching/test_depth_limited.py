@@ -7,9 +7,11 @@ from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.notation import parse_position
+from mdplay.playing.agents import make_agent
+from mdplay.rng import Random
 from mdplay.searching import depth_limited as module
 from mdplay.searching.alpha_beta import WIN
-from mdplay.searching.depth_limited import depth_limited
+from mdplay.searching.depth_limited import HeuristicAgent, depth_limited
 from tests.helpers import COMPILED
 from tests.searching.games import (
     BOUNDS_LISTED,
@@ -178,3 +180,12 @@ def test_chance_that_nobody_can_look_through_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_FIRST_NODES", 3)
     with pytest.raises(LimitError, match="more than 3 positions before the next; let tree search draw them: mcts"):
         depth_limited(Twenty48(2, 2), Twenty48(2, 2).parse("1200"), depth=2)
+
+
+def test_the_heuristic_agent_draws_among_equals():
+    game = ConnectFour()
+    agent = make_agent(game, "heuristic:depth=1")
+    assert isinstance(agent, HeuristicAgent)
+    best = agent.search(game.initial()).best
+    assert len(best) > 1
+    assert {agent.act(game.initial(), Random(seed)) for seed in range(40)} == set(best)

@@ -17,9 +17,12 @@ from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.notation import parse_position
+from mdplay.playing.agents import make_agent
+from mdplay.rng import Random
 from mdplay.running import Watch
 from mdplay.searching import mcts as module
-from mdplay.searching.mcts import mcts
+from mdplay.searching.mcts import MCTSAgent, mcts
+from mdplay.searching.result import SearchAgent
 from mdplay.searching.selectors import UCB1, Greedy
 from tests.helpers import COMPILED, python
 from tests.searching.games import (
@@ -320,3 +323,22 @@ def test_positions_without_a_choice_are_refused():
         mcts(Twenty48())
     with pytest.raises(GameError, match="counts points"):
         mcts(Twenty48(), parse_position(Twenty48(), "1123000000000000"), expansion="all")
+
+
+# ---------------------------------------------------------------- the agent
+def test_the_agent_by_name():
+    game = TicTacToe()
+    agent = make_agent(game, "mcts:simulations=300,selector=ucb1(c=1),solver=no")
+    assert isinstance(agent, MCTSAgent)
+    assert isinstance(agent, SearchAgent)
+    assert agent.act(game.parse("110220000"), Random(1)) == 2
+
+
+def test_the_tree_goes_along_with_the_game():
+    game = TicTacToe()
+    keeper, forgetter = MCTSAgent(game, simulations=300), MCTSAgent(game, simulations=300, reuse=False)
+    later = parse_position(game, "100020000")
+    for agent in (keeper, forgetter):
+        agent.search(game.initial())
+    kept, fresh = (sum(m.visits for m in agent.search(later).moves) for agent in (keeper, forgetter))
+    assert kept > fresh == 300

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mdplay import Game
-from mdplay.errors import FormatError, LimitError
+from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
@@ -13,6 +13,7 @@ from mdplay.mdp import MDP, plan
 from mdplay.mdp.games import Score, mdp_of
 from mdplay.states import enumeration
 from mdplay.states.graph import CHANCE, END, explore
+from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
 
 
 def test_tic_tac_toe_has_5478_states():
@@ -76,6 +77,14 @@ def test_an_opponent_may_be_any_function():
         MDP.from_game(TicTacToe(), opponent=lambda s: 9)
     with pytest.raises(FormatError, match="neither 'uniform' nor a function"):
         MDP.from_game(TicTacToe(), opponent="perfect")
+
+
+def test_endless_play_is_not_silently_worth_nothing():
+    """Player 0 loses by going on for ever: an MDP would hold that for a draw."""
+    with pytest.raises(GameError, match="endless play of Losing is worth -1 to player 0, and nothing in an MDP"):
+        MDP.from_game(Losing(*CIRCLE))
+    assert plan(MDP.from_game(Graph(*CIRCLE))).value[0] == 0
+    assert plan(MDP.from_game(Losing(*CIRCLE), discount=0.5)).value[0] == 0
 
 
 def _low(s):

@@ -1,4 +1,4 @@
-"""The promises of a game that names its cells: their number, their values, what changes them, which are near.
+"""The promises of a game that names its cells: their number, their values, what changes them, their neighbours.
 
 No numba in here.
 """
@@ -36,9 +36,9 @@ def _check_numbers(game: Game[Any]) -> None:
     if not 2 <= game.cell_values <= MOST_VALUES:
         raise GameError(f"cell_values is {game.cell_values}; a cell has 2 to {MOST_VALUES} values")
     for i in range(game.num_cells):
-        near = as_int(game.neighbours(i))
-        if near >> game.num_cells or near >> i & 1:
-            raise GameError(f"neighbours of cell {i} are {elements(near)}; they are other cells of the board")
+        found = as_int(game.neighbours(i))
+        if found >> game.num_cells or found >> i & 1:
+            raise GameError(f"neighbours of cell {i} are {elements(found)}; they are other cells of the board")
 
 
 def _check_values(game: Game[Any], s: State) -> None:

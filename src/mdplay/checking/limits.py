@@ -43,16 +43,16 @@ def lengths(game: Game[Any]) -> Lengths:
         for number in range(MANY):
             if number == FEW and not repeats:
                 break
-            states = _random_game(game, Random(0, number))
+            states = random_game(game, Random(0, number))
             seen.append(len(states) - 1)
             repeats |= len(set(states)) < len(states)
     return Lengths(sum(seen) / len(seen), repeats)
 
 
-def _random_game(game: Game[Any], rng: Random) -> list[Any]:
-    """Return the states of a random game, at most 500 moves of it."""
+def random_game(game: Game[Any], rng: Random, most: int = CUT + 1) -> list[Any]:
+    """Return the states of a random game, at most so many of them."""
     states = [game.initial()]
-    while len(states) <= CUT:
+    while len(states) < most:
         s = states[-1]
         if nonempty(game.outcomes(s)):
             states.append(game.outcome(s, game.draw(s, rng.word())))
@@ -69,7 +69,7 @@ def has_margins(game: Game[Any]) -> bool:
     number, moves = 0, 0
     with blaming(game):
         while moves < ENDS:
-            states = _random_game(game, Random(1, number))
+            states = random_game(game, Random(1, number))
             number, moves = number + 1, moves + len(states)
             if len(states) <= CUT and not abs(game.result(states[-1])) <= 1:
                 return True

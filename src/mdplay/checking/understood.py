@@ -87,8 +87,8 @@ def _about_names(cls: type) -> Iterator[str]:
     own = dict(rules(cls))
     called: set[str] = set().union(*(code_names(unwrap(function).__code__) for function in own.values()))
     for name in sorted(set(own) - set(known) - called):
-        if near := get_close_matches(name, known, n=1, cutoff=0.8):
-            yield f"{cls.__name__}.{name} is called by nobody: did you mean {near[0]}?"
+        if alike := get_close_matches(name, known, n=1, cutoff=0.8):
+            yield f"{cls.__name__}.{name} is called by nobody: did you mean {alike[0]}?"
 
 
 def printing(game: Game[Any]) -> list[FunctionType]:

@@ -46,7 +46,7 @@ def command(game: Game[Any], position: str | None, tree: str | None, as_json: bo
       mdplay search 2048 -p 1123000000000000 --agent mcts:selector=thompson -n 2000
       mdplay search connect-four --agent heuristic:depth=8 --json
     """
-    from mdplay.playing.searches import search
+    from mdplay.playing.agents import search
 
     state = state_of(game, position)
     with progress("searching", given["simulations"]) as show:

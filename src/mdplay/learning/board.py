@@ -1,4 +1,4 @@
-"""The board of a game as a network sees it: cells with values, which of them are near, how symmetries move them.
+"""The board of a game as a network sees it: cells with values, their neighbours, how symmetries move them.
 
 A game says it with ``num_cells``, ``cell_values`` and ``cell``; without them the cells are read off the fields of
 its states (derived.py).  The symmetries of the cells need no words: they are the permutations that make the cells
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
 from mdplay.checking.cells import check_cells
+from mdplay.checking.limits import random_game
 from mdplay.checking.promises import blaming
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
@@ -43,7 +44,7 @@ class Board:
 
     game: Game[Any]
     sizes: tuple[int, ...]  # how many values each cell has
-    near: tuple[tuple[int, ...], ...]
+    neighbours: tuple[tuple[int, ...], ...]
     symmetries: tuple[Permutation, ...]  # where each takes each cell; the identity first
     layout: tuple[tuple[int, ...], ...]  # how cells are read off a state; empty where the game says it
     shared: bool
@@ -73,17 +74,17 @@ def _board_of(game: Game[Any]) -> Board:
     if game.has_cell:
         check_cells(game, states)
         sizes, layout = (game.cell_values,) * game.num_cells, ()
-        near = [set(elements(game.neighbours(i))) for i in range(game.num_cells)]
+        neighbours = [set(elements(game.neighbours(i))) for i in range(game.num_cells)]
     else:
         found = derive(game, games)
-        sizes, layout, near = tuple(found.sizes), tuple(found.rows), found.near  # type: ignore[assignment]
+        sizes, layout, neighbours = tuple(found.sizes), tuple(found.rows), found.neighbours  # type: ignore[assignment]
     if not 0 < len(sizes) <= MOST_CELLS:
         raise GameError(
             f"{type(game).__name__} has {len(sizes)} cells to learn from; 1 to {MOST_CELLS} are needed"
         )
-    seen = tuple(tuple(sorted(one)) for one in near)
+    beside = tuple(tuple(sorted(one)) for one in neighbours)
     symmetries = _symmetries(game, layout, states, len(sizes))
-    return Board(game, sizes, seen, symmetries, layout, _is_shared(game, states), _has_points(game, games))
+    return Board(game, sizes, beside, symmetries, layout, _is_shared(game, states), _has_points(game, games))
 
 
 def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: Any) -> list[int]:
@@ -152,21 +153,8 @@ def random_games(game: Game[Any], games: int = GAMES) -> list[list[Any]]:
     """
     found: list[list[Any]] = []
     while len(found) < games and sum(map(len, found)) < MOST_STATES:
-        found.append(_random_game(game, Random(0, len(found))))
+        found.append(random_game(game, Random(0, len(found)), LONGEST))
     return found
-
-
-def _random_game(game: Game[Any], rng: Random) -> list[Any]:
-    states = [game.initial()]
-    while len(states) < LONGEST:
-        s = states[-1]
-        if nonempty(game.outcomes(s)):
-            states.append(game.outcome(s, game.draw(s, rng.word())))
-        elif nonempty(game.legal(s)):
-            states.append(game.step(s, rng.pick(game.legal(s))))
-        else:
-            break
-    return states
 
 
 def is_over(game: Game[Any], s: Any) -> bool:

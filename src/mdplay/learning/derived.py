@@ -30,27 +30,27 @@ Column = list[int]
 
 @dataclass
 class Derived:
-    """The cells read off a game: where each is found in a packed state, how many values it has, which are near."""
+    """The cells read off a game: where each is found in a packed state, its number of values, its neighbours."""
 
     rows: list[tuple[int, ...]] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    near: list[set[int]] = field(default_factory=list)
+    neighbours: list[set[int]] = field(default_factory=list)
 
     def add_number(self, f: int, column: Column) -> None:
         """Add a cell for a small number."""
         self.rows.append((f, NONE, 0, min(column), max(column) - min(column), 0))
         self.sizes.append(max(column) - min(column) + 1)
-        self.near.append(set())
+        self.neighbours.append(set())
 
     def add_bits(self, game: Game[Any], first: int, second: int, swaps: bool, column: Column) -> None:
-        """Add a cell for each bit that was seen in a column; those beside each other on a grid are near."""
+        """Add a cell for each bit that was seen in a column; those beside each other on a grid are neighbours."""
         bits = elements_of(reduce(or_, column))
         width = _width(game, bits)
         begin = len(self.rows)
         for bit in bits:
             self.rows.append((first, second, int(swaps), 0, 0, bit))
             self.sizes.append(2 if second == NONE else 3)
-            self.near.append({begin + i for i, other in enumerate(bits) if _touch(bit, other, width)})
+            self.neighbours.append({begin + i for i, other in enumerate(bits) if _touch(bit, other, width)})
 
 
 def derive(game: Game[Any], games: list[list[Any]]) -> Derived:

@@ -39,10 +39,10 @@ class Learned(Protocol):
         """Write everything that was learned to a file, atomically."""
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
 
     def text(self) -> str:
-        """Return the figures for people."""
+        """Return the statistics for people."""
 
     def plot(self, path: str | Path) -> None:
         """Draw what was learned into a picture (.png, .svg or .pdf)."""

@@ -191,7 +191,7 @@ class Training:
         return f"{self.episodes:,} episodes, {speed}; {lengths_text(network.tuples)} cells, {size}"
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         return {
             "episodes": self.episodes,
             "moves": self.moves,
@@ -221,9 +221,9 @@ class Training:
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
         """Write the checkpoint, which is also the network's file."""
-        course = {"episodes": self.episodes, "moves": self.moves, "stretch": asdict(self.stretch)}
-        course |= {"curve": [asdict(point) for point in self.curve], "seconds": self.seconds}
-        words = {"settings": asdict(self.settings), "course": course}
+        progress = {"episodes": self.episodes, "moves": self.moves, "stretch": asdict(self.stretch)}
+        progress |= {"curve": [asdict(point) for point in self.curve], "seconds": self.seconds}
+        words = {"settings": asdict(self.settings), "progress": progress}
         self.network.save(path, {"coherence": self.coherence}, words)
 
     @classmethod
@@ -233,9 +233,10 @@ class Training:
         if "settings" not in meta or "coherence" not in arrays:
             raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
         try:
-            settings, course = Settings(**meta["settings"]), meta["course"]
-            counts = int(course["episodes"]), int(course["moves"]), float(course["seconds"])
-            curve, stretch = [point_from(point) for point in course["curve"]], stretch_from(course["stretch"])
+            settings = Settings(**meta["settings"])
+            progress = meta["progress" if "progress" in meta else "course"]  # as older files have it
+            counts = int(progress["episodes"]), int(progress["moves"]), float(progress["seconds"])
+            curve, stretch = [point_from(point) for point in progress["curve"]], stretch_from(progress["stretch"])
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FormatError(f"{path} is damaged: its training cannot be read ({error!r:.80})") from None
         right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0

@@ -110,9 +110,9 @@ def _walk(board: Board, rng: Random, entries: int, cells: int) -> Cells:
     here = rng.below(board.num_cells)
     walk, size = [here], board.sizes[here]
     while len(walk) < (cells or board.num_cells):
-        free = [i for i in board.near[here] if i not in walk]
+        free = [i for i in board.neighbours[here] if i not in walk]
         if not free:
-            around = {i for c in walk for i in board.near[c]} or set(range(board.num_cells))
+            around = {i for c in walk for i in board.neighbours[c]} or set(range(board.num_cells))
             free = sorted(around - set(walk)) or sorted(set(range(board.num_cells)) - set(walk))
         here = free[rng.below(len(free))]
         size *= board.sizes[here]

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy.typing as npt
 
+from mdplay.errors import GameError
 from mdplay.mdp.assembly import Transitions, assemble
 from mdplay.mdp.formats import cs747, explicit, tables, umb
 from mdplay.mdp.model import Model
@@ -118,12 +119,16 @@ class MDP(Model):
         """Return the MDP of a player in a game against a fixed opponent.
 
         The opponent is "uniform" or a function from states to an action or to probabilities by action.  State
-        i of the MDP is ``mdplay.states.graph.explore(game).state(i)``; state 0 is the start.
+        i of the MDP is ``mdplay.states.graph.explore(game).state(i)``; state 0 is the start.  Play that never ends
+        earns nothing: where the game says that it is worth something, a discount of 1 is refused.
         """
         from mdplay.mdp.games import mdp_of  # for start-up: games need numba
         from mdplay.states.graph import explore
 
         graph = explore(game, show=show)
+        if game.endless and discount == 1.0 and graph.has_cycle:
+            told = f"endless play of {type(game).__name__} is worth {game.endless} to player 0"
+            raise GameError(f"{told}, and nothing in an MDP; take a discount below 1, or mdplay solve")
         return cls._of(mdp_of(graph, player, graph.weights(opponent, 1 - player), discount=discount))
 
     @classmethod

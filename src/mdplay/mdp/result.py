@@ -72,8 +72,8 @@ class Plan:
 
         columns = (self.value, self.lower, self.upper, self.action)
         rows = [
-            (str(state), *(number(figure, 6) for figure in figures), "" if action < 0 else str(action))
-            for state, (*figures, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
+            (str(state), *(number(value, 6) for value in values), "" if action < 0 else str(action))
+            for state, (*values, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
         ]
         gap = f"gap {self.gap:.3g}{'' if self.closed else ', not closed'}"
         about = f"{len(self.value):,} states by {self.method}, {self.iterations:,} iterations: {gap} in "

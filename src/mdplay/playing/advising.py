@@ -105,9 +105,9 @@ def best_of(moves: Mapping[int, Value]) -> tuple[int, ...]:
         return ()
     top, late = max(value.rank for value in moves.values())
     slack = TIE * max(1.0, abs(top))
-    near = {action: value for action, value in moves.items() if value.rank[0] >= top - slack}
-    late = max(value.rank[1] for value in near.values())
-    return tuple(sorted(action for action, value in near.items() if value.rank[1] == late))
+    best = {action: value for action, value in moves.items() if value.rank[0] >= top - slack}
+    late = max(value.rank[1] for value in best.values())
+    return tuple(sorted(action for action, value in best.items() if value.rank[1] == late))
 
 
 def adviser_method(game: Game[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Agents, and agents by name: ``random``, ``mcts:simulations=1000``, ``policy:FILE``, a user's ``file.py:Class``.
+"""Agents by name: ``random``, ``mcts:simulations=1000``, ``policy:FILE``, a user's ``file.py:Class``; ``search``.
 
 An agent is anything with ``act(state, rng) -> action``.  It is made for one game, and a fresh one for every game
 that is played, so it may remember what it likes between moves and needs no lock:
@@ -34,6 +34,7 @@ from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, Unknown
 from mdplay.game import Game
 from mdplay.identity import agent_identity
 from mdplay.learning.shipped import SHIPPED, shipped_file
+from mdplay.position import as_state
 from mdplay.registry import (
     all_names,
     bringers,
@@ -43,15 +44,17 @@ from mdplay.registry import (
     names_brought,
 )
 from mdplay.rng import Random
+from mdplay.running import Show
+from mdplay.searching.result import SearchAgent, SearchResult
 from mdplay.specs import Parameter, load_module, parameters, read_parameters, read_spec
 
 MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
     "engine": "mdplay.playing.engine.agent:EngineAgent",
-    "heuristic": "mdplay.searching.agents:HeuristicAgent",
+    "heuristic": "mdplay.searching.depth_limited:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
-    "ida-star": "mdplay.searching.agents:PuzzleAgent",
-    "mcts": "mdplay.searching.agents:MCTSAgent",
+    "ida-star": "mdplay.searching.puzzles:PuzzleAgent",
+    "mcts": "mdplay.searching.mcts:MCTSAgent",
     "network": "mdplay.learning.network:NetworkAgent",
     "perfect": "mdplay.playing.perfect:perfect_agent",
     "points": "mdplay.learning.points.utilities:PointsAgent",
@@ -137,6 +140,37 @@ def make_agent(game: Game[Any], text: str, **options: Any) -> Agent:
     given |= chosen
     _check_whole(maker, text, given)
     return _make(maker, game, text, given)
+
+
+def search(
+    game: Game[Any],
+    state: Any = None,
+    *,
+    agent: str = "mcts",
+    simulations: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+    threads: int | None = None,
+    show: Show | None = None,
+    interruptible: bool = False,
+    **options: Any,
+) -> SearchResult:
+    """Search a position (default: the start) within a budget and return the best move found.
+
+    ``agent``: a spec such as ``mcts:selector=thompson`` or ``heuristic:depth=6``, or a name whose options are
+    keywords: ``search(game, agent="heuristic", depth=6)``.  ``interruptible``: Ctrl-C ends the search, not the
+    program, and the best move so far is returned.
+
+    >>> from mdplay import make
+    >>> search(make("connect-four"), agent="heuristic", depth=2).depth
+    2
+    """
+    start = as_state(game, state)
+    given = {"simulations": simulations, "seconds": seconds, "threads": threads, **options}
+    searcher = make_agent(game, agent, **given)
+    if not isinstance(searcher, SearchAgent):
+        raise UnknownName(f"agent {agent} does not search; choose mcts, heuristic or ida-star")
+    return searcher.search(start, seed=seed, show=show, interruptible=interruptible)
 
 
 def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, blaming, choose
 from mdplay.rng import Random
-from mdplay.searching.agents import SearchAgent
+from mdplay.searching.result import SearchAgent
 
 
 class MoveValue(NamedTuple):

@@ -232,16 +232,16 @@ class Session:
     def hint(self, words: Sequence[str]) -> None:
         """Name the move that the helper would make."""
         analysis = self._analysis()
-        worth = f", {analysis.values[analysis.action]}" if analysis.values else ""
-        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.position.state, analysis.action)}{worth}")
+        value = f", {analysis.values[analysis.action]}" if analysis.values else ""
+        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.position.state, analysis.action)}{value}")
 
     def tell_values(self, words: Sequence[str]) -> None:
         """List the moves with what they are worth to the player to move."""
         ranked = self._analysis().ranked
         if not ranked:
             self.say(f"{self.helper.name} knows no values; start with --helper perfect or --helper mcts.")
-        for action, worth in ranked:
-            self.say(f"  {self.game.move_text(self.position.state, action):>6}  {worth}")
+        for action, value in ranked:
+            self.say(f"  {self.game.move_text(self.position.state, action):>6}  {value}")
 
     def _analysis(self) -> Analysis:
         agent = self._made(self.helper)
@@ -284,8 +284,8 @@ class Session:
 
     def _end(self) -> str:
         if not self.position.is_over:
-            worth = f"{self.position.total_if_endless:g} for player 1"
-            return f"The game is called off after {self.position.num_events} moves: {worth}."
+            value = f"{self.position.total_if_endless:g} for player 1"
+            return f"The game is called off after {self.position.num_events} moves: {value}."
         total = self.position.total
         if self.alone:
             return f"The game is over: {total:g} points."

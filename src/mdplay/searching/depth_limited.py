@@ -24,8 +24,9 @@ from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Bounds, Game
-from mdplay.learning.network import Network
+from mdplay.learning.network import Network, named_network
 from mdplay.position import as_state
+from mdplay.rng import Random
 from mdplay.running import Show, Stopwatch, Watch
 from mdplay.searching.alpha_beta import (
     BROKEN,
@@ -240,7 +241,7 @@ def summary(job: Deepening, seconds: float) -> SearchResult:
 
 
 def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveStatistics:
-    """Return a move's figures; a value beyond all guesses is a result again.
+    """Return a move's statistics; a value beyond all guesses is a result again.
 
     It is certain if chance has no part and no result is beyond -1 .. 1: among guesses may be a better win.
     """
@@ -248,3 +249,36 @@ def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveSt
     shown = round(value / WIN, 3) if decided else value
     proven = job.exact or (decided and not job.game.has_outcomes and abs(shown) <= 1 and not has_margins(job.game))
     return MoveStatistics(action, job.game.move_text(job.state, action), nodes, shown, proven)
+
+
+# ---------------------------------------------------------------- the agent
+class HeuristicAgent:
+    """Plays by depth-limited search with the game's heuristic; equally good moves are drawn by lot."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        depth: int | None = None,
+        seconds: float | None = None,
+        network: str | None = None,
+        knowledge: bool = True,
+    ) -> None:
+        self._game = game
+        self.options: dict[str, Any] = {
+            "depth": depth,
+            "seconds": seconds,
+            "network": None if network is None else named_network(network, game),
+            "knowledge": knowledge,
+        }
+
+    def search(
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position; the seed changes nothing."""
+        return depth_limited(self._game, state, show=show, interruptible=interruptible, **self.options)
+
+    def act(self, state: State, rng: Random) -> int:
+        """Choose one of the best actions."""
+        best = self.search(state).best
+        return best[rng.below(len(best))]

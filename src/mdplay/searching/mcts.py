@@ -2,6 +2,7 @@
 
     result = mcts(ConnectFour(), simulations=10_000)
     result.move, result.value, result.line, result.tree.save("tree.json")
+    make_agent(game, "mcts:simulations=10000,selector=ucb1(c=1),expansion=all,solver=no,threads=2")
 
 Walk down the tree by a bandit rule, add a node, play at random to the end, note the result on the way back
 (Coulom 2006, Kocsis and Szepesvari 2006).  ``expansion`` says which of two ways (see simulating.py).
@@ -23,16 +24,16 @@ from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError, check_seconds, check_whole, unknown
 from mdplay.game import Game
-from mdplay.learning.network import Network
+from mdplay.learning.network import Network, named_network
 from mdplay.position import as_state
-from mdplay.rng import stream
+from mdplay.rng import Random, stream
 from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.inspecting import Node
 from mdplay.searching.knowledge import arrays_of
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.searching.selecting import OPEN, REPEATED
-from mdplay.searching.selectors import UCB1, Selector
+from mdplay.searching.selectors import UCB1, Selector, make_selector
 from mdplay.searching.simulating import EXPANSIONS
 from mdplay.searching.tree import (
     GameKind,
@@ -213,3 +214,54 @@ def summary(root: Node, seconds: float) -> SearchResult:
         by_limit=sum(int(tree.tally[0].by_limit) for tree in trees),
         tree=root,
     )
+
+
+# ---------------------------------------------------------------- the agent
+class MCTSAgent:
+    """Plays by Monte Carlo tree search; with ``reuse`` it keeps of its tree what the game has come to."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        *,
+        simulations: int | None = None,
+        seconds: float | None = None,
+        selector: str | Selector = "ucb1",
+        network: str | None = None,
+        expansion: str = "one",
+        solver: bool = True,
+        knowledge: bool = True,
+        threads: int | None = None,
+        megabytes: int = 1024,
+        max_moves: int | None = None,
+        reuse: bool = True,
+    ) -> None:
+        self._game = game
+        self._reuse = reuse
+        self._last: SearchResult | None = None
+        self.options: dict[str, Any] = {
+            "simulations": simulations,
+            "seconds": seconds,
+            "selector": make_selector(selector) if isinstance(selector, str) else selector,
+            "network": None if network is None else named_network(network, game),
+            "expansion": expansion,
+            "solver": solver,
+            "knowledge": knowledge,
+            "threads": threads,
+            "max_bytes": megabytes << 20,
+            "max_moves": max_moves,
+        }
+
+    def search(
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position."""
+        last = self._last if self._reuse else None
+        self._last = mcts(
+            self._game, state, seed=seed, reuse=last, show=show, interruptible=interruptible, **self.options
+        )
+        return self._last
+
+    def act(self, state: State, rng: Random) -> int:
+        """Choose the best action found."""
+        return self.search(state, seed=rng.word()).action

@@ -153,7 +153,7 @@ class Playouts:
         return self.games / self.seconds
 
     def document(self) -> dict[str, float]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         return {**asdict(self), "mean_length": self.mean_length, "games_per_second": self.games_per_second}
 
 

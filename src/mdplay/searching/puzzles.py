@@ -23,6 +23,7 @@ from mdplay.bridge import Packed, State, kernel, load, native, pack, part, width
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
+from mdplay.rng import Random
 from mdplay.running import Show, Watch
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 
@@ -163,3 +164,27 @@ def _result(
     return SearchResult(
         path[0], value, found, best, moves, tuple(line), 0, nodes, seconds, depth, actions=tuple(path)
     )
+
+
+# ---------------------------------------------------------------- the agent
+class PuzzleAgent:
+    """Solves a puzzle in the fewest moves by iterative deepening A*, once, and then follows the way found."""
+
+    def __init__(self, game: Game[Any], *, seconds: float | None = None) -> None:
+        self._game, self._seconds = game, seconds
+        self._plan: dict[Any, int] = {}
+
+    def search(
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position; the seed changes nothing."""
+        return fewest_moves(self._game, state, seconds=self._seconds, show=show, interruptible=interruptible)
+
+    def act(self, state: State, rng: Random) -> int:
+        """Choose the next action of the shortest way."""
+        if state not in self._plan:
+            s = state
+            for action in self.search(state).actions:
+                self._plan[s] = action
+                s = self._game.step(s, action)
+        return self._plan.pop(state)

@@ -1,4 +1,4 @@
-"""What a search answers, a move with reasons; and what all searches share, the position and the time they take."""
+"""What a search answers, a move with reasons; and what all searches share, the agent, the position, the time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Timer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mdplay.bits import lowest, nonempty
 from mdplay.bridge import State
@@ -14,7 +14,8 @@ from mdplay.errors import PositionError
 from mdplay.game import Game
 from mdplay.notation import event_text
 from mdplay.position import Position
-from mdplay.running import Watch
+from mdplay.rng import Random
+from mdplay.running import Show, Watch
 
 if TYPE_CHECKING:
     from mdplay.charts import Branch
@@ -39,7 +40,7 @@ class MoveStatistics:
         return self.value if self.visits or self.proven else None
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         return {"move": self.move, "visits": self.visits, "value": self.value, "proven": self.proven}
 
 
@@ -110,6 +111,19 @@ class SearchResult:
         position = None if self.tree is None else Position.start(self.tree.game, self.tree.state)
         drawn = "" if self.tree is None else tree(branch(self.tree, "here", LEVELS), LEVELS)
         return told + moves(position, listed, self.best, ("visits", "")) + drawn
+
+
+@runtime_checkable
+class SearchAgent(Protocol):
+    """An agent that can tell why."""
+
+    def search(
+        self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
+    ) -> SearchResult:
+        """Search a position; interruptible: Ctrl-C ends the search with the best move so far."""
+
+    def act(self, state: State, rng: Random) -> int:
+        """Choose an action."""
 
 
 def branch(node: Any, text: str, levels: int, share: float = 1.0) -> Branch:

@@ -71,7 +71,7 @@ class Responses:
         return earned + float(self.graph.game.endless if self.endless else self.graph.result[self.end])
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
+        """Return the statistics for JSON."""
         return {
             "steps": [{"player": s.player + 1, "value": s.value, "changed": s.changed} for s in self.steps],
             "values": {str(step.player + 1): step.value for step in self.last},

@@ -179,7 +179,7 @@ def best_response(graph: GameGraph, player: int, weights: Floats, score: Score |
     A plan earns nothing by play that never ends.  Where that is worth something to the player, the ends are
     worth so much less in the plan.
     """
-    endless = _endless_worth(graph, player, score)
+    endless = _endless_value(graph, player, score)
     if score is not None and endless:
         score = Score(score.win - endless, score.draw - endless, score.loss - endless)
     found = plan(mdp_of(graph, player, weights, score=score))
@@ -188,7 +188,7 @@ def best_response(graph: GameGraph, player: int, weights: Floats, score: Score |
     return Response(player, taken.astype(np.float64), float(found.value[0]) + endless, None)
 
 
-def _endless_worth(graph: GameGraph, player: int, score: Score | None) -> float:
+def _endless_value(graph: GameGraph, player: int, score: Score | None) -> float:
     """Return what endless play is worth to a player; 0 where every game ends."""
     endless = float(-graph.game.endless if player else graph.game.endless)
     if score is not None:

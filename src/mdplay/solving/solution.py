@@ -214,8 +214,8 @@ class Solution:
             Move(c.action, self.game.move_text(s, c.action), c.value, (_bounds_text(c), number(c.distance)))
             for c in choices
         ]
-        worth = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
-        about = f"Value {worth}; {self.states:,} states by {self.method} in {self.seconds:.2f} s."
+        value = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
+        about = f"Value {value}; {self.states:,} states by {self.method} in {self.seconds:.2f} s."
         return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
 
     def _repr_html_(self) -> str:

@@ -29,7 +29,10 @@ def test_a_one_loses_the_turn():
     s = game.parse("31-40+12*x")
     assert game.text(game.outcome(s, 0)) == "40-31+0o"
     assert game.text(game.outcome(s, 4)) == "31-40+17x"
-    assert game.result(game.step(game.parse("90-40+9x"), 1)) == 1 or game.legal(game.parse("40-99+0o"))
+    held = game.step(game.parse("90-40+9x"), 1)
+    assert (game.text(held), game.legal(held)) == ("40-99+0o", 0b01)  # one short of the goal, and a turn is a roll
+    last = game.outcome(game.parse("90-40+9*x"), 1)
+    assert (game.text(last), game.legal(last), game.result(last)) == ("40-100+0o", 0, 1)
     won = game.outcome(game.parse("90-40+9*o"), 1)
     assert (game.legal(won), game.result(won)) == (0, -1)
 

@@ -59,7 +59,7 @@ class ChessEnding(Game[State]):
         for d in range(STEPS):
             to = self.shifted(king, d, 1)
             if to != NOWHERE and (
-                self.may_flee(s, to) if s.player else not self.near(s.black, to) and to != s.piece
+                self.may_flee(s, to) if s.player else not self.adjacent(s.black, to) and to != s.piece
             ):
                 found |= U64(1) << d
         return found if s.player else found | self.far_moves(s)
@@ -71,7 +71,7 @@ class ChessEnding(Game[State]):
             if (
                 q != s.king
                 and q != s.black
-                and (s.king == NOWHERE or s.black != NOWHERE or not self.near(s.king, q))
+                and (s.king == NOWHERE or s.black != NOWHERE or not self.adjacent(s.king, q))
             ):
                 found |= U64(1) << q
         return found
@@ -89,9 +89,9 @@ class ChessEnding(Game[State]):
 
     def may_flee(self, s: State, to: int) -> bool:
         """Tell whether the black king may go to a square."""
-        return not self.near(s.king, to) and not self.attacks(s.piece, to, s.king)
+        return not self.adjacent(s.king, to) and not self.attacks(s.piece, to, s.king)
 
-    def near(self, a: int, b: int) -> bool:
+    def adjacent(self, a: int, b: int) -> bool:
         """Tell whether two squares touch, or are one."""
         return abs((a >> 3) - (b >> 3)) <= 1 and abs((a & 7) - (b & 7)) <= 1
 
@@ -160,7 +160,7 @@ class ChessEnding(Game[State]):
         king, piece, black = (_square(word[1:], text) for word in words[:3])
         s = State(king, piece, black, "wb".index(words[3]))
         taken = [q for q in (king, piece, black) if q != NOWHERE]
-        touching = NOWHERE not in (king, black) and self.near(king, black)
+        touching = NOWHERE not in (king, black) and self.adjacent(king, black)
         if len(set(taken)) != len(taken) or touching or (king == NOWHERE and len(taken) > 0):
             raise PositionError(f"{text!r} cannot be reached: pieces stand on one square, or kings side by side")
         if s.player == 0 and piece != NOWHERE and self.attacks(piece, black, king):

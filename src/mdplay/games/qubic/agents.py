@@ -18,7 +18,7 @@ from mdplay.games.qubic.threats import ThreatSearch
 from mdplay.rng import Random
 from mdplay.searching.mcts import mcts
 
-WORTH = ((1, 10, 40, 10_000), (2, 3, 14, 1_000))  # of a cell on a line: mine only, theirs only, by its marks
+WEIGHTS = ((1, 10, 40, 10_000), (2, 3, 14, 1_000))  # of a cell on a line: mine only, theirs only, by its marks
 FIRST_CELL = 0  # where the book begins
 
 
@@ -59,7 +59,7 @@ class ThreatsAgent:
             if line >> cell & 1:
                 mine, theirs = (line & state.mine).bit_count(), (line & state.theirs).bit_count()
                 if not (mine and theirs):
-                    total += WORTH[theirs > 0][mine or theirs]
+                    total += WEIGHTS[theirs > 0][mine or theirs]
         return total
 
 

@@ -93,10 +93,10 @@ class StrategyProof:
             write_book(path, self.book)
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON."""
-        figures = {name: value for name, value in vars(self).items() if name != "book"}
+        """Return the statistics for JSON."""
+        statistics = {name: value for name, value in vars(self).items() if name != "book"}
         lines = 0 if self.book is None else len(self.book)
-        return {"verdict": "open" if self.book is None else "proved", "lines": lines, **figures}
+        return {"verdict": "open" if self.book is None else "proved", "lines": lines, **statistics}
 
 
 @lru_cache(maxsize=1)

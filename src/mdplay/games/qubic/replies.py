@@ -31,7 +31,7 @@ from mdplay.games.qubic.proof import (
 from mdplay.games.qubic.proof_nodes import EXPANSIONS, NUM_ENTRIES, THREAT_NODES
 from mdplay.running import Show
 
-FIGURES = (EXPANSIONS, THREAT_NODES, NUM_ENTRIES)
+COUNTED = (EXPANSIONS, THREAT_NODES, NUM_ENTRIES)
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -74,7 +74,7 @@ def prove_replies(
         show = None if pause is None else lambda ended: pause(ended, count)
         found = chosen.map(prove_one, range(count), settings, start, keep=keep, show=show)
     proved = sum(int(one["proved"][0]) for one in found)
-    expansions, threat_nodes, positions = (int(sum(one["figures"][i] for one in found)) for i in range(3))
+    expansions, threat_nodes, positions = (int(sum(one["counts"][i] for one in found)) for i in range(3))
     book = joined(found) if proved == count else None
     seconds = time.perf_counter() - began
     return StrategyProof(book, count, proved, expansions, threat_nodes, positions, seconds)
@@ -88,8 +88,8 @@ def prove_one(number: int, settings: ProofSettings, start: Position) -> Arrays:
     by_threats = answer.proof == 0
     proved = by_threats or any(prover.prove_reply(answer.position, limit, _go_on) for limit in limits)
     rows = _rows(prover, answer.position) if proved and not by_threats else np.zeros((0, 3), np.uint64)
-    figures = np.array([int(prover.counters[i]) for i in FIGURES], np.int64)
-    return {"rows": rows, "proved": np.array([proved]), "figures": figures}
+    counts = np.array([int(prover.counters[i]) for i in COUNTED], np.int64)
+    return {"rows": rows, "proved": np.array([proved]), "counts": counts}
 
 
 def _go_on() -> None:

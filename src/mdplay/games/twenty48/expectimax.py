@@ -83,7 +83,7 @@ def enter(stack: Any, level: int, board: Any) -> None:
 
 
 @part
-def settle(stack: Any, level: int, mean: Any) -> None:
+def back_up(stack: Any, level: int, mean: Any) -> None:
     """End the trial of a move: note it if it is the best so far, and go on to the next."""
     total = np.float32(stack.points[level]) + mean
     if total > stack.best[level]:
@@ -94,7 +94,7 @@ def settle(stack: Any, level: int, mean: Any) -> None:
 
 @part
 def try_move(game: Any, rows: Any, memory: Any, stack: Any, level: int, depth: int) -> None:
-    """Begin the trial of a level's next move; one that is illegal or in the table is settled at once."""
+    """Begin the trial of a level's next move; one that is illegal or in the table is backed up at once."""
     board = U64(stack.board[level])
     pushed, points = push_one(game, rows, board, stack.action[level])
     if pushed == board:
@@ -103,7 +103,7 @@ def try_move(game: Any, rows: Any, memory: Any, stack: Any, level: int, depth: i
     stack.points[level] = points
     place = slot(memory, pushed, depth)
     if memory.board[place] == pushed and memory.depth[place] == depth:
-        settle(stack, level, memory.mean[place])
+        back_up(stack, level, memory.mean[place])
         return
     stack.after[level] = int(pushed)
     stack.left[level] = int(game.outcomes(unpack(game, (pushed, 1))))
@@ -121,7 +121,7 @@ def take_outcome(game: Any, memory: Any, stack: Any, level: int, depth: int, val
     if not nonempty(left):
         place = int(slot(memory, after, depth))
         memory.board[place], memory.depth[place], memory.mean[place] = int(after), depth, stack.mean[level]
-        settle(stack, level, stack.mean[level])
+        back_up(stack, level, stack.mean[level])
 
 
 @part

@@ -168,7 +168,7 @@ class Training:
         write_csv(path, self.curve)
 
     def document(self) -> dict[str, Any]:
-        """Return the figures for JSON: the last thousand episodes, and the curve."""
+        """Return the statistics for JSON: the last thousand episodes, and the curve."""
         points = self.curve
         last = self.scores[-BLOCK:]
         return {

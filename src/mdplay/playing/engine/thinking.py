@@ -18,9 +18,16 @@ from mdplay.game import Game
 from mdplay.playing.agents import Agent, choose, make_agent, option_names
 from mdplay.rng import Random
 from mdplay.running import Stopwatch, Watch
-from mdplay.searching.agents import HeuristicAgent, MCTSAgent
-from mdplay.searching.depth_limited import DEPTH, MAX_DEPTH, TABLE_BITS, Deepening, check_depth, summary
-from mdplay.searching.mcts import MOST_SIMULATIONS, SIMULATIONS
+from mdplay.searching.depth_limited import (
+    DEPTH,
+    MAX_DEPTH,
+    TABLE_BITS,
+    Deepening,
+    HeuristicAgent,
+    check_depth,
+    summary,
+)
+from mdplay.searching.mcts import MOST_SIMULATIONS, SIMULATIONS, MCTSAgent
 from mdplay.searching.result import SearchResult, stopping_after
 from mdplay.searching.stepwise import Search
 

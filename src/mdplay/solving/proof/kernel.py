@@ -192,7 +192,7 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: in
 def consult(
     game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, stack: Any
 ) -> Any:
-    """Ask the table about the children, drop those it settles; return as ``expand`` does."""
+    """Ask the table about the children, drop those it decides; return as ``expand`` does."""
     k = base
     while k < top:
         row = row_of(game, base, k, stack)

@@ -35,7 +35,7 @@ from mdplay.running import Show, Watch, in_words, num_threads
 from mdplay.solving.proof import stack as stack_of
 from mdplay.solving.proof.kernel import BUSY
 from mdplay.solving.proof.table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
-from mdplay.solving.proof.values import grow_to, recall_move, remember, settle_all
+from mdplay.solving.proof.values import grow_to, narrow_windows, recall_move, remember
 from mdplay.solving.values import Choice, StateValue
 
 MEMORY = 256 << 20  # bytes that the table may take
@@ -184,7 +184,7 @@ class Prover:
         line: list[int] = []
         total = self.score(state) * self._sign(state)
         while nonempty(self.game.legal(state)) and len(line) != max_plies:
-            action = self._action_worth(state, total)
+            action = self._action_of_value(state, total)
             total -= self._gain(state, action)
             state = self.game.step(state, action)
             line.append(action)
@@ -212,7 +212,7 @@ class Prover:
             gain + turn * score if isinstance(self.proof_view, ProofView) else None,
         )
 
-    def _action_worth(self, state: Any, value: int) -> int:
+    def _action_of_value(self, state: Any, value: int) -> int:
         """Return an action after which player 0's value is still this one."""
         actions, hint = elements(self.game.legal(state)), self._recalled(state)
         for action in sorted(actions, key=lambda action: action != hint):
@@ -252,12 +252,12 @@ class Prover:
     ) -> None:
         """Narrow the windows around the values of packed states, in place; hard ones on all threads."""
         self._until = time.monotonic() + (math.inf if seconds is None else seconds)
-        in_words(self._settle, self._stacks[0], rows, windows, self._watch, QUICK)
+        in_words(self._narrow, self._stacks[0], rows, windows, self._watch, QUICK)
         self._complain()
         several = len(self._stacks) > 1
         if _open(windows).size:
             self._run(
-                [partial(self._settle, self._stacks[0], rows, windows, budget=ALONE if several else 0)], show
+                [partial(self._narrow, self._stacks[0], rows, windows, budget=ALONE if several else 0)], show
             )
         left = _open(windows)
         if several and left.size and time.monotonic() < self._until:
@@ -278,7 +278,7 @@ class Prover:
 
         def work(stack: Values, watch: Watch) -> None:
             for i in numbers:
-                self._settle(stack, rows[i : i + 1], windows[i : i + 1], watch)
+                self._narrow(stack, rows[i : i + 1], windows[i : i + 1], watch)
 
         self._run([partial(work, stack) for stack in self._stacks], show)
         return windows
@@ -289,7 +289,7 @@ class Prover:
         own = [windows.copy() for _ in self._stacks]
 
         def work(stack: Values, windows: Values, watch: Watch) -> None:
-            self._settle(stack, rows, windows, watch)
+            self._narrow(stack, rows, windows, watch)
             watch.stop[0] = 1  # one thread's answer is enough
 
         try:
@@ -310,7 +310,7 @@ class Prover:
         watch.run([partial(task, watch) for task in tasks])
         self._complain()
 
-    def _settle(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
+    def _narrow(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
         self._kernel(*self._arguments(stack, np.ascontiguousarray(rows, np.uint64), windows, watch, budget))
 
     def _arguments(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
@@ -320,7 +320,7 @@ class Prover:
     @cached_property
     def _kernel(self) -> Callable[..., None]:
         rows, windows = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
-        return direct(settle_all, *self._arguments(self._stacks[0], rows, windows, self._watch, QUICK))
+        return direct(narrow_windows, *self._arguments(self._stacks[0], rows, windows, self._watch, QUICK))
 
     @cached_property
     def _quick_score(self) -> Callable[[Any], int | None]:
@@ -330,7 +330,7 @@ class Prover:
         """
         row, window = np.zeros((1, width(self.game)), np.uint64), self._windows(1, False)
         fields, bounds, control = row[0].data, window[0].data, self._stacks[0].data
-        arguments, settle = self._arguments(self._stacks[0], row, window, self._watch, QUICK), self._kernel
+        arguments, narrow = self._arguments(self._stacks[0], row, window, self._watch, QUICK), self._kernel
 
         def score(state: Any) -> int | None:
             try:
@@ -339,7 +339,7 @@ class Prover:
             except ValueError:  # a negative field
                 row[0] = words(state)
             bounds[0], bounds[1] = -LIMIT, LIMIT
-            settle(*arguments)
+            narrow(*arguments)
             low: int = bounds[0]
             return None if low < bounds[1] or control[stack_of.STATUS] else low
 

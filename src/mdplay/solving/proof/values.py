@@ -1,6 +1,6 @@
 """From one question to values: which goal to ask next, and the kernels that Python calls.
 
-``settle`` asks the kernel's questions until the bounds of a position meet.
+``narrow_window`` asks the kernel's questions until the bounds of a position meet.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
 
 
 @part
-def settle(
+def narrow_window(
     game: Any, s: Any, low: int, high: int, table: Any, busy: Any, stack: Any, stop: Any, progress: Any
 ) -> Any:
     """Return the window narrowed until its two ends meet or the search is stopped.
@@ -105,7 +105,7 @@ def settle(
 
 
 @kernel
-def settle_all(
+def narrow_windows(
     game: Any, proof_view: Any, starts: Any, windows: Any, budget: int,
     table: Any, busy: Any, stack: Any, stop: Any, progress: Any,
 ) -> None:  # fmt: skip
@@ -123,7 +123,7 @@ def settle_all(
         low, high, second = windows[i, 0], windows[i, 1], proof_view.player(s) == 1
         if second:
             low, high = -high, -low
-        low, high = settle(proof_view, s, low, high, table, busy, stack, stop, progress)
+        low, high = narrow_window(proof_view, s, low, high, table, busy, stack, stop, progress)
         windows[i, 0], windows[i, 1] = (-high, -low) if second else (low, high)
     if get(stack, STATUS) == PAUSED:
         put(stack, STATUS, GOOD)
