@@ -30,6 +30,7 @@ ORDER = (  # a room may use the rooms above its line, and those of its line that
 )
 BESIDE = {
     ("solving", "mdp"),
+    ("solving", "learning"),
     ("bandits", "searching"),
     ("searching", "learning"),
     ("states", "checking"),

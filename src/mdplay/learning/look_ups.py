@@ -66,6 +66,19 @@ def borrowed(tables: Any) -> Any:
     )
 
 
+class NetworkArrays(NamedTuple):
+    """A network as kernels have it: its tables, and room for the places of one position in them."""
+
+    tables: Tables
+    places: Places
+
+
+@part
+def borrowed_network(network: NetworkArrays) -> NetworkArrays:
+    """Return a network of the caller without counting references to its arrays."""
+    return NetworkArrays(borrowed(network.tables), borrowed_places(network.places))
+
+
 # ---------------------------------------------------------------- cells
 @part
 def read(game: Any, tables: Any, s: Any, i: int) -> Any:

@@ -25,7 +25,7 @@ from mdplay.identity import cells_identity, check_rules, game_identity
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import value_moves
-from mdplay.learning.look_ups import Tables, new_places
+from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
 from mdplay.learning.memory import new_floats
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
@@ -65,6 +65,10 @@ class Network:
         layout = np.array(self.board.layout or ((0,) * 6,), np.int64)
         board = self.board
         return Tables(self.weights, base, powers, layout, board.points, board.shared, not board.points)
+
+    def arrays(self) -> NetworkArrays:
+        """Return the network for one thread of a kernel."""
+        return NetworkArrays(self.tables, new_places(self.tables))
 
     @property
     def num_lookups(self) -> int:

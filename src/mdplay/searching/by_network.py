@@ -17,15 +17,16 @@ from typing import Any
 
 from mdplay.bridge import Packed, State, kernel, part, unpack
 from mdplay.game import Game
-from mdplay.learning.look_ups import is_answered, is_over, locate, move_value
-from mdplay.running import Worker
-from mdplay.searching.knowledge import (
+from mdplay.learning.look_ups import (
     NetworkArrays,
     borrowed_network,
-    bounds_of,
-    is_settled,
-    names_the_move,
+    is_answered,
+    is_over,
+    locate,
+    move_value,
 )
+from mdplay.running import Worker
+from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
 from mdplay.searching.simulating import back_up, expand_by, is_extreme, known_value, note_margin, proof_of

@@ -43,7 +43,6 @@ from mdplay.searching.alpha_beta import (
     new_table,
     search_value,
 )
-from mdplay.searching.knowledge import arrays_of
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 
 DEPTH = 6
@@ -68,7 +67,7 @@ class Deepening:
         table_bits: int,
         network: Network | None = None,
     ) -> None:
-        self._network = None if network is None else arrays_of(network)
+        self._network = None if network is None else network.arrays()
         self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
         bounds = game.bounds(s) if knowledge and game.has_bounds else Bounds(0, 1, 0)
         check_kept(game, KEPT if covers(game.legal(s), bounds.moves) else BOUNDS_LISTED)

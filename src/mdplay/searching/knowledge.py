@@ -1,4 +1,4 @@
-"""What a game knows of a position, and what was learned of it, for the searches that play.
+"""What a game knows of a position, for the searches that play.
 
 A game with ``bounds`` settles positions without a search (a forced win, say) and tells which moves are worth one.
 In the kernels of games without it nothing is left of this.
@@ -6,31 +6,11 @@ In the kernels of games without it nothing is left of this.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from mdplay.bits import nonempty, without_lowest
 from mdplay.bridge import State, part
 from mdplay.game import Bounds, Game
-from mdplay.learning.look_ups import Places, Tables, borrowed, borrowed_places, new_places
-from mdplay.learning.network import Network
-
-
-class NetworkArrays(NamedTuple):
-    """A network as kernels have it: its tables, and room for the places of one position in them."""
-
-    tables: Tables
-    places: Places
-
-
-def arrays_of(network: Network) -> NetworkArrays:
-    """Return a network for one thread."""
-    return NetworkArrays(network.tables, new_places(network.tables))
-
-
-@part
-def borrowed_network(network: NetworkArrays) -> NetworkArrays:
-    """Return a network of the caller without counting references to its arrays."""
-    return NetworkArrays(borrowed(network.tables), borrowed_places(network.places))
 
 
 @part

@@ -30,7 +30,6 @@ from mdplay.rng import Random, stream
 from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.inspecting import Node
-from mdplay.searching.knowledge import arrays_of
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.searching.selecting import OPEN, REPEATED
 from mdplay.searching.selectors import UCB1, Selector, make_selector
@@ -146,7 +145,7 @@ def simulating(
     run = kernel.compiled_first if ready else kernel
 
     def made(tree: Tree) -> Any:
-        arrays = () if network is None else (arrays_of(network),)
+        arrays = () if network is None else (network.arrays(),)
         return partial(run, native(game), native(tree.selector), words(tree.root), *arrays)
 
     return made

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from mdplay import Game, GameError, make, solve
+from mdplay import Game, GameError, learn, make, solve
 from mdplay.bits import elements
+from mdplay.learning.network import shipped_network
 from mdplay.rng import Random
 from mdplay.solving.proof.prover import Prover, prove
 from tests.helpers import COMPILED
@@ -265,3 +266,18 @@ def test_a_choice_that_is_not_proved_in_time_has_bounds_and_one_that_is_cancelle
     found = prover.choice(start, 3, seconds=0.01)
     assert (found.exact, found.low, found.high) == (False, -1, 1)
     assert prover.choice(game.parse("4141414"[:6]), 3).value == 1  # still in good order: a four in column 4
+
+
+def test_a_network_orders_moves_and_changes_no_value():
+    game = make("breakthrough:rows=5,cols=3" if COMPILED else "tic-tac-toe")
+    network = learn(game, episodes=200, seed=1, threads=1).network
+    plain, ordered = Prover(game), Prover(game, network=network)
+    for s in walks(game, 30):
+        assert ordered.score(s) == plain.score(s)
+    assert ordered.nodes != plain.nodes
+    assert prove(game, network=network, threads=2).low == plain.score(game.initial())
+
+
+def test_a_game_with_a_view_for_proofs_takes_no_network():
+    with pytest.raises(GameError, match="ConnectFour is proved in a view of its own"):
+        Prover(make("connect-four"), network=shipped_network(make("connect-four")))

@@ -6,7 +6,7 @@ So extra turns need no care, and rewards only shift the goal on the way down.
 A node on the stack has at least two moves worth trying.  Lines without a choice are followed at once when the
 node's children are made, and what the game or the table knows of a child is used before any child is searched
 (enhanced transposition cutoffs).  The order of the rest: the table's move, then the ordering score and the order
-of the game and the fewest replies.
+of the game and the fewest replies; or, near the root, the values of a network if one is given.
 
 Several threads prove one goal together.  They share the table; a thread prefers children that no other is
 searching (after ABDADA, Weill 1996), and from time to time looks up whether another has answered one of the
@@ -20,6 +20,7 @@ from typing import Any
 from mdplay.bits import U64, bit_length, lowest, nonempty, popcount, without_lowest
 from mdplay.bridge import as_mask, first_word, get, load, pack, part, prefetch, put
 from mdplay.contract import mask_size
+from mdplay.learning.look_ups import locate, value_after
 from mdplay.solving.proof.stack import (
     ACTION,
     BROKEN,
@@ -77,6 +78,8 @@ FAR = 1 << 44  # beyond every value and every rank
 MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was
 POLL = 1023  # nodes between two looks at the world outside, less one
 BUSY = 1024  # a power of two: slots for the places that threads are searching
+STEPS = 1 << 16  # in which the values of a network are told apart
+ORDERED_DEPTH = 12  # nodes less deep on the stack are ordered by the network; deeper ones are worth no look-ups
 SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
@@ -143,14 +146,18 @@ def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
 
 @part
 def expand(
-    game: Any, s: Any, moves: Any, goal: int, hint: int, base: int, low_bits: int, table: Any, stack: Any
-) -> Any:
+    game: Any, network: Any, s: Any, moves: Any, goal: int, hint: int, depth: int, base: int, low_bits: int,
+    table: Any, stack: Any,
+) -> Any:  # fmt: skip
     """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
     side = game.player(s)
     if no_player(game, s):
         put(stack, STATUS, BROKEN)
     top, best = base, (FAR if side else -FAR)
     bucket_words = WAYS * entry_words(game)
+    by_network = network is not None and depth < ORDERED_DEPTH
+    if by_network:
+        look_up(game, network, s)
     while nonempty(moves):
         action = lowest(moves)
         moves = without_lowest(moves)
@@ -172,10 +179,29 @@ def expand(
         put(stack, row + CHECK, tag)
         put(stack, row + ACTION, action)
         put(stack, row + GAIN, gain)
-        early = rank(game, s, action, side, c, replies, hint)
+        if by_network and action != hint:
+            early = learned_rank(game, network, s, action, side)
+        else:
+            early = rank(game, s, action, side, c, replies, hint)
         put(stack, ORDER_AT + top, early * CHOICES + CHOICES - 1 - top + base)
         top += 1
     return top, best, NO_MOVE
+
+
+@part
+def look_up(game: Any, network: Any, s: Any) -> None:
+    """Have a network look at a state, before its moves are ranked."""
+    if network is not None:
+        locate(game, network.tables, s, network.places)
+
+
+@part
+def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int:
+    """Return how early to search a child by what a network holds it to be worth."""
+    if network is None:
+        return 0
+    value = value_after(game, network.tables, s, action, game.step(s, action), network.places)
+    return int(STEPS * (-value if side else value))
 
 
 @part
@@ -267,8 +293,9 @@ def look_around(
 
 @part
 def prove(
-    game: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, stack: Any, stop: Any, progress: Any
-) -> Any:
+    game: Any, network: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, stack: Any, stop: Any,
+    progress: Any,
+) -> Any:  # fmt: skip
     """Return v >= goal: the value is at least v; or v < goal: it is at most v.
 
     Void if ``stop`` or the status is set meanwhile.
@@ -284,7 +311,7 @@ def prove(
         # ---- make the children of s
         nodes += 1
         side = game.player(s)
-        top, best, cut = expand(game, s, moves, goal, hint, base, low_bits, table, stack)
+        top, best, cut = expand(game, network, s, moves, goal, hint, depth, base, low_bits, table, stack)
         end = top
         if cut == NO_MOVE:
             top, best, cut = consult(game, side, goal, best, base, top, low_bits, table, stack)

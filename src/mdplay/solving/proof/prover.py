@@ -30,6 +30,7 @@ from mdplay.bridge import direct, native, width, words
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
+from mdplay.learning.network import Network
 from mdplay.position import as_state
 from mdplay.running import Show, Watch, in_words, num_threads
 from mdplay.solving.proof import stack as stack_of
@@ -68,13 +69,16 @@ class Proof:
 class Prover:
     """Exact values of one game's positions, proved when they are asked for.
 
-    ``memory`` is what the table may take, in bytes; ``threads`` work on one position together.
+    ``memory`` is what the table may take, in bytes; ``threads`` work on one position together.  ``network``: moves
+    are tried in the order of what was learned, not in that of the game; the values stay the same.
     """
 
     method = "proof"
 
-    def __init__(self, game: Game[Any], *, memory: int = MEMORY, threads: int | None = 1) -> None:
-        _refuse(game)
+    def __init__(
+        self, game: Game[Any], *, memory: int = MEMORY, threads: int | None = 1, network: Network | None = None
+    ) -> None:
+        _refuse(game, network)
         hold_promises(game)
         self.game = game
         self.proof_view = game.proof_view()
@@ -85,6 +89,7 @@ class Prover:
         self._busy = np.zeros(BUSY, np.uint64)
         size = stack_of.ROWS_AT + stack_of.KIDS * (stack_of.CHILD + width(self.proof_view))
         self._stacks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
+        self._networks = [None if network is None else network.arrays() for _ in self._stacks]
         self._watch = Watch(len(self._stacks))  # of what is searched where the question is asked
         self.forget()
 
@@ -315,7 +320,7 @@ class Prover:
 
     def _arguments(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
         shared = self._table, self._busy, stack, watch.stop, watch.progress
-        return *self._natives, rows, windows, budget, *shared
+        return *self._natives, self._networks[stack[stack_of.THREAD]], rows, windows, budget, *shared
 
     @cached_property
     def _kernel(self) -> Callable[..., None]:
@@ -387,11 +392,12 @@ def prove(
     seconds: float | None = None,
     memory: int = MEMORY,
     threads: int | None = None,
+    network: Network | None = None,
     show: Show | None = None,
 ) -> Proof:
-    """Prove the score of one position (default: the start), on all cores; see ``Prover.prove``."""
+    """Prove the score of one position (default: the start), on all cores; see ``Prover``."""
     s = as_state(game, state)
-    prover = Prover(game, memory=memory, threads=threads)
+    prover = Prover(game, memory=memory, threads=threads, network=network)
     return prover.prove(s, weak=weak, seconds=seconds, show=show)
 
 
@@ -400,9 +406,11 @@ def _open(windows: Values) -> NDArray[np.intp]:
     return np.flatnonzero(windows[:, 0] < windows[:, 1])
 
 
-def _refuse(game: Game[Any]) -> None:
-    """Raise GameError for games that this search cannot prove."""
+def _refuse(game: Game[Any], network: Network | None) -> None:
+    """Raise GameError for games that this search cannot prove, or not by a network."""
     name = type(game).__name__
+    if network is not None and game.has_proof_view:
+        raise GameError(f"{name} is proved in a view of its own, with an order of its own: leave the network out")
     if game.has_outcomes:
         raise GameError(f"{name} has chance events; proof search is for games without chance")
 

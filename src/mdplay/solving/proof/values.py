@@ -55,8 +55,9 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
 
 @part
 def narrow_window(
-    game: Any, s: Any, low: int, high: int, table: Any, busy: Any, stack: Any, stop: Any, progress: Any
-) -> Any:
+    game: Any, network: Any, s: Any, low: int, high: int, table: Any, busy: Any, stack: Any, stop: Any,
+    progress: Any,
+) -> Any:  # fmt: skip
     """Return the window narrowed until its two ends meet or the search is stopped.
 
     A value outside the window shrinks it to its nearer end.
@@ -86,7 +87,7 @@ def narrow_window(
     put(stack, START, get(stack, NODES))
     while low < high and not get(stop, 0) and not get(stack, STATUS):
         goal = next_goal(low, high, game.has_bounds)
-        value = gain + prove(game, s, moves, goal - gain, table, busy, stack, stop, progress)
+        value = gain + prove(game, network, s, moves, goal - gain, table, busy, stack, stop, progress)
         put(stack, QUESTIONS, get(stack, QUESTIONS) + 1)
         if get(stop, 0) or get(stack, STATUS):
             break
@@ -98,7 +99,7 @@ def narrow_window(
             high = value
         if low == high == most == LIMIT or low == high == least == -LIMIT:  # it may lie beyond: ask
             goal = LIMIT + 1 if low == LIMIT else -LIMIT
-            value = gain + prove(game, s, moves, goal - gain, table, busy, stack, stop, progress)
+            value = gain + prove(game, network, s, moves, goal - gain, table, busy, stack, stop, progress)
             if (value >= goal) == (low == LIMIT) and not get(stop, 0):
                 put(stack, STATUS, UNFIT)
     return min(low, most), max(high, least)
@@ -106,7 +107,7 @@ def narrow_window(
 
 @kernel
 def narrow_windows(
-    game: Any, proof_view: Any, starts: Any, windows: Any, budget: int,
+    game: Any, proof_view: Any, network: Any, starts: Any, windows: Any, budget: int,
     table: Any, busy: Any, stack: Any, stop: Any, progress: Any,
 ) -> None:  # fmt: skip
     """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
@@ -123,7 +124,7 @@ def narrow_windows(
         low, high, second = windows[i, 0], windows[i, 1], proof_view.player(s) == 1
         if second:
             low, high = -high, -low
-        low, high = narrow_window(proof_view, s, low, high, table, busy, stack, stop, progress)
+        low, high = narrow_window(proof_view, network, s, low, high, table, busy, stack, stop, progress)
         windows[i, 0], windows[i, 1] = (-high, -low) if second else (low, high)
     if get(stack, STATUS) == PAUSED:
         put(stack, STATUS, GOOD)
