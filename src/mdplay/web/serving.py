@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import sys
@@ -32,9 +33,11 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, began: Callable[[], None], ended: Callable[[], None]) -> None:
         super().__init__(config)
         self._began, self._ended = began, ended
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
             self._began()
@@ -42,7 +45,8 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End on Ctrl-C or SIGTERM."""
         answered()
-        self._ended()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended)
         self.should_exit = True
 
 
@@ -65,16 +69,15 @@ def serve(
     elif host in LOOPBACK:
         token = token or None
     listener = _listen(host, port)
-    service = Service(Catalogue(games), apart=True)
+    service = Service(Catalogue(games), apart=games)
     app = make_app(service, hosts=_names(host), token=token)
     address = _address(host, listener.getsockname()[1], token)
     sys.setswitchinterval(SWITCH_SECONDS)
 
     def began() -> None:
         tell(address)
-        later = threading.Timer(PREPARE_SECONDS, service.prepare)
-        later.daemon = True
-        later.start()
+        loop = asyncio.get_running_loop()
+        loop.call_later(PREPARE_SECONDS, lambda: loop.create_task(service.prepare()))
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

@@ -30,6 +30,12 @@ def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
     return [*found, *map(_agent, brought), {"id": "random", "title": "Random", "setting": None}]
 
 
+def agents_that_learned(listed: list[dict[str, str]], game: str, params: str) -> list[dict[str, Any]]:
+    """Return, of those who learned on the page, the agents that play a game."""
+    found = [one for one in listed if (one["game"], one["params"]) == (game, params)]
+    return [{"id": one["id"], "title": one["title"], "setting": None} for one in found]
+
+
 def _agent(name: str) -> dict[str, Any]:
     return {"id": name, "title": TITLES.get(name, name.capitalize()), "setting": None}
 
