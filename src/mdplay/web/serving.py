@@ -24,6 +24,7 @@ from mdplay.web.service import Service
 HOST, PORT = "127.0.0.1", 8765
 SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
 CONNECTIONS = 512
+AT_ONCE = 8  # connections taken in one turn of the event loop: between two of them everybody else is answered
 PREPARE_SECONDS = 1.0  # after the start: the page that is opened at once comes first
 
 
@@ -75,6 +76,7 @@ def serve(
     sys.setswitchinterval(SWITCH_SECONDS)
 
     def began() -> None:
+        listener.listen(CONNECTIONS)  # that may wait to be taken; asyncio knows one number for this and AT_ONCE
         tell(address)
         loop = asyncio.get_running_loop()
         loop.call_later(PREPARE_SECONDS, lambda: loop.create_task(service.prepare()))
@@ -87,6 +89,8 @@ def serve(
         access_log=False,
         server_header=False,
         limit_concurrency=CONNECTIONS,
+        backlog=AT_ONCE,
+        proxy_headers=False,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
         lifespan="on",

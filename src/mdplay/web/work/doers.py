@@ -96,9 +96,9 @@ class InProcess:
 
     async def _listen(self, child: asyncio.subprocess.Process) -> None:
         assert child.stdin is not None and child.stdout is not None
+        if self._closed:  # while it was being started
+            child.kill()
         child.stdin.writelines(self._waiting)
-        if self._closed:
-            child.stdin.close()
         with suppress(asyncio.IncompleteReadError):
             while head := await child.stdout.readline():
                 number, sign, length = head.decode().split()
@@ -116,18 +116,20 @@ class InProcess:
             self._child.stdin.close()
 
     async def ended(self) -> None:
-        """Wait until the process has ended, which one that does not must."""
-        if self._running is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(asyncio.shield(self._running), END_SECONDS)
+        """Wait until the process has ended; one that does not is killed."""
         if self._child is not None:
             await _reaped(self._child)
+        if self._running is not None:
+            await self._running
 
 
 async def _reaped(child: asyncio.subprocess.Process) -> None:
-    with suppress(ProcessLookupError):
+    """Wait until a process has ended; one that does not is killed."""
+    try:
+        await asyncio.wait_for(child.wait(), END_SECONDS)
+    except TimeoutError:
         child.kill()
-    await child.wait()
+        await child.wait()
 
 
 class InThreads:
