@@ -77,11 +77,11 @@ class Service:
         except Exception as error:
             raise refusal(error) or error from None
 
-    async def ask(self, kind: str, **given: Any) -> Any:
+    async def ask(self, kind: str, /, **given: Any) -> Any:
         """Return the worker's answer to a question."""
         return await self.pool.ask(kind, given)
 
-    async def stream(self, kind: str, **given: Any) -> Response:
+    async def stream(self, kind: str, /, **given: Any) -> Response:
         """Return what the worker tells, as it comes."""
         return EventStream(await self.pool.begin(kind, given))
 

@@ -72,8 +72,8 @@ async def bandits(
         raise Refused(422, "policies are names of /bandits/policies")
     if steps * runs > MOST_PULLS:
         raise Refused(422, f"steps times runs may be {MOST_PULLS:,} at most")
-    arguments = {"means": _numbers(means), "policies": chosen, "arms": arms, "steps": steps, "runs": runs}
-    return await service.stream("bandits", kind=kind, seed=seed, **arguments)
+    bandit = {"kind": kind, "means": _numbers(means), "arms": arms}
+    return await service.stream("bandits", **bandit, policies=chosen, steps=steps, runs=runs, seed=seed)
 
 
 def _numbers(text: str) -> list[float]:

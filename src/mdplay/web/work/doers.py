@@ -43,16 +43,19 @@ class InProcess:
 
     def __init__(self, tell: Tell, games: Sequence[str] = ()) -> None:
         self._tell, self._games = tell, games
-        self._running: asyncio.Task[None] | None = None
+        self._up = self._closed = False
+        self._runs: set[asyncio.Task[None]] = set()  # one, and those whose process has ended and is waited for
         self._child: asyncio.subprocess.Process | None = None
         self._waiting: list[bytes] = []  # for a process that is being started
         self._under_way: set[int] = set()
-        self._closed = False
 
     def start(self) -> None:
         """Start the process, if there is none."""
-        if self._running is None and not self._closed:
-            self._running = asyncio.get_running_loop().create_task(self._run())
+        if not self._up and not self._closed:
+            self._up = True
+            run = asyncio.get_running_loop().create_task(self._run())
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
 
     def begin(self, number: int, kind: str, given: dict[str, Any]) -> None:
         """Begin a request."""
@@ -88,7 +91,7 @@ class InProcess:
             )
             self._child = child
             await self._listen(child)
-        self._child, self._running, self._waiting = None, None, []
+        self._child, self._up, self._waiting = None, False, []
         for number in list(self._under_way):
             self._told(number, LAST, event_bytes("failed", {"message": DIED}))
         if child is not None:
@@ -119,8 +122,7 @@ class InProcess:
         """Wait until the process has ended; one that does not is killed."""
         if self._child is not None:
             await _reaped(self._child)
-        if self._running is not None:
-            await self._running
+        await asyncio.gather(*self._runs)
 
 
 async def _reaped(child: asyncio.subprocess.Process) -> None:

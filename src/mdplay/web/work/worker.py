@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -176,7 +177,9 @@ def main(games: list[str]) -> None:
 
     worker = Worker(Catalogue(games, tried=True), tell, apart=True)
     assert worker.advisers  # what takes longest to import, before anybody asks
-    methods = {"begin": worker.begin, "more": worker.more, "stop": worker.stop}
+    methods: dict[str, Callable[..., None]] = {
+        one.__name__: one for one in (worker.begin, worker.more, worker.stop)
+    }
     for line in source:
         method, *arguments = json.loads(line)
         methods[method](*arguments)
