@@ -10,16 +10,18 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 
+from mdplay.engines import Engine
 from mdplay.web.games.agents import agents_that_learned
 from mdplay.web.games.catalogue import Catalogue, Entry
 from mdplay.web.refusing import Refused, refusal
-from mdplay.web.work.doers import InProcess, InThreads
+from mdplay.web.work.doers import Doer, InProcess, InThreads
+from mdplay.web.work.jobs import Tell
+from mdplay.web.work.on_engine import OnEngine
 from mdplay.web.work.pool import Pool
 from mdplay.web.work.streams import EventStream
 
@@ -28,17 +30,25 @@ PULSE_SECONDS = 0.02
 
 
 class Service:
-    """What the routes work with; ``apart``: a process of its own computes for the games of these specs."""
+    """What the routes work with; ``apart``: a process of its own computes for the games of these specs.
+
+    ``engine``: whoever else is there for tree searches.
+    """
 
     def __init__(
         self,
         catalogue: Catalogue,
         *,
         apart: Sequence[str] | None = None,
+        engine: Engine | None = None,
         reproduction: Path = Path("reproduction"),
     ) -> None:
         self.catalogue = catalogue
-        doer = partial(InThreads, catalogue=catalogue) if apart is None else partial(InProcess, games=apart)
+
+        def doer(tell: Tell) -> Doer:
+            beside = InThreads(tell, catalogue) if apart is None else InProcess(tell, apart)
+            return beside if engine is None else OnEngine(tell, beside, engine, apart or ())
+
         self.pool = Pool(doer)
         self.reproduction = reproduction / "index.html"  # what ``mdplay reproduce`` wrote, if it did
         self.listed: dict[bool, list[dict[str, Any]]] = {}  # the games with pictures, and without

@@ -9,11 +9,12 @@ import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FrameType
 
 import uvicorn
 
+from mdplay.engines import Engine, using
 from mdplay.errors import MdplayError
 from mdplay.stopping import answered
 from mdplay.web.app import make_app
@@ -58,19 +59,28 @@ def serve(
     port: int = PORT,
     token: str | None = None,
     open_browser: bool = False,
+    engine: Engine | str | None = None,
     tell: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.
 
     Only this machine is served, unless ``host`` is another address: then everybody who asks must bring a token,
-    and one is made if none is given.  Port 0 takes a free one.
+    and one is made if none is given.  Port 0 takes a free one.  The workers of an ``engine`` do tree searches.
     """
     if host not in LOOPBACK and not token:
         token = secrets.token_urlsafe(24)
     elif host in LOOPBACK:
         token = token or None
+    with ExitStack() as stack:
+        opened = None if engine is None else stack.enter_context(using(engine))
+        service = Service(Catalogue(games), apart=games, engine=opened)
+        _serve(service, host, port, token, open_browser, tell)
+
+
+def _serve(
+    service: Service, host: str, port: int, token: str | None, open_browser: bool, tell: Callable[[str], None]
+) -> None:
     listener = _listen(host, port)
-    service = Service(Catalogue(games), apart=games)
     app = make_app(service, hosts=_names(host), token=token)
     address = _address(host, listener.getsockname()[1], token)
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -18,11 +18,11 @@ from mdplay.web.refusing import Refused
 from mdplay.web.work.doers import Doer
 from mdplay.web.work.jobs import LAST, PART, Tell
 from mdplay.web.work.streams import Stream
+from mdplay.web.work.worker import STATUS
 
 T = TypeVar("T")
 JOBS = 6  # at once; more would only share the cores
 QUESTIONS = 2
-STATUS = 0  # the number under which a worker tells of itself
 BUSY = Refused(503, "too much at once; come again in a second")
 
 

@@ -36,6 +36,7 @@ GAMES, LABS = "mdplay.web.games.answering:", "mdplay.web.labs.answering:"  # imp
 KINDS = {kind: GAMES + kind for kind in ("values", "search", "agent", "solvers", "prepare")}
 KINDS |= {kind: LABS + kind for kind in ("plan", "bandits", "methods", "learn", "tournament", "reproduce")}
 NICE = 5  # the server, which only passes on, comes first
+STATUS = 0  # the number under which a worker tells of itself
 STATUS_SECONDS = 0.2
 END_SECONDS = 0.5  # that work gets to end when the server is gone
 
@@ -76,6 +77,10 @@ class Worker:
         if sign != PART:
             self._jobs.pop(number, None)
         self._tell(number, sign, body)
+
+    def has(self, number: int) -> bool:
+        """Tell whether a request is under way."""
+        return number in self._jobs
 
     def more(self, number: int) -> None:
         """Tell the next part of a stream."""
@@ -150,7 +155,7 @@ class Worker:
         status = json.dumps(self.status()).encode()
         if status != self._told_status:
             self._told_status = status
-            self._tell(0, ANSWER, status)
+            self._tell(STATUS, ANSWER, status)
 
     def _tell_often(self) -> None:
         while not self._closed.wait(STATUS_SECONDS):
