@@ -144,6 +144,28 @@ def test_a_closing_pool_ends_streams_whatever_their_work_is_at(monkeypatch):
     asyncio.run(run())
 
 
+def test_a_question_that_nobody_can_answer_any_more_is_refused(monkeypatch):
+    monkeypatch.setitem(working.KINDS, "methods", "tests.web.work.test_doers:hesitating")
+    FREE.clear()
+
+    async def run():
+        async with pool(InThreads, catalogue=Catalogue()) as opened:
+            asked = asyncio.ensure_future(opened.ask("methods", {}))
+            await asyncio.sleep(0.05)
+            opened.close()
+            with pytest.raises(Refused) as refused:
+                await asked
+            assert refused.value.code == 503
+        FREE.set()
+
+    asyncio.run(run())
+
+
+def hesitating(worker):
+    FREE.wait()
+    return []
+
+
 # ---------------------------------------------------------------- the process
 def test_a_process_that_is_killed_is_told_of_and_replaced():
     async def run():

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from mdplay.web.refusing import Refused
-from mdplay.web.work.jobs import LAST, REFUSED
+from mdplay.web.work.jobs import ANSWER, LAST, REFUSED
 
 SEND_SECONDS = 20.0  # that a client may take to read a part
 PULSE_SECONDS = 10.0  # without a word, until a comment is sent that shows whether anybody listens
@@ -59,8 +59,11 @@ class Stream:
         return body
 
     async def answer(self) -> Any:
-        """Return the answer to a question; raise Refused if it has none."""
-        return json.loads(await self.first())
+        """Return the answer to a question; raise Refused if it has none, or whoever was to give it is gone."""
+        body = await self.first()
+        if self._parts[0][0] != ANSWER:
+            raise Refused(503, "nobody is there to answer; come again in a second")
+        return json.loads(body)
 
 
 class EventStream(Response):
