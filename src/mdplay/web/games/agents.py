@@ -25,7 +25,7 @@ def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
     found += [_agent(solver)] if solver in NEEDS_A_FILE else []
     found.append({"id": "mcts", "title": "Tree search", "setting": SIMULATIONS})
     if game.has_heuristic and num_players(game) == 2:
-        found.append({"id": "heuristic", "title": "Profile ahead", "setting": DEPTH})
+        found.append({"id": "heuristic", "title": "Look-ahead", "setting": DEPTH})
     brought = [name for name in names_brought(game, "agents") if name not in NEEDS_A_FILE and name != "perfect"]
     return [*found, *map(_agent, brought), {"id": "random", "title": "Random", "setting": None}]
 

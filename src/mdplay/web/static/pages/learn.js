@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { Runner, blank, choice, field, lab, numeric, offerSizes } from "../lib/lab.js";
+import { Runner, blank, choice, field, gameChoice, gameForm, lab, numeric, offerSizes } from "../lib/lab.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
@@ -12,10 +12,7 @@ export async function show(main) {
 class Learn {
   constructor(main, games) {
     this.games = games;
-    this.game = choice(
-      games.map(({ id, title }) => h("option", { value: id }, title)),
-      { onchange: () => this.chosen() },
-    );
+    this.game = gameChoice(games, () => this.chosen());
     this.game.value = games.find(({ chance }) => chance)?.id ?? games[0].id;
     this.params = choice([], { onchange: () => this.offered() });
     this.method = choice([]);
@@ -39,16 +36,10 @@ class Learn {
   }
 
   form() {
-    this.paramsField = field("Size", this.params);
-    return h(
-      "form",
-      { class: "form", onsubmit: this.runner.submit },
-      field("Game", this.game),
-      this.paramsField,
+    return gameForm(
+      this,
       field("Method", this.method),
       h("div", { class: "pair" }, field("Episodes", this.episodes), field("Seed", this.seed)),
-      this.runner.button,
-      this.runner.state,
     );
   }
 
