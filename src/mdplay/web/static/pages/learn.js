@@ -16,7 +16,7 @@ class Learn {
     this.game.value = games.find(({ chance }) => chance)?.id ?? games[0].id;
     this.params = choice([], { onchange: () => this.offered() });
     this.method = choice([]);
-    this.episodes = numeric(2000, 1, 1_000_000);
+    this.episodes = numeric(10_000, 1, 1_000_000);
     this.seed = numeric(0, 0, 2 ** 31);
     this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes" });
     this.lines = h("pre", { class: "report" });
