@@ -12,10 +12,10 @@ package, and passes on what is told.
     games/       the API of games: the catalogue, positions as they are asked for, values in words, agents, records
     labs/        the API beyond games: plan, bandits, learn, tournament, reproduction
     work/        the worker: what it is asked, who it is, its jobs told as streams; the children that compile
+    static/      the page itself: modules, styles, no build
 
 A request goes from a route (``games/routes.py``) through ``service.py`` to the pool (``work/pool.py``) and whoever
 does it (``work/doers.py``), by default the worker's process (``work/worker.py``).  There a function of its kind
-(``games/answering.py``) returns the work, and a job (``work/jobs.py``) tells of it.  What is told comes back the same
-way as a stream (``work/streams.py``).
-    static/      the page itself: modules, styles, no build
+(``games/answering.py``) returns the work, and a job (``work/jobs.py``) tells of it.  What is told comes back the
+same way, as a stream (``work/streams.py``).
 """
