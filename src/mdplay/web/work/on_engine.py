@@ -13,7 +13,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from mdplay.engines import Actors, Engine
-from mdplay.errors import MdplayError
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.doers import DIED, Doer
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
@@ -102,7 +101,7 @@ class OnEngine:
                 [told] = await self._call(actor, "turn", number, "more" in wants, "stop" in wants)
                 for _, sign, body in told:
                     self._tell(number, sign, body)
-        except MdplayError:  # a worker that died too often, or an engine that is gone
+        except Exception:  # a worker that died too often, an engine that is gone: who waits is told
             self._tell(number, LAST, event_bytes("failed", {"message": DIED}))
         del self._wants[number]
         self._free.append(actor)
