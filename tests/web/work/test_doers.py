@@ -183,6 +183,20 @@ def test_a_process_that_is_killed_is_told_of_and_replaced():
     asyncio.run(run())
 
 
+def test_the_process_gives_way_to_the_server():
+    """It is nice, which Linux weighs within a session only; and Ctrl-C of the terminal does not reach it."""
+
+    async def run():
+        async with pool() as opened:
+            await opened.ask("methods", {"game": "tic-tac-toe", "params": ""})
+            child = opened._doer._child.pid
+            assert os.getpriority(os.PRIO_PROCESS, child) == min(19, os.nice(0) + working.NICE)
+            assert os.getsid(child) == os.getsid(0)
+            assert os.getpgid(child) == child
+
+    asyncio.run(run())
+
+
 def test_a_stream_that_is_left_ends_its_work_in_the_process():
     async def run():
         async with pool() as opened:

@@ -87,7 +87,7 @@ class InProcess:
                 stdin=PIPE,
                 stdout=PIPE,
                 limit=READ_BYTES,
-                start_new_session=True,  # Ctrl-C is for us; we end it
+                process_group=0,  # Ctrl-C is for us; we end it.  In our session: Linux weighs processes within one
             )
             self._child = child
             await self._listen(child)
