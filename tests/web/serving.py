@@ -34,9 +34,16 @@ class Served:
         connection.sendall(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         return connection
 
+    def children(self):
+        """Return the processes that the server has started, of which the first is the worker."""
+        listed = Path("/proc").glob("[0-9]*/stat")
+        found = [(int(stat.parent.name), _parent(stat)) for stat in listed]
+        return sorted(pid for pid, parent in found if parent == self.process.pid)
+
     def resident_bytes(self):
-        """Return how much memory the server holds."""
-        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        """Return how much memory the server and its worker hold."""
+        processes = [self.process.pid, *self.children()]
+        pages = sum(int(Path(f"/proc/{pid}/statm").read_text().split()[1]) for pid in processes)
         return pages * os.sysconf("SC_PAGE_SIZE")
 
     def stop(self, number=signal.SIGINT, timeout=60):
@@ -44,6 +51,13 @@ class Served:
         self.process.send_signal(number)
         code = self.process.wait(timeout=timeout)
         return code, self.process.stderr.read()
+
+
+def _parent(stat):
+    try:
+        return int(stat.read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:  # it has ended meanwhile
+        return 0
 
 
 def read_all(connection):

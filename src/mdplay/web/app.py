@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from inspect import signature
 from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
@@ -20,6 +20,7 @@ from mdplay.web.games import records
 from mdplay.web.games import routes as games
 from mdplay.web.labs import reproduction
 from mdplay.web.labs import routes as labs
+from mdplay.web.refusing import Refused
 from mdplay.web.safety import Guard, TooLong
 from mdplay.web.service import Service
 
@@ -45,6 +46,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
         yield
         feeling.cancel()
         service.close()
+        await service.pool.ended()
 
     app = FastAPI(
         title="mdplay",
@@ -61,6 +63,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
     _add_pages(app, service)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(TooLong, _too_long)
+    app.add_exception_handler(Refused, _refused)
     app.add_middleware(Guard, hosts=hosts, token=token, most=2 * service.pool.size)
     return app
 
@@ -80,18 +83,23 @@ def _too_long(_: Request, __: Exception) -> Response:
     return JSONResponse({"detail": "the body is too long"}, 413)
 
 
+def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return JSONResponse({"detail": error.words}, error.code, {"retry-after": "1"} if error.code == 503 else None)
+
+
 # ---------------------------------------------------------------- the page
 def _add_pages(app: FastAPI, service: Service) -> None:
     shipped = dict(static_files())
 
     @app.get("/api/{rest:path}", include_in_schema=False)
     async def nothing(rest: str) -> Response:
-        raise HTTPException(404, "no such address")
+        raise Refused(404, "no such address")
 
     @app.get("/static/{name:path}", include_in_schema=False)
     async def static(name: str, request: Request) -> Response:
         if name not in shipped:
-            raise HTTPException(404, "no such file")
+            raise Refused(404, "no such file")
         return _sent(shipped[name], request)
 
     @app.get("/reproduction/page", include_in_schema=False)
@@ -99,7 +107,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
         try:
             body = await service.pool.quick(service.reproduction.read_bytes)
         except OSError:
-            raise HTTPException(404, "mdplay reproduce has written no page yet") from None
+            raise Refused(404, "mdplay reproduce has written no page yet") from None
         return Response(body, media_type=TYPES[".html"], headers={"content-security-policy": PAGE_CSP})
 
     @app.get("/favicon.ico", include_in_schema=False)
@@ -109,7 +117,7 @@ def _add_pages(app: FastAPI, service: Service) -> None:
     @app.get("/{page}", include_in_schema=False)
     async def page(page: str, request: Request) -> Response:
         if page not in PAGES and page not in service.catalogue:
-            raise HTTPException(404, "no such page")
+            raise Refused(404, "no such page")
         return await static("index.html", request)
 
     @app.get("/", include_in_schema=False)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import socket
 import sys
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from types import FrameType
 
 import uvicorn
 
+from mdplay.engines import Engine, using
 from mdplay.errors import MdplayError
 from mdplay.stopping import answered
 from mdplay.web.app import make_app
@@ -23,6 +25,7 @@ from mdplay.web.service import Service
 HOST, PORT = "127.0.0.1", 8765
 SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
 CONNECTIONS = 512
+AT_ONCE = 8  # connections taken in one turn of the event loop: between two of them everybody else is answered
 PREPARE_SECONDS = 1.0  # after the start: the page that is opened at once comes first
 
 
@@ -32,9 +35,11 @@ class Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, began: Callable[[], None], ended: Callable[[], None]) -> None:
         super().__init__(config)
         self._began, self._ended = began, ended
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
             self._began()
@@ -42,7 +47,8 @@ class Server(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End on Ctrl-C or SIGTERM."""
         answered()
-        self._ended()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended)
         self.should_exit = True
 
 
@@ -53,28 +59,37 @@ def serve(
     port: int = PORT,
     token: str | None = None,
     open_browser: bool = False,
+    engine: Engine | str | None = None,
     tell: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.
 
     Only this machine is served, unless ``host`` is another address: then everybody who asks must bring a token,
-    and one is made if none is given.  Port 0 takes a free one.
+    and one is made if none is given.  Port 0 takes a free one.  The workers of an ``engine`` do tree searches.
     """
     if host not in LOOPBACK and not token:
         token = secrets.token_urlsafe(24)
     elif host in LOOPBACK:
         token = token or None
+    with ExitStack() as stack:
+        opened = None if engine is None else stack.enter_context(using(engine))
+        service = Service(Catalogue(games), apart=games, engine=opened)
+        _serve(service, host, port, token, open_browser, tell)
+
+
+def _serve(
+    service: Service, host: str, port: int, token: str | None, open_browser: bool, tell: Callable[[str], None]
+) -> None:
     listener = _listen(host, port)
-    service = Service(Catalogue(games), apart=True)
     app = make_app(service, hosts=_names(host), token=token)
     address = _address(host, listener.getsockname()[1], token)
     sys.setswitchinterval(SWITCH_SECONDS)
 
     def began() -> None:
+        listener.listen(CONNECTIONS)  # that may wait to be taken; asyncio knows one number for this and AT_ONCE
         tell(address)
-        later = threading.Timer(PREPARE_SECONDS, service.prepare)
-        later.daemon = True
-        later.start()
+        loop = asyncio.get_running_loop()
+        loop.call_later(PREPARE_SECONDS, lambda: loop.create_task(service.prepare()))
         if open_browser:
             threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
@@ -84,6 +99,8 @@ def serve(
         access_log=False,
         server_header=False,
         limit_concurrency=CONNECTIONS,
+        backlog=AT_ONCE,
+        proxy_headers=False,
         timeout_keep_alive=5,
         timeout_graceful_shutdown=1,
         lifespan="on",

@@ -1,8 +1,8 @@
 """The API of games: what it shows is what the package knows.
 
 Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``, ``mdplay.web.games.advisers``,
-``mdplay.web.games.telling``, ``mdplay.web.games.words``, ``mdplay.web.work.workshop``,
-``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
+``mdplay.web.games.answering``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
+``mdplay.web.work.workshop``, ``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
 """
 
 import random

@@ -1,8 +1,8 @@
 """Plans, bandits, trainings and tournaments over the API.
 
-Here are tested besides: ``mdplay.web.labs.planning``, ``mdplay.web.labs.bandits``, ``mdplay.web.labs.training``,
-``mdplay.web.labs.tournaments``, ``mdplay.web.labs.limits``, ``mdplay.web.games.learned`` and
-``mdplay.web.numbers``.
+Here are tested besides: ``mdplay.web.labs.answering``, ``mdplay.web.labs.planning``, ``mdplay.web.labs.bandits``,
+``mdplay.web.labs.training``, ``mdplay.web.labs.tournaments``, ``mdplay.web.labs.limits``,
+``mdplay.web.games.learned`` and ``mdplay.web.numbers``.
 """
 
 import numpy as np

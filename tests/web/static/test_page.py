@@ -189,9 +189,8 @@ def test_the_board_by_keyboard_alone(visit):
     table.press("Enter").until("mdplay.line.at === 3")
     assert table.js("document.activeElement.closest('.stage .move') !== null"), "the board keeps the focus"
     assert second.split(",")[0].split()[1] == table.moves[-1]
-    table.settled()
-    said = table.js("document.querySelector('#say').textContent")
-    assert "exact" in said and "to move" in said
+    table.settled().until("/exact/.test(document.querySelector('#say').textContent)")  # said a moment later
+    assert "to move" in table.js("document.querySelector('#say').textContent")
 
 
 def test_every_move_is_announced_an_agents_too(visit):

@@ -183,7 +183,7 @@ class Breakthrough(Game[State]):
         return "\n".join([*rows, "  " + " ".join(LETTERS[: self.cols]), f"{'XO'[s.player]} to move"])
 
     def svg(self, s: State) -> str:
-        """Draw the pawns; every move is a dot ahead of its pawn, to the side where it leads."""
+        """Draw the pawns; every move is a part of the cell to which it leads."""
         width, height = self.cols * CELL + 8, self.rows * CELL + 8
         shapes = [draw.rect(0, 0, width, height, "panel", 10)]
         for r, row in enumerate(self._rows(s)):
@@ -197,10 +197,15 @@ class Breakthrough(Game[State]):
         return draw.picture(width, height, shapes, self.board(s))
 
     def _svg_move(self, s: State, action: int) -> str:
+        """Draw a move where it leads, in a part of its own: up to three pawns may go to one cell.
+
+        Straight, it is the half that the pawn comes to first; from either side, the farther corner on that side.
+        """
         (x, y), (to_x, to_y) = (self._middle(cell) for cell in (nth(s.mine, action // 3), self.target(s, action)))
-        x, y = x + (to_x - x) / 3, y + 0.42 * (to_y - y)  # in its own column: several pawns may go to one cell
-        third = draw.rect(x - CELL / 6, y - CELL / 5, CELL / 3, 0.4 * CELL, "open", 4)
-        return draw.move(action, self.move_text(s, action), third, at=(x, y, CELL / 6))
+        back_x, back_y = (x - to_x) / 4, (y - to_y) / 4  # a quarter of the way back to where the pawn stands
+        x, y, wide = (to_x + back_x, to_y - back_y, CELL / 2) if back_x else (to_x, to_y + back_y, CELL)
+        part = draw.rect(x - wide / 2, y - CELL / 4, wide, CELL / 2, "open", 4)
+        return draw.move(action, self.move_text(s, action), part, at=(x, y, 0.24 * CELL))
 
     def _middle(self, cell: int) -> tuple[float, float]:
         """Return where the middle of a cell is in the picture."""

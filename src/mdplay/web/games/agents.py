@@ -25,9 +25,15 @@ def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
     found += [_agent(solver)] if solver in NEEDS_A_FILE else []
     found.append({"id": "mcts", "title": "Tree search", "setting": SIMULATIONS})
     if game.has_heuristic and num_players(game) == 2:
-        found.append({"id": "heuristic", "title": "Profile ahead", "setting": DEPTH})
+        found.append({"id": "heuristic", "title": "Look-ahead", "setting": DEPTH})
     brought = [name for name in names_brought(game, "agents") if name not in NEEDS_A_FILE and name != "perfect"]
     return [*found, *map(_agent, brought), {"id": "random", "title": "Random", "setting": None}]
+
+
+def agents_that_learned(listed: list[dict[str, str]], game: str, params: str) -> list[dict[str, Any]]:
+    """Return, of those who learned on the page, the agents that play a game."""
+    found = [one for one in listed if (one["game"], one["params"]) == (game, params)]
+    return [{"id": one["id"], "title": one["title"], "setting": None} for one in found]
 
 
 def _agent(name: str) -> dict[str, Any]:

@@ -198,29 +198,29 @@ def _fields(game: Game[Any]) -> dict[str, Any]:
 
 
 class Catalogue(dict[str, Entry]):
-    """The games on offer by id, those of the command line first."""
+    """The games on offer by id, those of the command line first; ``tried``: a user's were tried before."""
 
-    def __init__(self, specs: Iterable[str] = ()) -> None:
+    def __init__(self, specs: Iterable[str] = (), *, tried: bool = False) -> None:
         super().__init__()
         registered = [*ORDER, *(name for name in names() if name not in ORDER)]
         named = [spec for spec in specs if spec not in registered]
         chosen = [spec for spec in specs if spec in registered]
         for number, spec in enumerate(named, start=1):
-            entry = own_entry(f"own-{number}", spec)
+            entry = own_entry(f"own-{number}", spec, tried)
             self[entry.id] = entry
         for name in [*chosen, *(name for name in registered if name not in chosen)]:
             self[name] = Entry(name, PROFILES.get(name, Profile(name)), name)
 
 
-def own_entry(identifier: str, spec: str) -> Entry:
+def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     """Return a game of the command line: a user's file, or a game with parameters."""
     game = make(spec)
     read = read_spec(spec)
-    if read.file is not None:
+    if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
 
         try_game(game)
-    elif read.name in PROFILES:
+    elif read.file is None and read.name in PROFILES:
         base = PROFILES[read.name]
         return Entry(
             identifier, Profile(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True

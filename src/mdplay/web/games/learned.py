@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from mdplay.learning.learned import Learned
@@ -16,7 +17,8 @@ KEPT = 8
 class LearnedAgents:
     """What was learned on the page, to be played with: the newest few, by ids of our own."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._lock = threading.Lock()
         self._count = 0
         self._learned: OrderedDict[str, tuple[str, str, str, Learned]] = OrderedDict()
@@ -29,12 +31,14 @@ class LearnedAgents:
             self._learned[name] = entry.id, params, title, learned
             while len(self._learned) > KEPT:
                 self._learned.popitem(last=False)
+        self._changed()
         return name
 
-    def agents(self, game: str, params: str) -> list[dict[str, Any]]:
-        """Return the agents that learned a game."""
-        found = [(name, kept) for name, kept in self._learned.items() if kept[:2] == (game, params)]
-        return [{"id": name, "title": kept[2], "setting": None} for name, kept in found]
+    def listed(self) -> list[dict[str, str]]:
+        """Return who learned what."""
+        with self._lock:
+            kept = [(name, *what[:3]) for name, what in self._learned.items()]
+        return [dict(zip(("id", "game", "params", "title"), one, strict=True)) for one in kept]
 
     def act(self, name: str, state: Any, rng: Random) -> int:
         """Let what was learned choose an action."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, HTTPException, Query
+from fastapi import APIRouter, Body, Query
 
 from mdplay.errors import MdplayError
 from mdplay.game import num_players
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.routes import PLAIN, Asked, Seed
+from mdplay.web.refusing import Refused
 from mdplay.web.service import Service, ServiceDep
 
 router = APIRouter(prefix="/api/v1")
@@ -52,11 +53,11 @@ def _read(service: Service, record: dict[str, Any], game: str) -> dict[str, Any]
     try:
         found = Record.from_json(json.dumps(record), service.entry(game).make() if game else None)
     except MdplayError:
-        raise HTTPException(422, "this is no record of a game that is offered here") from None
+        raise Refused(422, "this is no record of a game that is offered here") from None
     name = str(found.document()["game"])
     entry = service.catalogue.get(game or name)
     if entry is None:
-        raise HTTPException(422, "this is no record of a game that is offered here")
+        raise Refused(422, "this is no record of a game that is offered here")
     given = {
         p.name: getattr(found.game, p.name) for p in entry.parameters if getattr(found.game, p.name) != p.default
     }

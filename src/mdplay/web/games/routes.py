@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 
 from mdplay.game import num_players
 from mdplay.pictures import safe_picture
@@ -13,7 +13,6 @@ from mdplay.web.games.asking import Ask, ask, document, drawn
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.words import status as status_of
 from mdplay.web.service import ServiceDep
-from mdplay.web.work.jobs import Job
 
 MAX_SEED = (1 << 53) - 1  # what a script of the page can count
 MAX_SECONDS = 60.0
@@ -28,12 +27,20 @@ Base = Annotated[str, Query(max_length=60, pattern=r"^[-0-9.,e+]*$")]
 Seed = Annotated[int | None, Query(ge=0, le=MAX_SEED)]
 
 
-async def asked_position(
+async def named_position(
     game: str, service: ServiceDep, params: Params = "", start: Start = "", moves: Moves = "", base: Base = ""
-) -> Ask:
+) -> dict[str, str]:
+    """Return the words by which a request names a position; nobody has looked yet whether there is such a one."""
+    return {"game": service.entry(game).id, "params": params, "start": start, "moves": moves, "base": base}
+
+
+Named = Annotated[dict[str, str], Depends(named_position)]
+
+
+async def asked_position(service: ServiceDep, named: Named) -> Ask:
     """Return the position that a request names."""
-    entry = service.entry(game)
-    return await service.quick(lambda: ask(entry, params, start, moves, base))
+    game, *words = named.values()
+    return await service.quick(lambda: ask(service.catalogue[game], *words))
 
 
 Asked = Annotated[Ask, Depends(asked_position)]
@@ -53,14 +60,14 @@ STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
 async def games(service: ServiceDep, pictures: bool = True) -> list[dict[str, Any]]:
     """List the games: titles, parameters, agents, a picture."""
     if pictures not in service.listed:
-        entries = service.catalogue.values()
-        service.listed[pictures] = await service.pool.quick(lambda: [listing(one, pictures) for one in entries])
+        entries = [(entry, await service.solver(entry)) for entry in service.catalogue.values()]
+        service.listed[pictures] = await service.pool.quick(lambda: [listing(*one, pictures) for one in entries])
     return service.listed[pictures]
 
 
-def listing(entry: Entry, pictures: bool = True) -> dict[str, Any]:
+def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
     """Return a game for the gallery, or without its picture, which takes longest."""
-    game, solver = entry.make(), entry.solver
+    game = entry.make()
     return {
         "id": entry.id,
         "title": entry.profile.title,
@@ -122,70 +129,33 @@ async def position(asked: Asked, service: ServiceDep, draw: bool = True, seed: S
 
 @router.get("/games/{game}/values", responses=STREAM, response_class=Response)
 async def values(
-    asked: Asked,
+    position: Named,
     service: ServiceDep,
     opponent: Annotated[str, Query(pattern="^(perfect|uniform)$")] = "perfect",
     brief: bool = False,
 ) -> Response:
     """Stream every move's value as it becomes known, and the verdict."""
-    if opponent != "perfect" and asked.single:
-        raise HTTPException(422, "a game for one has no opponent")
-
-    def work(job: Job) -> None:
-        from mdplay.web.games.telling import tell_values
-
-        tell_values(job, asked, service.advisers, opponent, brief)
-
-    return service.stream(work)
+    return await service.stream("values", position=position, opponent=opponent, brief=brief)
 
 
 @router.get("/games/{game}/search", responses=STREAM, response_class=Response)
 async def search(
-    asked: Asked,
+    position: Named,
     service: ServiceDep,
     seconds: Annotated[float, Query(gt=0, le=MAX_SECONDS)] = 20.0,
     simulations: Annotated[int, Query(ge=1, le=MAX_SIMULATIONS)] = 5_000_000,
 ) -> Response:
     """Stream the statistics of a tree search while it runs."""
-    _somebody_moves(asked)
-
-    def work(job: Job) -> None:
-        from mdplay.web.games.telling import tell_search
-
-        tell_search(job, asked, service.advisers, seconds, simulations)
-
-    return service.stream(work)
+    return await service.stream("search", position=position, seconds=seconds, simulations=simulations)
 
 
 @router.get("/games/{game}/agent", responses=STREAM, response_class=Response)
 async def agent(
-    asked: Asked,
+    position: Named,
     service: ServiceDep,
     agent: Annotated[str, Query(max_length=40, pattern="^[a-z0-9-]+$")] = "mcts",
     setting: Annotated[int, Query(ge=0, le=MOST["mcts"])] = 0,
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream an agent's thoughts, then its move; setting 0 is the agent's own."""
-    _somebody_moves(asked)
-    learned = service.learned(asked.entry.id, asked.params)
-    known = {one["id"]: one for one in [*agents_of(asked.game, asked.entry.solver), *learned]}
-    if agent not in known:
-        raise HTTPException(422, "this agent does not play this game")
-    number = setting or (known[agent]["setting"] or {}).get("default", 0)
-    if number > MOST.get(agent, MOST["mcts"]):
-        raise HTTPException(422, "the setting of this agent is out of range")
-
-    def work(job: Job) -> None:
-        from mdplay.web.games.telling import tell_agent, tell_learned
-
-        if any(one["id"] == agent for one in learned):
-            tell_learned(job, asked, service.advisers, service.learned_agents, agent, seed)
-        else:
-            tell_agent(job, asked, service.advisers, agent, number, seed)
-
-    return service.stream(work)
-
-
-def _somebody_moves(asked: Ask) -> None:
-    if not asked.position.actions:
-        raise HTTPException(422, "nobody is to move there")
+    return await service.stream("agent", position=position, agent=agent, setting=setting, seed=seed)

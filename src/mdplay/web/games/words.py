@@ -134,7 +134,7 @@ def _label(asked: Ask, value: Value, margin: float, kind: str) -> dict[str, Any]
         return {"short": signed(margin), "words": verb + by, "height": margin / (total_points(asked) or 4)}
     if value.expected:
         mean = f"{value.value:+.4f} on average".replace("-", MINUS)
-        return {"short": f"{value.value:+.2f}".replace("-", MINUS), "words": mean, "height": value.value}
+        return {"short": f"{value.value:+.3f}".replace("-", MINUS), "words": mean, "height": value.value}
     side = asked.entry.profile.sides[asked.mover]
     if is_share(asked, value):
         share = f"{share_of(value):.1f}"

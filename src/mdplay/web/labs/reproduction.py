@@ -11,13 +11,14 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Response
+from fastapi import APIRouter, Response
 from fastapi import Path as InPath
 
 from mdplay.errors import LimitError
 from mdplay.folders import cache_folder
 from mdplay.pictures import safe_picture
 from mdplay.web.games.routes import PLAIN, STREAM
+from mdplay.web.refusing import Refused
 from mdplay.web.service import ServiceDep
 from mdplay.web.work.jobs import Job
 
@@ -56,14 +57,14 @@ async def finished(number: Number, service: ServiceDep) -> dict[str, Any]:
     """Return a finished system with its figures."""
     made = await service.quick(lambda: chapter(number))
     if made is None:
-        raise HTTPException(404, "this system was not computed yet")
+        raise Refused(404, "this system was not computed yet")
     return made
 
 
 @router.get("/reproduction/{number}/run", responses=STREAM, response_class=Response)
 async def run(number: Number, service: ServiceDep) -> Response:
     """Stream the making of a system, with small numbers: how many figures there are, then all of them."""
-    return service.stream(lambda job: tell_system(job, number))
+    return await service.stream("reproduce", number=number)
 
 
 def tell_system(job: Job, number: int) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
-from mdplay.game import num_players
-from mdplay.web.games.agents import MOST, agents_of, spec_of
-from mdplay.web.games.catalogue import Entry
+from mdplay.web.games.agents import agents_of
 from mdplay.web.games.routes import DETAIL, MAX_SEED, PLAIN, STREAM, Params
+from mdplay.web.refusing import Refused
 from mdplay.web.service import ServiceDep
-from mdplay.web.work.jobs import Job
 
 POLICIES = (
     "uniform",
@@ -30,7 +28,6 @@ POLICIES = (
 )
 METHODS = ("auto", "vi", "jacobi", "topological", "mpi", "hpi", "ipi", "lp")
 MOST_PULLS = 20_000_000  # of one policy
-MOST_AGENTS = 6
 
 router = APIRouter(prefix="/api/v1")
 PLAN: dict[int | str, dict[str, Any]] = STREAM | {413: {"description": "The file is too long", "content": DETAIL}}
@@ -47,13 +44,8 @@ async def plan(
 ) -> Response:
     """Stream a plan of the MDP file in the body: values, actions, bounds, residuals."""
     body = b"".join([part async for part in request.stream()])
-
-    def work(job: Job) -> None:
-        from mdplay.web.labs.planning import tell_plan
-
-        tell_plan(job, service.advisers.workshop, body, method, tolerance)
-
-    return service.stream(work)
+    text = body.decode("utf-8", "surrogateescape")
+    return await service.stream("plan", text=text, method=method, tolerance=tolerance)
 
 
 # ---------------------------------------------------------------- bandits
@@ -77,28 +69,20 @@ async def bandits(
     """Stream regret curves; gaussian arms without means are drawn anew in every run."""
     chosen = list(dict.fromkeys(name for name in policies.split(",") if name))
     if not chosen or not set(chosen) <= set(POLICIES):
-        raise HTTPException(422, "policies are names of /bandits/policies")
+        raise Refused(422, "policies are names of /bandits/policies")
     if steps * runs > MOST_PULLS:
-        raise HTTPException(422, f"steps times runs may be {MOST_PULLS:,} at most")
-    numbers = _numbers(means)
-
-    def work(job: Job) -> None:
-        from mdplay.bandits.laboratory import Bandit
-        from mdplay.web.labs.bandits import tell_bandits
-
-        bandit = Bandit(kind, numbers, arms)
-        tell_bandits(job, service.advisers.workshop, bandit, chosen, steps, runs, seed)
-
-    return service.stream(work)
+        raise Refused(422, f"steps times runs may be {MOST_PULLS:,} at most")
+    bandit = {"kind": kind, "means": _numbers(means), "arms": arms}
+    return await service.stream("bandits", **bandit, policies=chosen, steps=steps, runs=runs, seed=seed)
 
 
-def _numbers(text: str) -> tuple[float, ...]:
+def _numbers(text: str) -> list[float]:
     try:
-        found = tuple(float(word) for word in text.split(",") if word)
+        found = [float(word) for word in text.split(",") if word]
     except ValueError:
-        raise HTTPException(422, "means are numbers with commas between them") from None
+        raise Refused(422, "means are numbers with commas between them") from None
     if len(found) > 100 or not all(abs(number) < 1e6 for number in found):
-        raise HTTPException(422, "at most 100 means, none beyond a million")
+        raise Refused(422, "at most 100 means, none beyond a million")
     return found
 
 
@@ -110,21 +94,16 @@ GameId = Annotated[str, Query(max_length=40)]
 async def agents(game: str, service: ServiceDep, params: Params = "") -> list[dict[str, Any]]:
     """List who plays a game with these parameters, those who learned it on this page included."""
     entry = service.entry(game)
+    solver = await service.solver(entry)
     made = await service.quick(lambda: entry.make(params))
-    return [*agents_of(made, entry.solver), *service.learned(entry.id, params)]
+    return [*agents_of(made, solver), *service.learned(entry.id, params)]
 
 
 @router.get("/learn/methods", responses=PLAIN)
 async def methods(service: ServiceDep, game: GameId, params: Params = "") -> list[str]:
     """List the ways to learn a game."""
-    entry = service.entry(game)
-
-    def found() -> list[str]:
-        from mdplay.web.labs.training import methods_of
-
-        return methods_of(entry.make(params))
-
-    return await service.quick(found)
+    found: list[str] = await service.ask("methods", game=service.entry(game).id, params=params)
+    return found
 
 
 @router.get("/learn", responses=STREAM, response_class=Response)
@@ -137,17 +116,8 @@ async def learn(
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream the curve of a training, then the id of an agent to play with."""
-    entry = service.entry(game)
-    if method not in await methods(service, game, params):
-        raise HTTPException(422, "this game cannot be learned so; /learn/methods lists how")
-
-    def work(job: Job) -> None:
-        from mdplay.web.labs.training import tell_training
-
-        workshop, kept = service.advisers.workshop, service.learned_agents
-        tell_training(job, workshop, kept, entry, params, method=method, episodes=episodes, seed=seed)
-
-    return service.stream(work)
+    asked = {"game": service.entry(game).id, "params": params}
+    return await service.stream("learn", **asked, method=method, episodes=episodes, seed=seed)
 
 
 # ---------------------------------------------------------------- tournaments
@@ -161,32 +131,5 @@ async def tournament(
     seed: Annotated[int, Query(ge=0, le=MAX_SEED)] = 0,
 ) -> Response:
     """Stream the cross table of a tournament; an agent is an id, with its setting after a colon."""
-    entry = service.entry(game)
-    specs = await service.quick(lambda: _specs(entry, params, agents))
-
-    def work(job: Job) -> None:
-        from mdplay.web.labs.tournaments import tell_tournament
-
-        tell_tournament(job, service.advisers, entry, params, specs, games, seed)
-
-    return service.stream(work)
-
-
-def _specs(entry: Entry, params: str, agents: str) -> list[str]:
-    """Return the specs of agents of the list; nothing else of the text is used."""
-    made = entry.make(params)
-    if num_players(made) != 2:
-        raise HTTPException(422, "a tournament needs a game for two")
-    known = {one["id"]: one["setting"] for one in agents_of(made, entry.solver)}
-    found = []
-    for text in dict.fromkeys(agents.split(",")):
-        name, _, setting = text.partition(":")
-        if name not in known:
-            raise HTTPException(422, "such an agent does not play this game")
-        number = int(setting) if setting.isdigit() and len(setting) < 9 else (known[name] or {}).get("default", 0)
-        if not 0 <= number <= MOST.get(name, MOST["mcts"]):
-            raise HTTPException(422, "the setting of an agent is out of range")
-        found.append(spec_of(name, number))
-    if not 2 <= len(set(found)) == len(found) <= MOST_AGENTS:
-        raise HTTPException(422, f"a tournament is for 2 to {MOST_AGENTS} different agents")
-    return found
+    asked = {"game": service.entry(game).id, "params": params}
+    return await service.stream("tournament", **asked, agents=agents, games=games, seed=seed)

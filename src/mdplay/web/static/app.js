@@ -21,10 +21,9 @@ const PAGES = {
 
 /** Light or dark: from now on, and the next time. */
 function theme() {
-  const root = document.documentElement,
-    dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  root.dataset.theme = dark ? "light" : "dark";
-  remember("theme", root.dataset.theme);
+  const { dataset } = document.documentElement;
+  dataset.theme = dataset.theme === "dark" ? "light" : "dark";
+  remember("theme", dataset.theme);
 }
 
 const logo = () =>

@@ -62,7 +62,7 @@ function room(target, scale) {
 
 function number(text, x, y, r, scale) {
   const size = Math.min(
-    r * [0.9, 0.9, 0.86, 0.7, 0.58, 0.5][Math.min(text.length, 5)],
+    r * [0.9, 0.9, 0.86, 0.7, 0.58, 0.5, 0.44][Math.min(text.length, 6)],
     17 / Math.max(0.5, scale) + 0.25 * r,
   );
   return s("text", { class: "number", x, y: y + 0.35 * size, "font-size": size.toFixed(2) }, text);

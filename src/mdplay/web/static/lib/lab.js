@@ -31,6 +31,27 @@ export function offerSizes(field, presets) {
   field.hidden = presets.length < 2;
 }
 
+/** The choice of a game. */
+export const gameChoice = (games, onchange) =>
+  choice(
+    games.map(({ id, title }) => h("option", { value: id }, title)),
+    { onchange },
+  );
+
+/** The form of a page about a game: which one and how large, what else is asked, and the button. */
+export function gameForm(page, ...fields) {
+  page.paramsField = field("Size", page.params);
+  return h(
+    "form",
+    { class: "form", onsubmit: page.runner.submit },
+    field("Game", page.game),
+    page.paramsField,
+    fields,
+    page.runner.button,
+    page.runner.state,
+  );
+}
+
 /** What stands where results will come. */
 export const blank = (text) => h("p", { class: "blank" }, text);
 

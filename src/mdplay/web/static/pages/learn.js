@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
-import { Runner, blank, choice, field, lab, numeric, offerSizes } from "../lib/lab.js";
+import { Runner, blank, choice, field, gameChoice, gameForm, lab, numeric, offerSizes } from "../lib/lab.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
@@ -12,14 +12,11 @@ export async function show(main) {
 class Learn {
   constructor(main, games) {
     this.games = games;
-    this.game = choice(
-      games.map(({ id, title }) => h("option", { value: id }, title)),
-      { onchange: () => this.chosen() },
-    );
+    this.game = gameChoice(games, () => this.chosen());
     this.game.value = games.find(({ chance }) => chance)?.id ?? games[0].id;
     this.params = choice([], { onchange: () => this.offered() });
     this.method = choice([]);
-    this.episodes = numeric(2000, 1, 1_000_000);
+    this.episodes = numeric(10_000, 1, 1_000_000);
     this.seed = numeric(0, 0, 2 ** 31);
     this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes" });
     this.lines = h("pre", { class: "report" });
@@ -39,16 +36,10 @@ class Learn {
   }
 
   form() {
-    this.paramsField = field("Size", this.params);
-    return h(
-      "form",
-      { class: "form", onsubmit: this.runner.submit },
-      field("Game", this.game),
-      this.paramsField,
+    return gameForm(
+      this,
       field("Method", this.method),
       h("div", { class: "pair" }, field("Episodes", this.episodes), field("Seed", this.seed)),
-      this.runner.button,
-      this.runner.state,
     );
   }
 

@@ -118,7 +118,7 @@ const table = ({ header, rows, prose }, title) =>
           h(
             "tr",
             {},
-            row.map((text) => h("td", { class: isNumber(text) ? "num" : "" }, text)),
+            row.map((text, i) => h("td", { class: isNumber(text) ? "num" : "", "data-label": header[i] }, text)),
           ),
         ),
       ),

@@ -2,7 +2,7 @@
 import { h, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { icon } from "../lib/icons.js";
-import { Runner, blank, choice, field, lab, numeric, offerSizes } from "../lib/lab.js";
+import { Runner, blank, choice, field, gameChoice, gameForm, lab, numeric, offerSizes } from "../lib/lab.js";
 import { grouped } from "../lib/words.js";
 
 export async function show(main) {
@@ -13,10 +13,7 @@ export async function show(main) {
 class Tournament {
   constructor(main, games) {
     Object.assign(this, { games, agents: [] });
-    this.game = choice(
-      games.map(({ id, title }) => h("option", { value: id }, title)),
-      { onchange: () => this.chosen() },
-    );
+    this.game = gameChoice(games, () => this.chosen());
     this.params = choice([]);
     this.list = h("ul", { class: "agents" });
     this.adding = h("div", { class: "adding" });
@@ -41,16 +38,10 @@ class Tournament {
   }
 
   form() {
-    this.paramsField = field("Size", this.params);
-    return h(
-      "form",
-      { class: "form", onsubmit: this.runner.submit },
-      field("Game", this.game),
-      this.paramsField,
+    return gameForm(
+      this,
       h("fieldset", {}, h("legend", {}, "Agents"), this.list, this.adding),
       h("div", { class: "pair" }, field("Games each pair", this.rounds), field("Seed", this.seed)),
-      this.runner.button,
-      this.runner.state,
     );
   }
 

@@ -1,0 +1,28 @@
+"""Questions that cannot be answered: a code and a sentence that repeats nothing of what was asked."""
+
+from __future__ import annotations
+
+from mdplay.errors import IllegalMove, MdplayError, PositionError
+
+IMPOSSIBLE = (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError)  # of rules, on odd texts
+
+
+class Refused(Exception):
+    """What was asked has no answer: the code and the words of the response."""
+
+    def __init__(self, code: int, words: str) -> None:
+        super().__init__(code, words)
+        self.code, self.words = code, words
+
+
+def refusal(error: Exception) -> Refused | None:
+    """Return how a question that raised this is refused; None if the fault is not the question's."""
+    if isinstance(error, Refused):
+        return error
+    if isinstance(error, (PositionError, IllegalMove)):
+        return Refused(422, "these moves, or this position, are not possible in this game")
+    if isinstance(error, MdplayError):
+        return Refused(422, "these parameters make no game")
+    if isinstance(error, IMPOSSIBLE):
+        return Refused(422, "that is not a position")
+    return None
