@@ -54,13 +54,14 @@ from mdplay.solving.hashed_kernel import (
 from mdplay.solving.values import StateValue
 from mdplay.states.keys import Layout, key_of, layout_of, num_words, state_of, widths_of
 from mdplay.states.memory import require
-from mdplay.states.sampling import sample_games, sample_widths
+from mdplay.states.sampling import least_total, sample_games, sample_widths
 from mdplay.stopping import StillRunning, finishing
 
 FIRST_SLOTS, MANY_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 18, 1 << 20, 1 << 8
 SHORT_LIMIT, WHOLE_LIMIT = 2.0**31 - 1.0, 2.0**53 - 1.0  # of whole values beside a distance, and by themselves
 REAL_LIMIT = float(np.finfo(np.float64).max)
 MOST_DEPTH = 1 << 18  # plies of a line, all different: games without end would fill the memory
+MOST_PLAIN = 12_000  # states that plain Python may get through in time
 FOLLOWERS = 16  # room for the followers of each open state, on the average
 
 
@@ -77,6 +78,7 @@ class HashTable:
         self.memory, self.huge = memory, huge
         self._show = show
         self._depth = FIRST_DEPTH
+        self._search: Callable[..., Any] = search_states
         self._unseen: Any = None  # the start of a search of which nobody knows how large it will be
         self._use_layout(layout_of([1] * width(game)))
 
@@ -206,7 +208,7 @@ class HashTable:
         way.hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
         watch = Watch(1, self._show)
         table = Rows(self.rows, self.layout.ravel(), self.whole, self._limit)
-        task = partial(search_states, native(self.game), table, self._count, watch.stop, watch.progress, way)
+        task = partial(self._search, native(self.game), table, self._count, watch.stop, watch.progress, way)
         try:
             with stopped_after(watch, seconds):
                 status, self._count, at = watch.run([task])[0]
@@ -261,6 +263,9 @@ class HashTable:
         if status == FULL and self._slots >= MANY_SLOTS and self._unseen is not None:
             state, self._unseen = self._unseen, None
             self._survey(state)
+        if status == FULL and self._slots == FIRST_SLOTS and self._unseen is not None:
+            large = least_total(self.game, self._unseen) > MOST_PLAIN
+            self._search = search_states.compiled_first if large else search_states
         growth = 4 if self._slots < FEW_SLOTS else 2
         slots = self._slots * (growth if status == FULL else 1)
         self._require(f"a table of more than {self._count:,} states", slots + self._slots)
