@@ -370,7 +370,7 @@ class Kernel(Generic[P, R]):
         made = Arguments(deadline, writes=self._writes)
         values = [made.plain(value, name) for value, name in zip(args, self._parameters, strict=True)]
         if self._share is not None and judged:
-            deadline.judge_by(partial(self._share, *values))  # type: ignore[call-arg]
+            deadline.judge_by(partial(self._share, *values))
         with np.errstate(all="ignore"):
             found = in_words(self.py_func, *values)
         made.publish()

@@ -107,7 +107,7 @@ def _template(function: Any, arity: int, definition: Callable[..., Any]) -> Any:
     """Return what numba asks for the type of a call."""
     made: Any = make_intrinsic_template(function, definition, function.__name__)
 
-    class Template(made):  # type: ignore[misc]
+    class Template(made):
         def generic(self, args: Any, kws: Any) -> Any:
             """Return the signature; None is left to numba."""
             return super().generic(args, kws) if len(args) == arity and not kws else None
