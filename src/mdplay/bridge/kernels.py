@@ -307,6 +307,10 @@ class Kernel(Generic[P, R]):
         self._ready.add(self._names(args))
         return self.compiled(*args, **kwargs)
 
+    def is_ready(self, *args: Any) -> bool:
+        """Tell whether nothing is tried any more with these games, the first arguments of the kernel."""
+        return NO_COMPILER or not self._tries or self._names(args) in self._ready
+
     def entry_point(self, *examples: Any) -> Callable[P, R]:
         """Return the code for arguments like the examples."""
         from mdplay.bridge.compiling.compiler import entry_point

@@ -84,11 +84,10 @@ def sample(
 
 @dataclass(frozen=True)
 class Sample:
-    """What random games show: the bits of each field, and lower bounds of the states, at a ply and in all."""
+    """What random games show: the bits of each field and a lower bound of the number of states."""
 
     widths: tuple[int, ...]
     least_states: float
-    least_total: float
 
 
 def sample_widths(game: Game[Any], state: Any, *, seed: int = 0) -> tuple[int, ...]:
@@ -112,13 +111,6 @@ def sample_games(game: Game[Any], state: Any, *, by_symmetry: bool, seed: int = 
             break
         sampled, _ = _sampled(game, state, by_symmetry, min(games, MANY_PLIES // longest), stride, seed)
     return sampled
-
-
-def least_total(game: Game[Any], state: Any, *, seed: int = 0) -> float:
-    """Return how many states there are at least, symmetric ones counted once, by some random games."""
-    _, longest = _first_look(game, state, seed)
-    sampled, _ = _sampled(game, state, False, FEW_GAMES, -(-longest // COLUMNS), seed)
-    return sampled.least_total / game.symmetries()
 
 
 def most_seen(game: Game[Any], state: Any, *, games: int = 20, seed: int = 0) -> float:
@@ -146,8 +138,7 @@ def _sampled(
     arguments = (native(game), words(state), word(seed), by_symmetry, stride, watch.stop, hashes, fields)
     longest = watch.run([partial(sample, *arguments)])[0]
     widths = tuple(max(1, int(field).bit_length()) for field in fields)
-    least = [_least_states(column[column != 0]) for column in hashes.T]
-    return Sample(widths, max(least), sum(least)), int(longest)
+    return Sample(widths, max(_least_states(column[column != 0]) for column in hashes.T)), int(longest)
 
 
 def _least_states(drawn: NDArray[np.int64]) -> float:
