@@ -61,10 +61,6 @@ class PartLibrary(JITCodeLibrary):
         self._ensure_finalized()
         return 0
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        """Leave the code as it is: what a kernel calls is optimised in the kernel."""
-        ll_module.data_layout = self._codegen._data_layout
-
     def _get_module_for_linking(self) -> Any:
         """Return the part with all that it calls, for a library of numba's own."""
         if self._whole is None:
