@@ -39,6 +39,7 @@ ROWS = {
     "first compiled: playouts, 100,000": f"mdplay.playouts({SMALL}, games=100_000).mean",
     "first compiled: solve, 118,000 states": "mdplay.solve(kalah.Kalah(4, 2)).value()",
     "first compiled: search, 50,000": "mdplay.mcts(kalah.Kalah(4, 3), simulations=50_000).move",
+    "first compiled: search, 10,000": "mdplay.search(kalah.Kalah(4, 3)).move",
     "loaded: playouts, 50,000": f"mdplay.playouts({SMALL}, games=50_000).mean",
     "loaded: search, 50,000": "mdplay.mcts(kalah.Kalah(4, 3), simulations=50_000).move",
     "23 boards solved": f"[mdplay.solve(kalah.Kalah(*board)).value() for board in {BOARDS}]",

@@ -98,7 +98,7 @@ def test_a_trial_that_ends_in_time_gives_what_the_compiled_kernel_gives(run):
 def test_a_trial_copies_the_arrays_of_a_named_tuple_too(monkeypatch):
     monkeypatch.setattr(kernels, "PLAIN_SECONDS", 1000.0)
     given = Sums(np.zeros(1), 3)
-    made = kernels.Arguments(1.0, writes=True)
+    made = kernels.Arguments(kernels.Deadline(1000.0), writes=True)
     copy = made.plain(given)
     assert type(copy) is Sums and copy.out is not given.out
     copy.out[0] = 5.0
@@ -124,6 +124,49 @@ def test_the_seconds_are_those_of_all_trials(run):
     assert run(spent, start=500)[2], "nothing is left for a second one"
 
 
+@pytest.mark.parametrize(
+    "done, ends", [(0.01, "at the first look"), (0.3, "after twice the time"), (0.0, "at the first look")]
+)
+def test_a_trial_is_judged_by_the_share_of_its_work_that_is_done(monkeypatch, done, ends):
+    """The first look comes after a fifth of a second; whoever has done 0.3 by then ends within a second."""
+    now = [10.0]
+    monkeypatch.setattr(kernels.time, "process_time", lambda: now[0])
+    share = [0.5]
+    deadline = kernels.Deadline(1.0)
+    deadline.judge_by(lambda: share[0])
+    deadline.check()
+    now[0], share[0] = 10.21, 0.5 + 0.5 * done
+    if ends == "at the first look":
+        with pytest.raises(kernels.Enough):
+            deadline.check()
+        return
+    for now[0] in (10.21, 11.99):
+        deadline.check()
+    now[0] = 12.01
+    with pytest.raises(kernels.Enough):
+        deadline.check()
+
+
+@kernel(plain_first=True, share=lambda game, total, stop, out: out[0] / total)
+def count_up(game, total, stop, out):
+    """Count to a total."""
+    s = game.initial()
+    while out[0] < total and game.legal(s):
+        out[0] += 1
+    return out[0]
+
+
+def test_work_that_would_take_too_long_is_compiled_at_once(monkeypatch):
+    monkeypatch.setattr(kernels, "is_kept", lambda *_: False)
+    monkeypatch.setattr(kernels, "PLAIN_SECONDS", 1.0)
+    for total, compiled in ((100, 0), (50_000_000, 1)):
+        out, began = np.zeros(1), time.process_time()
+        assert count_up(Countdown(77), total, np.zeros(1, np.uint8), out) == total
+        assert len(count_up.dispatcher.overloads) == compiled
+        lost = count_up._trials[next(iter(count_up._trials))].spent
+        assert lost < 0.5, time.process_time() - began
+
+
 def test_a_rule_that_breaks_its_promise_in_a_trial_is_told_and_nothing_is_written(run, monkeypatch):
     monkeypatch.setattr(kernels, "PLAIN_SECONDS", 1000.0)
     game, out = Countdown(9, trap=4), np.zeros(2)
@@ -144,7 +187,7 @@ def test_a_trial_hears_of_a_stop(run, monkeypatch):
 def test_of_a_large_table_a_trial_copies_what_it_touches():
     entry = np.dtype((np.record, [("key", np.int64), ("best", np.float64), ("depth", np.int16)]))
     table = np.zeros(1 << 18, entry)
-    made = kernels.Arguments(time.process_time() + 1000, writes=True)
+    made = kernels.Arguments(kernels.Deadline(1000.0), writes=True)
     copy = made.plain(table)
     assert made.plain(table) is copy and len(copy) == len(table)
     copy[5].best = -0.0
@@ -167,7 +210,7 @@ class Told(NamedTuple):
 
 def test_a_stop_within_a_named_tuple_is_shared_as_it_is():
     told = Told(np.zeros(1, np.uint8), np.zeros(1))
-    copy = kernels.Arguments(time.process_time() + 1000, writes=True).plain(told)
+    copy = kernels.Arguments(kernels.Deadline(1000.0), writes=True).plain(told)
     told.stop[0] = told.seen[0] = 1
     assert (copy.stop[0], copy.seen[0]) == (1, 0)
     assert kernels._arrays((told,), ("told",)) == [told.seen]

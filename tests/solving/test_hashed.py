@@ -12,6 +12,7 @@ import pytest
 
 from mdplay import Game
 from mdplay.bits import U64
+from mdplay.bridge import kernels
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
 from mdplay.solving import hashed, policies, solvers
@@ -266,3 +267,49 @@ def test_forced_moves_without_end_are_told():
 def test_a_look_without_moves_is_told(unheld):
     with pytest.raises(GameError, match="player, bounds or key"):
         Prover(Empty()).score(State(0, 0))
+
+
+class Counters(NamedTuple):
+    a: int
+    b: int
+    player: int
+
+
+@dataclass(frozen=True)
+class TwoCounters(Game[Counters]):
+    """Add one to either of two counters, up to ``most``: (most + 1) ** 2 states."""
+
+    most: int = 9
+
+    def initial(self) -> Counters:
+        return Counters(0, 0, 0)
+
+    def legal(self, s: Counters) -> int:
+        return (s.a < self.most) | (s.b < self.most) << 1
+
+    def step(self, s: Counters, action: int) -> Counters:
+        return Counters(s.a + 1 - action, s.b + action, 1 - s.player)
+
+    def result(self, s: Counters) -> int:
+        return 1 - 2 * s.player
+
+
+@pytest.mark.parametrize("most, large", [(69, False), (300, True)])
+def test_a_trial_that_cannot_get_through_ends_when_the_table_is_full(monkeypatch, needs_compiler, most, large):
+    monkeypatch.setattr(kernels, "is_kept", lambda *_: False)
+    monkeypatch.setattr(kernels, "PLAIN_SECONDS", 1000.0)
+    begun = []
+
+    def compiled_first(kernel, *given):
+        begun.append(len(given[1].rows))
+        raise LimitError("compiled")
+
+    monkeypatch.setattr(kernels.Kernel, "compiled_first", compiled_first)
+    table = hashed.HashTable(TwoCounters(most))
+    if large:
+        with pytest.raises(LimitError, match="compiled"):
+            table.close(Counters(0, 0, 0))
+        assert begun == [2 * hashed.MANY_SLOTS]
+    else:
+        table.close(Counters(0, 0, 0))
+        assert len(table) == (most + 1) ** 2 and not begun

@@ -24,7 +24,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any, ClassVar, Generic, ParamSpec, TypeVar, cast, overload
 
@@ -47,17 +47,54 @@ MOST_BYTES = 1 << 25  # of arrays that a trial copies
 FEW_BYTES = 1 << 22  # of arrays of a kernel that nothing ends early
 STOP = "stop"
 TICKS = 64  # calls of rules between two looks at the clock
+FIRST_LOOK, LONGER = 0.2, 2.0  # of the seconds of a trial: when its work is judged, and what it then may take
 
 
 class Enough(BaseException):
     """A trial has spent its seconds, or needs what only the compiled kernel has."""
 
 
+class Deadline:
+    """When a trial ends, in processor seconds of the process.
+
+    Where the kernel tells the share of its work that is done, a first look decides: what would take too long ends
+    at once, and what has not far to go may take twice the time.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.began = time.process_time()
+        self._seconds = seconds
+        self._end = self.began + seconds
+        self._share: Callable[[], float] | None = None
+        self._before = 0.0
+
+    def judge_by(self, share: Callable[[], float]) -> None:
+        """Let the share of the work that is done decide."""
+        self._share, self._before = share, share()
+        self._end = min(self._end, self.began + FIRST_LOOK * self._seconds)
+
+    def check(self) -> None:
+        """Raise Enough when the time is over."""
+        if time.process_time() <= self._end:
+            return
+        share, self._share = self._share, None
+        most = LONGER * self._seconds
+        if share is None or self._whole(share()) > most:
+            raise Enough
+        self._end = self.began + most
+
+    def _whole(self, share: float) -> float:
+        """Return the seconds that all of the work would take."""
+        done = share - self._before
+        spent = time.process_time() - self.began
+        return spent * (1.0 - self._before) / done if done > 0 else np.inf
+
+
 class Clock:
     """Ends a trial: calls of rules and looks at ``stop`` make it tick."""
 
-    def __init__(self, end: float = 0.0) -> None:
-        self.end = end  # in processor seconds of the process
+    def __init__(self, deadline: Deadline | None = None) -> None:
+        self.deadline = deadline
         self._left = TICKS
 
     def tick(self) -> None:
@@ -65,8 +102,8 @@ class Clock:
         self._left -= 1
         if self._left <= 0:
             self._left = TICKS
-            if time.process_time() > self.end:
-                raise Enough
+            if self.deadline is not None:
+                self.deadline.check()
 
 
 class Stop:
@@ -86,14 +123,14 @@ class Stop:
 _DOUBLES: dict[str, tuple[Compiled, Clock]] = {}  # by identity: their tables are made once
 
 
-def double_of(instance: Compiled, end: float) -> Compiled:
+def double_of(instance: Compiled, deadline: Deadline) -> Compiled:
     """Return the double that checks what its rules return, and ends a trial when its time is over."""
     name = identity(instance)
     if name not in _DOUBLES:
         clock = Clock()
         _DOUBLES[name] = checked(instance, clock.tick), clock
     double, clock = _DOUBLES[name]
-    clock.end = end
+    clock.deadline = deadline
     return double
 
 
@@ -132,19 +169,19 @@ class Touched:
 class Arguments:
     """The arguments of a kernel as a trial has them: copies of arrays, doubles of games, words as ints."""
 
-    def __init__(self, end: float, *, writes: bool) -> None:
-        self._end, self._writes = end, writes
+    def __init__(self, deadline: Deadline, *, writes: bool) -> None:
+        self._deadline, self._writes = deadline, writes
         self._made: dict[int, tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = {}
         self._touched: dict[int, Touched] = {}
 
     def plain(self, value: Any, name: str = "") -> Any:
         """Return what stands for an argument, or for the field of one."""
         if name == STOP:
-            return Stop(value, Clock(self._end))
+            return Stop(value, Clock(self._deadline))
         if isinstance(value, np.ndarray):
             return self._copied(value) if self._writes and value.flags.writeable else value
         if isinstance(value, Compiled):
-            return double_of(value, self._end)
+            return double_of(value, self._deadline)
         if isinstance(value, tuple):
             return _tuple_like(value, map(self.plain, value, _field_names(value)))
         return value.item() if isinstance(value, np.generic) else value
@@ -231,11 +268,13 @@ class Trial:
 class Kernel(Generic[P, R]):
     """A compiled entry point, called like the function that it was made of."""
 
-    def __init__(self, function: Callable[P, R], *, plain_first: bool, writes: bool) -> None:
+    def __init__(
+        self, function: Callable[P, R], *, plain_first: bool, writes: bool, share: Callable[P, float] | None
+    ) -> None:
         update_wrapper(self, function)
         self.py_func = cast(FunctionType, function)
         self._parameters = self.py_func.__code__.co_varnames[: self.py_func.__code__.co_argcount]
-        self._writes = writes
+        self._writes, self._share = writes, share
         self._tries = plain_first and not NO_COMPILER
         self._places: tuple[int, ...] | None = None  # of games and selectors among the arguments
         self._trials: dict[Names, Trial] = {}
@@ -267,6 +306,10 @@ class Kernel(Generic[P, R]):
             return self(*args, **kwargs)
         self._ready.add(self._names(args))
         return self.compiled(*args, **kwargs)
+
+    def is_ready(self, *args: Any) -> bool:
+        """Tell whether nothing is tried any more with these games, the first arguments of the kernel."""
+        return NO_COMPILER or not self._tries or self._names(args) in self._ready
 
     def entry_point(self, *examples: Any) -> Callable[P, R]:
         """Return the code for arguments like the examples."""
@@ -306,15 +349,15 @@ class Kernel(Generic[P, R]):
         if seconds <= 0 or not self._can_copy(args):
             self._ready.add(names)
             return Enough
-        began, now = time.process_time(), time.perf_counter()
+        deadline, now = Deadline(seconds), time.perf_counter()
         try:
-            return self._plain(args, began + seconds)
+            return self._plain(args, deadline, judged=not trial.kept)
         except Enough:
             self._ready.add(names)
             LOST.add(now, time.perf_counter())
             return Enough
         finally:
-            trial.spend(time.process_time() - began)
+            trial.spend(time.process_time() - deadline.began)
 
     def _begin(self, names: Names) -> Trial:
         kept = PLAIN_SECONDS > 0 and is_kept(self.py_func, names)
@@ -326,10 +369,12 @@ class Kernel(Generic[P, R]):
         ends_early = self._places or STOP in self._parameters
         return _can_be_copied(_arrays(args, self._parameters), MOST_BYTES if ends_early else FEW_BYTES)
 
-    def _plain(self, args: tuple[Any, ...], end: float) -> Any:
+    def _plain(self, args: tuple[Any, ...], deadline: Deadline, *, judged: bool) -> Any:
         """Run the plain function; what it changes is written when it is done."""
-        made = Arguments(end, writes=self._writes)
+        made = Arguments(deadline, writes=self._writes)
         values = [made.plain(value, name) for value, name in zip(args, self._parameters, strict=True)]
+        if self._share is not None and judged:
+            deadline.judge_by(partial(self._share, *values))
         with np.errstate(all="ignore"):
             found = in_words(self.py_func, *values)
         made.publish()
@@ -346,16 +391,24 @@ def _own(value: Any) -> Any:
 @overload
 def kernel(function: Callable[P, R]) -> Kernel[P, R]: ...
 @overload
-def kernel(*, plain_first: bool, writes: bool = True) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
-def kernel(function: Any = None, *, plain_first: bool = False, writes: bool = True) -> Any:
+def kernel(
+    *, plain_first: bool, writes: bool = True, share: Callable[..., float] | None = None
+) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
+def kernel(
+    function: Any = None,
+    *,
+    plain_first: bool = False,
+    writes: bool = True,
+    share: Callable[..., float] | None = None,
+) -> Any:
     """Make a function a compiled entry point: without the GIL, cached on disk for each type of arguments.
 
     ``plain_first``: small questions are answered in plain Python, see above.  ``writes=False``: it changes none
-    of its arrays.
+    of its arrays.  ``share`` of its arguments: how much of the work is done, 0 to 1.
     """
     if function is None:
-        return lambda given: Kernel(given, plain_first=plain_first, writes=writes)
-    return Kernel(function, plain_first=plain_first, writes=writes)
+        return lambda given: Kernel(given, plain_first=plain_first, writes=writes, share=share)
+    return Kernel(function, plain_first=plain_first, writes=writes, share=share)
 
 
 def part(function: Callable[P, R]) -> Callable[P, R]:

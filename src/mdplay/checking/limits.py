@@ -49,9 +49,9 @@ def lengths(game: Game[Any]) -> Lengths:
     return Lengths(sum(seen) / len(seen), repeats)
 
 
-def random_game(game: Game[Any], rng: Random, most: int = CUT + 1) -> list[Any]:
-    """Return the states of a random game, at most so many of them."""
-    states = [game.initial()]
+def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = None) -> list[Any]:
+    """Return the states of a random game from a state (default: the start), at most so many of them."""
+    states = [game.initial() if start is None else start]
     while len(states) < most:
         s = states[-1]
         if nonempty(game.outcomes(s)):

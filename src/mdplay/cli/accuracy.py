@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from mdplay.cli.common import Count, game_argument, json_option, print_json, progress, seed_option
-from mdplay.errors import UnknownName
 from mdplay.game import Game
-from mdplay.notation import parse_position
 
 
 @click.command()
@@ -35,19 +33,11 @@ def command(
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
       mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
-    from mdplay.playing.accuracy import Oracle, ProofOracle, measure_accuracy, sample_states
-    from mdplay.playing.agents import make_agent
+    from mdplay.playing.accuracy import measure_accuracy
 
-    player = make_agent(game, agent)
-    knower = ProofOracle(game) if oracle == "proof" else make_agent(game, oracle)
-    if not isinstance(knower, Oracle):
-        raise UnknownName(f"agent {oracle} does not know what moves are worth; choose one that does, as perfect")
-    if positions is None:
-        states = sample_states(game, count, seed=seed)
-    else:
-        states = [parse_position(game, line.split()[0]) for line in positions if line.strip()]
+    texts = None if positions is None else [line.split()[0] for line in positions if line.strip()]
     with progress("asking"):
-        found = measure_accuracy(game, player, knower, states, seed=seed)
+        found = measure_accuracy(game, agent, oracle, texts, count=count, seed=seed)
     if as_json:
         print_json({"agent": agent, **found.document()})
         return

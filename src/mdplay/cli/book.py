@@ -49,13 +49,11 @@ def command(
     Example:
       mdplay book connect-four --plies 4
     """
-    from mdplay.solving.proof.book import load_book, make_book, positions, user_path
-    from mdplay.solving.proof.prover import MEMORY
+    from mdplay.solving.proof.book import make_book, positions, user_path
 
-    path = user_path(game, plies) if out is None else out
-    total = len(load_book(path, game).rows) if path.exists() else len(positions(game, plies))
-    limit = MEMORY if memory is None else int(memory * GIGABYTE)
-    with progress("positions", total) as show:
+    path = out or user_path(game, plies)
+    limit = None if memory is None else int(memory * GIGABYTE)
+    with progress("positions", len(positions(game, plies))) as show:
         book = make_book(game, plies, path, memory=limit, threads=threads, engine=engine, show=show)
     facts = {"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": path.stat().st_size}
     if as_json:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import click
 
 from mdplay.cli.common import THREADS, Number, engine_option, game_argument, json_option, print_json, progress
-from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
-from mdplay.registry import bringers, brought
 
 
 @click.command()
@@ -43,19 +40,14 @@ def command(
       mdplay prove qubic --out book.txt
       mdplay verify qubic book.txt
     """
-    prove = proof_of(game, "prove")
-    checkpoint = out.with_name(out.name + (".answers" if engine else ".checkpoint"))
-    _check_folder(out)
-    if fresh:
-        _remove(checkpoint)
-    elif checkpoint.exists() and not as_json:
+    from mdplay.solving.proof.strategies import checkpoint_of, prove_strategy
+
+    checkpoint = checkpoint_of(out, engine)
+    if checkpoint.exists() and not fresh and not as_json:
         click.echo(f"going on from {checkpoint}")
+    how: dict[str, Any] = {"fresh": fresh, "engine": engine, "threads": threads, "save_seconds": save_every}
     with progress("proving") as show:
-        report = None if as_json else _reporter()
-        how = {"engine": engine, "threads": threads, "save_seconds": save_every, "pause": report, "show": show}
-        proof = prove(checkpoint, **how)
-    if proof.book is not None:
-        proof.save(out)
+        proof = prove_strategy(game, out, **how, pause=None if as_json else _reporter(), show=show)
     if as_json:
         print_json(proof.document())
     else:
@@ -66,28 +58,6 @@ def command(
         click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({statistics})")
     if proof.book is None:
         raise SystemExit(1)
-
-
-def _remove(checkpoint: Path) -> None:
-    if checkpoint.is_dir():
-        rmtree(checkpoint)
-    else:
-        checkpoint.unlink(missing_ok=True)
-
-
-def proof_of(game: Game[Any], what: str) -> Any:
-    """Return how a game is proved or its book is checked; raise UnknownName if it brings no proof."""
-    try:
-        return brought(game, "proofs")[what]
-    except KeyError:
-        known = ", ".join(bringers("proofs"))
-        raise UnknownName(f"{type(game).__name__} brings no proof of its result; choose {known}") from None
-
-
-def _check_folder(out: Path) -> None:
-    """Refuse a place that cannot be written before the work, not after it."""
-    if not out.absolute().parent.is_dir():
-        raise FormatError(f"cannot write {out}: there is no folder {out.absolute().parent}")
 
 
 def _reporter() -> Callable[[int, int], None]:

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from mdplay.cli.common import game_argument, json_option, print_json, progress
-from mdplay.cli.prove import proof_of
 from mdplay.game import Game
 
 
@@ -26,9 +25,10 @@ def command(game: Game[Any], book: Path, as_json: bool) -> None:
     Example:
       mdplay verify qubic book.txt
     """
-    verify = proof_of(game, "verify")
+    from mdplay.solving.proof.strategies import verify_strategy
+
     with progress("checking") as show:
-        verdict = verify(book, show=show)
+        verdict = verify_strategy(game, book, show=show)
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:

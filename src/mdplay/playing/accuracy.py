@@ -7,7 +7,7 @@ of an *oracle*: any agent with ``values(state) -> {action: value}`` for the play
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -15,8 +15,10 @@ from mdplay.bits import nonempty, popcount
 from mdplay.checking.broken import ENDLESS, check_kept
 from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
-from mdplay.errors import LimitError
+from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
+from mdplay.playing.agents import make_agent
+from mdplay.position import as_state
 from mdplay.rng import Random
 
 TOLERANCE = 1e-9
@@ -82,15 +84,36 @@ def keeps_value(values: dict[int, float], action: int) -> bool:
 
 
 def measure_accuracy(
-    game: Game[Any], agent: Player, oracle: Oracle, states: Sequence[Any], *, seed: int = 0
+    game: Game[Any],
+    agent: Player | str,
+    oracle: Oracle | str = "perfect",
+    states: Iterable[Any] | None = None,
+    *,
+    count: int = 200,
+    seed: int = 0,
 ) -> Accuracy:
-    """Ask the agent for a move in every state and compare with what the oracle knows."""
+    """Ask the agent for a move in every state and compare with what the oracle knows.
+
+    Both may be named; the oracle ``proof`` proves each position.  By default the states are ``count`` of those
+    that random games meet.
+    """
+    player = make_agent(game, agent) if isinstance(agent, str) else agent
+    knower = named_oracle(game, oracle) if isinstance(oracle, str) else oracle
+    asked = sample_states(game, count, seed=seed) if states is None else [as_state(game, s) for s in states]
     lost = [
         game.text(s)
-        for number, s in enumerate(states)
-        if not keeps_value(oracle.values(s), agent.act(s, Random(seed, number)))
+        for number, s in enumerate(asked)
+        if not keeps_value(knower.values(s), player.act(s, Random(seed, number)))
     ]
-    return Accuracy(len(states), len(states) - len(lost), tuple(lost))
+    return Accuracy(len(asked), len(asked) - len(lost), tuple(lost))
+
+
+def named_oracle(game: Game[Any], name: str) -> Oracle:
+    """Return ``proof``, or an agent that knows what moves are worth; raise UnknownName if it does not."""
+    found = ProofOracle(game) if name == "proof" else make_agent(game, name)
+    if not isinstance(found, Oracle):
+        raise UnknownName(f"agent {name} does not know what moves are worth; choose one that does, as perfect")
+    return found
 
 
 def sample_states(game: Game[Any], count: int, *, seed: int = 0) -> list[Any]:

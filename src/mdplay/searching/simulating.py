@@ -53,8 +53,15 @@ from mdplay.searching.tree import (
 )
 
 
+def share_done(
+    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
+) -> float:
+    """Return the share of the simulations that is done."""
+    return float(tree.tally[0].done / settings.simulations) if settings.simulations else 1.0
+
+
 # ---------------------------------------------------------------- the standard form
-@kernel(plain_first=True)
+@kernel(plain_first=True, share=share_done)
 def simulate(
     game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:
@@ -94,7 +101,7 @@ def value_leaf(
         if tree.nodes[node].kids:
             depth += 1
             s = enter(game, tree, depth, s, int(tree.nodes[node].first))
-    if names_the_move(bounds):
+    if game.has_bounds and names_the_move(bounds):
         value, exact = float(bounds.low) - tree.path[depth].gain, True
     elif is_repeated(game, tree, root, s, depth):
         value, exact = float(game.endless), False
@@ -126,9 +133,10 @@ def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, 
 @part
 def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
     """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
-    bounds = bounds_of(game, s, knowledge)
-    if is_settled(bounds):
-        return float(bounds.low), True
+    if game.has_bounds:
+        bounds = bounds_of(game, s, knowledge)
+        if is_settled(bounds):
+            return float(bounds.low), True
     result, moves, _ = sampled(game, tally, s, x, stop)
     if moves >= 0 and not abs(result) <= LARGEST:
         tally[0].broken = NUMBERS
@@ -229,7 +237,7 @@ def learn_at(selector: Selector, nodes: Records, parent: int, k: int, reward: fl
 
 
 # ---------------------------------------------------------------- expansion=all
-@kernel(plain_first=True)
+@kernel(plain_first=True, share=share_done)
 def simulate_all(
     game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
 ) -> None:

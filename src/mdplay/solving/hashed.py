@@ -26,10 +26,12 @@ from numpy.typing import NDArray
 
 from mdplay.bits import WORD, elements, nonempty
 from mdplay.bridge import native, unpack, width
+from mdplay.checking.limits import random_game
 from mdplay.checking.promises import blame_position
 from mdplay.contract import method_hints
 from mdplay.errors import CycleError, GameError, HugeError, LimitError
 from mdplay.game import Game
+from mdplay.rng import Random
 from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.hashed_kernel import (
     BROKEN,
@@ -53,7 +55,7 @@ from mdplay.solving.hashed_kernel import (
 )
 from mdplay.solving.values import StateValue
 from mdplay.states.keys import Layout, key_of, layout_of, num_words, state_of, widths_of
-from mdplay.states.memory import require
+from mdplay.states.memory import budget, require
 from mdplay.states.sampling import sample_games, sample_widths
 from mdplay.stopping import StillRunning, finishing
 
@@ -61,6 +63,8 @@ FIRST_SLOTS, MANY_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 18, 1 << 20, 1 <
 SHORT_LIMIT, WHOLE_LIMIT = 2.0**31 - 1.0, 2.0**53 - 1.0  # of whole values beside a distance, and by themselves
 REAL_LIMIT = float(np.finfo(np.float64).max)
 MOST_DEPTH = 1 << 18  # plies of a line, all different: games without end would fill the memory
+MOST_PLAIN = 12_000  # states that plain Python may get through in time
+GAMES = 16  # random games that tell how many there are
 FOLLOWERS = 16  # room for the followers of each open state, on the average
 
 
@@ -77,6 +81,7 @@ class HashTable:
         self.memory, self.huge = memory, huge
         self._show = show
         self._depth = FIRST_DEPTH
+        self._search: Callable[..., Any] = search_states
         self._unseen: Any = None  # the start of a search of which nobody knows how large it will be
         self._use_layout(layout_of([1] * width(game)))
 
@@ -152,9 +157,9 @@ class HashTable:
         _, closed, value, distance = look_up(self.rows, key, self.whole)
         return closed, value, distance
 
-    def _use_layout(self, layout: Layout) -> None:
+    def _use_layout(self, layout: Layout, slots: int = FIRST_SLOTS) -> None:
         self.layout, self.num_words = layout, num_words(layout)
-        self.rows = np.zeros(FIRST_SLOTS * (self.num_words + 1), np.int64)
+        self.rows = np.zeros(slots * (self.num_words + 1), np.int64)
         self._count = 0
 
     @property
@@ -181,11 +186,21 @@ class HashTable:
             raise HugeError(f"a table of more than {sampled.least_states:.1g} states is huge; try method=proof")
         self._widen(sampled.widths)
 
+    def _is_large(self) -> bool:
+        """Tell whether a trial would not get through: so little of what random games meet is closed already."""
+        room = MANY_SLOTS * 8 * (self.num_words + 1) <= budget(self.memory)
+        if not room or self._unseen is None or search_states.is_ready(native(self.game)):
+            return False
+        games = (random_game(self.game, Random(0, number), start=self._unseen) for number in range(GAMES))
+        met = [s for s in set().union(*games) if not nonempty(self.game.outcomes(s))]
+        closed = sum(self._find(s)[0] for s in met)
+        return closed * MOST_PLAIN < self._count * len(met)
+
     def _widen(self, widths: Sequence[int]) -> None:
         """Begin anew if a field needs more bits than it has."""
         wider = [max(pair) for pair in zip(widths_of(self.layout), widths, strict=True)]
         if wider != widths_of(self.layout):
-            self._use_layout(layout_of(wider))
+            self._use_layout(layout_of(wider), self._slots)
 
     def _require(self, what: str, slots: int) -> None:
         require(slots * 8 * (self.num_words + 1), self.memory, what)
@@ -206,7 +221,7 @@ class HashTable:
         way.hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
         watch = Watch(1, self._show)
         table = Rows(self.rows, self.layout.ravel(), self.whole, self._limit)
-        task = partial(search_states, native(self.game), table, self._count, watch.stop, watch.progress, way)
+        task = partial(self._search, native(self.game), table, self._count, watch.stop, watch.progress, way)
         try:
             with stopped_after(watch, seconds):
                 status, self._count, at = watch.run([task])[0]
@@ -261,6 +276,10 @@ class HashTable:
         if status == FULL and self._slots >= MANY_SLOTS and self._unseen is not None:
             state, self._unseen = self._unseen, None
             self._survey(state)
+        if status == FULL and self._slots == FIRST_SLOTS and self._is_large():
+            self._search = search_states.compiled_first
+            self._use_layout(self.layout, MANY_SLOTS)  # to find so few states again is quicker than to move them
+            return
         growth = 4 if self._slots < FEW_SLOTS else 2
         slots = self._slots * (growth if status == FULL else 1)
         self._require(f"a table of more than {self._count:,} states", slots + self._slots)

@@ -31,6 +31,7 @@ from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, 
 from mdplay.bridge.compiling import memory, states  # noqa: F401  what they tell numba
 from mdplay.bridge.compiling.instances import ASKED, instance_types
 from mdplay.bridge.compiling.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
+from mdplay.bridge.compiling.numbers import prefer_instructions
 from mdplay.bridge.fingerprint import COVERED, UNKNOWN, beyond, function_fingerprint
 from mdplay.bridge.plain import BOUNDS, PARTS
 from mdplay.digest import Unhashable
@@ -111,6 +112,8 @@ class KernelCache(NullCache):
         found = self._load(sig, target_context)
         if found is None and compiling.elsewhere:
             raise NotCompiled(f"the kernel {self._function.__name__} is not compiled yet")
+        if found is None:
+            prefer_instructions()
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:

@@ -1,12 +1,21 @@
-"""What Python's whole numbers have and numba's have not: ``n.bit_count()``, ``n.bit_length()``, ``math.isqrt``."""
+"""What Python's whole numbers have and numba's have not: ``n.bit_count()``, ``n.bit_length()``, ``math.isqrt``.
+
+And what is an instruction or two here and a function of its own there, compiled for every type that it meets:
+``int`` of a number, ``min`` and ``max`` of two.
+"""
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from numba.core import types
+from numba.core.registry import cpu_target
+from numba.core.typing.templates import make_intrinsic_template, signature
+from numba.cpython.builtins import cast_int, do_minmax
 from numba.extending import overload, overload_method
 
 from mdplay.bits import bit_length, popcount
@@ -68,3 +77,52 @@ def _factorial(n: Any) -> Callable[..., Any] | None:
         return found
 
     return product if isinstance(n, types.Integer) else None
+
+
+# ---------------------------------------------------------------- instructions
+def _int(context: Any, x: Any) -> Any:
+    return cast_int._defn(context, x) if isinstance(x, (types.Integer, types.Boolean, types.Float)) else None
+
+
+def _extreme(comparison: Any) -> Callable[..., Any]:
+    """Return the definition of ``max`` or ``min`` of two numbers: the second one where it compares so."""
+
+    def definition(context: Any, x: Any, y: Any) -> Any:
+        kind = context.unify_types(x, y)
+        if kind is None or not all(isinstance(one, (types.Integer, types.Float)) for one in (x, y)):
+            return None
+
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return do_minmax(context, builder, sig.args, args, comparison)
+
+        return signature(kind, x, y), emit
+
+    return definition
+
+
+INSTRUCTIONS = {int: (1, _int), max: (2, _extreme(operator.gt)), min: (2, _extreme(operator.lt))}
+
+
+def _template(function: Any, arity: int, definition: Callable[..., Any]) -> Any:
+    """Return what numba asks for the type of a call."""
+    made: Any = make_intrinsic_template(function, definition, function.__name__)
+
+    class Template(made):
+        def generic(self, args: Any, kws: Any) -> Any:
+            """Return the signature; None is left to numba."""
+            return super().generic(args, kws) if len(args) == arity and not kws else None
+
+    return Template
+
+
+@cache
+def prefer_instructions() -> None:
+    """Let numba try the instructions before its functions; whatever else they are called with is still theirs."""
+    context = cpu_target.typing_context
+    context.refresh()
+    for function, (arity, definition) in INSTRUCTIONS.items():
+        known = context._lookup_global(function)
+        context._remove_global(function)
+        context._insert_global(
+            function, types.Function((_template(function, arity, definition), *known.templates))
+        )

@@ -105,18 +105,20 @@ def load_book(path: Path, game: Game[Any]) -> OpeningBook:
 def make_book(
     game: Game[Any],
     plies: int,
-    path: Path,
+    path: Path | None = None,
     *,
-    memory: int = MEMORY,
+    memory: int | None = None,
     threads: int | None = None,
     engine: Engine | str | None = None,
     show: Callable[[int], None] | None = None,
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
-    With an ``engine`` (mdplay.engines) batches of positions go to its workers, each of which may use ``memory``.
+    ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``engine`` (mdplay.engines)
+    batches of positions go to its workers, each of which may use so much.
     ``show`` gets the number of positions done.  Stopped by Ctrl-C, it saves what it has.
     """
+    path, memory = path or user_path(game, plies), memory or MEMORY
     book = _begun(game, plies, path)
     try:
         if engine is None:
