@@ -152,6 +152,7 @@ def environment(cache: Path) -> dict[str, str]:
         **os.environ,
         "PYTHONPATH": str(ROOT / "src"),
         "MDPLAY_CACHE": str(cache),
+        "MDPLAY_PLAIN_SECONDS": "0",  # so small a question would be answered in plain Python
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 
