@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import game_argument, json_option, print_json, progress
+from mdplay.cli.common import THREADS, engine_option, game_argument, json_option, print_json, progress
 from mdplay.cli.prove import proof_of
 from mdplay.game import Game
 
@@ -16,8 +16,10 @@ from mdplay.game import Game
 @click.command()
 @game_argument
 @click.argument("book", type=click.Path(path_type=Path))
+@engine_option
+@click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
 @json_option
-def command(game: Game[Any], book: Path, as_json: bool) -> None:
+def command(game: Game[Any], book: Path, engine: str | None, threads: int | None, as_json: bool) -> None:
     """Check a book that claims the first player's win, by rules and symmetries of the checker's own.
 
     The last line is `verified` (exit code 0), or names the first gap (exit code 1).
@@ -28,7 +30,7 @@ def command(game: Game[Any], book: Path, as_json: bool) -> None:
     """
     verify = proof_of(game, "verify")
     with progress("checking") as show:
-        verdict = verify(book, show=show)
+        verdict = verify(book, engine=engine, threads=threads, show=show)
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:
