@@ -7,7 +7,8 @@ one thread a run of a given number of episodes ends with the same bits however o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
 from mdplay.checking.promises import hold_promises
+from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
@@ -38,6 +40,7 @@ from mdplay.learning.learned import Actor, Run
 from mdplay.learning.look_ups import new_places
 from mdplay.learning.memory import new_floats
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
+from mdplay.learning.spreading import Learn, spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
@@ -132,13 +135,27 @@ class Training:
             watch.run([self._task(watch.worker(i, threads), planned, out) for i in range(threads)])
         finally:
             self.seconds += time.perf_counter() - began
-            if NO_NUMBER in out.moves:
-                limits = f"from {-LARGEST:g} to {LARGEST:g}"
-                raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+            self._check(out)
             done = out.moves >= 0
-            self._add(Episodes(out.scores[done], out.moves[done]))
+            self.add(Episodes(out.scores[done], out.moves[done]))
 
-    def _add(self, played: Episodes) -> None:
+    def _check(self, played: Episodes) -> None:
+        """Raise GameError for an episode whose rules told no number."""
+        if NO_NUMBER in played.moves:
+            limits = f"from {-LARGEST:g} to {LARGEST:g}"
+            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+
+    def play(self, first: int, episodes: int, planned: int) -> Episodes:
+        """Learn episodes from a number on, and return what came of them; they do not count as played."""
+        out, watch, before = no_episodes(episodes), Watch(), self.episodes
+        self.episodes = first
+        watch.run([self._task(watch.worker(), planned, out)])
+        self.episodes = before
+        self._check(out)
+        return out
+
+    def add(self, played: Episodes) -> None:
+        """Count episodes that were learned."""
         self.stretch.add(played)
         self.episodes += len(played.moves)
         self.moves += int(played.moves.sum(dtype=np.int64))
@@ -276,10 +293,13 @@ class Budget:
         share = self.share(training)
         return int(training.episodes / share) + 1 if share > 0 else NO_END
 
-    def block(self, training: Training, point: int) -> int:
-        """Return how many episodes to learn before the clock is asked again, at most up to the next point."""
+    def block(self, training: Training, point: int, most: int | None = None) -> int:
+        """Return how many episodes to learn before the clock is asked again, at most up to the next point.
+
+        ``most``: so many unless the point comes sooner; else as many as take a while.
+        """
         speed = training.episodes / training.seconds if training.seconds else 0.0
-        count = max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
+        count = most or max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
         if self.seconds is not None:
             left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
             return max(1, min(count, int(left) or 1))
@@ -293,6 +313,7 @@ class NetworkLearner:
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
     is network and checkpoint in one, for the agents network:FILE and mcts:network=FILE.  Ctrl-C saves and stops;
     resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
+    With an engine workers learn slices of episodes, which are put together: another training, not bit by bit.
 
     Example:
       mdplay learn connect-four --minutes 5 --out c4.safetensors --against mcts:simulations=1000
@@ -302,6 +323,12 @@ class NetworkLearner:
 
     minutes: Annotated[float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."] = None
     threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
+    engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
+        None
+    )
+    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
+        None
+    )
     resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
     tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None
     alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None
@@ -342,18 +369,26 @@ class NetworkLearner:
         """Go on with a training until its budget is spent."""
         budget.began = training.seconds
         checkpoints = Checkpoints(training, run.file, self.save_every)
-        with checkpoints.running():
-            training.prepare()
+        with checkpoints.running(), self._learning(training, run.show) as (learn, most):
             while budget.share(training) < 1.0:
                 point = budget.next_point(training)
-                block, planned = budget.block(training, point), budget.planned(training)
-                training.run(block, num_threads(self.threads), planned, run.show)
+                learn(budget.block(training, point, most), budget.planned(training))
                 if budget.next_point(training) > point:
                     found = training.add_point(self.examine(training.agent()) if self.examine else None)
                     if run.report is not None:
                         run.report(found.line())
                 if budget.share(training) < 1.0:
                     checkpoints.save_if_due()
+
+    @contextmanager
+    def _learning(self, training: Training, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
+        """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
+        if self.engine is not None:
+            with spread(training, self.engine, self.workers) as learn:
+                yield learn
+            return
+        training.prepare()
+        yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), None
 
 
 def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:
