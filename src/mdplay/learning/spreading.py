@@ -84,7 +84,8 @@ class SliceLearner:
         weights, coherence = training.network.weights.copy(), training.coherence.copy()
         self._rounds = -1  # until the weights are again those of the round's begin
         played = training.play(first + begin, min(share, episodes - begin), planned)
-        places = np.flatnonzero(training.coherence[:, 1] != coherence[:, 1])
+        same = (training.coherence == coherence).all(axis=1) & (training.network.weights == weights)
+        places = np.flatnonzero(~same)  # a small error may change a weight, and be lost in the sum of all errors
         moved = training.network.weights[places] - weights[places]
         changes = Changes(places, moved, training.coherence[places] - coherence[places])
         training.network.weights[places], training.coherence[places] = weights[places], coherence[places]
