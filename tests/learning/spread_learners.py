@@ -11,8 +11,8 @@ from mdplay.learning.spreading import SliceLearner
 class Mortal(SliceLearner):
     """Worker 1 dies in its third round, once for each seed."""
 
-    def __init__(self, number, workers, recipe, settings):
-        super().__init__(number, workers, recipe, settings)
+    def __init__(self, number, workers, begin, recipe, settings):
+        super().__init__(number, workers, begin, recipe, settings)
         self._mark = Path(tempfile.gettempdir()) / f"mortal-learner-{settings.seed}"
 
     def learn(self, rounds, last, first, episodes, planned):

@@ -15,21 +15,43 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.engines import Actors, Engine, using
 from mdplay.errors import MdplayError
+from mdplay.game import Game
 from mdplay.learning.episodes import Episodes
+from mdplay.learning.network import Network
 from mdplay.shipping import Recipe, made_again, recipe_of
-
-if TYPE_CHECKING:
-    from mdplay.learning.training import Settings, Training
 
 SLICE = 500  # episodes of a worker in a round
 Learn = Callable[[int, int], None]
+
+
+class Training(Protocol):
+    """What is asked of a training (mdplay.learning.training)."""
+
+    network: Network
+    coherence: NDArray[np.float32]
+    settings: Any
+    episodes: int
+    seconds: float
+
+    @property
+    def game(self) -> Game[Any]:
+        """The game that is learned."""
+
+    def play(self, first: int, episodes: int, planned: int) -> Episodes:
+        """Learn episodes that do not count as played."""
+
+    def add(self, played: Episodes) -> None:
+        """Count episodes that were learned."""
+
+
+Begin = Callable[[Game[Any], Any], Training]  # makes a training of a game with settings
 
 
 class OutOfDate(MdplayError):
@@ -59,11 +81,9 @@ def join(training: Training, found: list[Changes]) -> None:
 class SliceLearner:
     """A worker's copy of a training, as it was after so many rounds."""
 
-    def __init__(self, number: int, workers: int, recipe: Recipe, settings: Settings) -> None:
-        from mdplay.learning.training import Training
-
-        self._workers = workers
-        self._number, self._training = number, Training.begin(made_again(recipe), settings)
+    def __init__(self, number: int, workers: int, begin: Begin, recipe: Recipe, settings: Any) -> None:
+        self._number, self._workers = number, workers
+        self._training = begin(made_again(recipe), settings)
         self._rounds = -1
 
     def begin(self, rounds: int, weights: NDArray[np.float32], coherence: NDArray[np.float32]) -> None:
@@ -123,11 +143,16 @@ class Spread:
 
 
 @contextmanager
-def spread(training: Training, engine: Engine | str, workers: int | None) -> Iterator[tuple[Learn, int]]:
-    """Give what learns so many episodes of a run with so many planned, and how many make a whole round."""
+def spread(
+    training: Training, begin: Begin, engine: Engine | str, workers: int | None
+) -> Iterator[tuple[Learn, int]]:
+    """Give what learns so many episodes of a run with so many planned, and how many make a whole round.
+
+    ``begin`` is how workers make such a training.
+    """
     with using(engine, workers) as chosen:
         count = workers or chosen.workers
-        actors: Any = chosen.actors(SliceLearner, count, count, recipe_of(training.game), training.settings)
+        actors: Any = chosen.actors(SliceLearner, count, count, begin, recipe_of(training.game), training.settings)
         try:
             yield Spread(training, actors).learn, count * SLICE
         finally:

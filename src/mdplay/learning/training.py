@@ -23,6 +23,7 @@ from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
+from mdplay.learning.budget import Budget
 from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
 from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
@@ -45,9 +46,6 @@ from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
 EPISODES = 100_000
-FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
-POINTS = 10  # of the curve of a run
-NO_END = 1 << 40  # episodes of a run whose end is told by the clock
 
 Examine = Callable[[Actor], Examined]
 
@@ -266,46 +264,6 @@ class Training:
 
 
 # ---------------------------------------------------------------- runs
-@dataclass
-class Budget:
-    """How long a run is: so many episodes, or so many seconds of learning."""
-
-    episodes: int | None
-    seconds: float | None
-    began: float = 0.0  # the seconds that the training had before
-
-    def share(self, training: Training) -> float:
-        """Return which part of the run is done."""
-        if self.seconds is None:
-            return training.episodes / (self.episodes or 1)
-        return (training.seconds - self.began) / self.seconds
-
-    def next_point(self, training: Training) -> int:
-        """Return the number of the point of the curve that comes next, from 1 to POINTS; beyond it at the end."""
-        if self.seconds is None:
-            return training.episodes * POINTS // (self.episodes or 1) + 1
-        return int(self.share(training) * POINTS) + 1
-
-    def planned(self, training: Training) -> int:
-        """Return how many episodes the run will have in all, as far as that can be told."""
-        if self.seconds is None:
-            return self.episodes or 1
-        share = self.share(training)
-        return int(training.episodes / share) + 1 if share > 0 else NO_END
-
-    def block(self, training: Training, point: int, most: int | None = None) -> int:
-        """Return how many episodes to learn before the clock is asked again, at most up to the next point.
-
-        ``most``: so many unless the point comes sooner; else as many as take a while.
-        """
-        speed = training.episodes / training.seconds if training.seconds else 0.0
-        count = most or max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
-        if self.seconds is not None:
-            left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
-            return max(1, min(count, int(left) or 1))
-        return max(1, min(count, -(-(self.episodes or 1) * point // POINTS) - training.episodes))
-
-
 @dataclass(frozen=True)
 class NetworkLearner:
     """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
@@ -384,7 +342,7 @@ class NetworkLearner:
     def _learning(self, training: Training, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
         """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
         if self.engine is not None:
-            with spread(training, self.engine, self.workers) as learn:
+            with spread(training, Training.begin, self.engine, self.workers) as learn:
                 yield learn
             return
         training.prepare()

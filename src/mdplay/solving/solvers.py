@@ -11,7 +11,7 @@
     policy-iteration  the best answer to a random opponent, for games that number their states
     best-response     the best answer to any fixed opponent
 
-With an engine all of it is done by workers, layer after layer (mdplay.solving.layered).
+With an engine all of it is done by workers, layer after layer (mdplay.solving.layers.driver).
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def solve(
 
 
 def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:
-    from mdplay.solving.layered import LayeredTable, solve_layers
+    from mdplay.solving.layers.driver import LayeredTable, solve_layers
 
     if method not in ("auto", LayeredTable.method):
         raise UnknownName(f"an engine solves by the method layered, not {short(method)}; leave out one of them")

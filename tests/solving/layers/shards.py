@@ -3,7 +3,7 @@
 import os
 import signal
 
-from mdplay.solving.layered_shard import Layered
+from mdplay.solving.layers.shard import Layered
 
 
 class Mortal(Layered):

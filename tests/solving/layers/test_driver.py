@@ -1,15 +1,15 @@
-"""Tests of ``mdplay.solving.layered``.
+"""Tests of ``mdplay.solving.layers.driver``.
 
-Here is tested besides: ``mdplay.solving.layered_shard``.
+Here is tested besides: ``mdplay.solving.layers.shard``.
 """
 
 import pytest
 
 from mdplay import GameError, LimitError, PositionError, UnknownName, make, solve
 from mdplay.engines import using
-from mdplay.solving import layered
+from mdplay.solving.layers import driver
 from mdplay.states.sharding import shard
-from tests.solving.shards import Mortal
+from tests.solving.layers.shards import Mortal
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 FOUR, BOXES = "connect-four:rows=4,cols=4", "dots-and-boxes:rows=2,cols=2"
@@ -40,7 +40,7 @@ def test_the_digest_does_not_depend_on_shards_workers_and_deaths(tmp_path, monke
     game = make(FOUR)
     digest = solve(game, engine="serial", threads=1).table.digest
     assert solve(game, engine="serial", threads=4).table.digest == digest
-    monkeypatch.setattr(layered, "Layered", Mortal)
+    monkeypatch.setattr(driver, "Layered", Mortal)
     with using("processes", 2) as two:
         assert solve(game, engine=two, threads=2, file=tmp_path / "mortal").table.digest == digest
     assert len(list((tmp_path / "mortal").glob("1.died-*"))) == 3

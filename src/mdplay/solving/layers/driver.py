@@ -2,7 +2,7 @@
 
 First the states are enumerated (mdplay.states.sharding.driver), each by the shard that its hash names.  Then layer
 after layer, from the last ply to the first, each shard solves its own states from the kept values of the next
-layer (mdplay.solving.layered_shard).  This needs a game in which each move leads to the next layer: no position is
+layer (mdplay.solving.layers.shard).  This needs a game in which each move leads to the next layer: no position is
 met after different numbers of moves, let alone twice.
 
 All that is found lies in a folder, which whoever was killed goes on from:
@@ -28,7 +28,7 @@ from mdplay.errors import GameError, PositionError
 from mdplay.game import Game
 from mdplay.running import Show
 from mdplay.solving.hashed import has_whole_values
-from mdplay.solving.layered_shard import Layered, distance_in, value_in
+from mdplay.solving.layers.shard import Layered, distance_in, value_in
 from mdplay.solving.question import Question
 from mdplay.solving.values import StateValue
 from mdplay.states.keys import hash_key, key_of, num_words, state_of
