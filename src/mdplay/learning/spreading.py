@@ -27,7 +27,7 @@ from mdplay.learning.episodes import Episodes
 from mdplay.learning.network import Network
 from mdplay.shipping import Recipe, made_again, recipe_of
 
-SLICE = 500  # episodes of a worker in a round
+SLICE = 4000  # episodes of a worker in a round: fewer would take less time than telling the others
 Learn = Callable[[int, int], None]
 
 
@@ -84,6 +84,7 @@ class SliceLearner:
     def __init__(self, number: int, workers: int, begin: Begin, recipe: Recipe, settings: Any) -> None:
         self._number, self._workers = number, workers
         self._training = begin(made_again(recipe), settings)
+        self._before = self._training.network.weights.copy(), self._training.coherence.copy()
         self._rounds = -1
 
     def begin(self, rounds: int, weights: NDArray[np.float32], coherence: NDArray[np.float32]) -> None:
@@ -101,11 +102,14 @@ class SliceLearner:
         begin = min(episodes, self._number * share)
         if last is not None:
             join(training, last)
-        weights, coherence = training.network.weights.copy(), training.coherence.copy()
+        weights, coherence = self._before
+        weights[:], coherence[:] = training.network.weights, training.coherence
         self._rounds = -1  # until the weights are again those of the round's begin
         played = training.play(first + begin, min(share, episodes - begin), planned)
-        same = (training.coherence == coherence).all(axis=1) & (training.network.weights == weights)
-        places = np.flatnonzero(~same)  # a small error may change a weight, and be lost in the sum of all errors
+        # A small error may change a weight, and be lost in the sums: both are compared, of the sums all 8 bytes.
+        changed = training.coherence.view(np.int64)[:, 0] != coherence.view(np.int64)[:, 0]
+        changed |= training.network.weights != weights
+        places = np.flatnonzero(changed)
         moved = training.network.weights[places] - weights[places]
         changes = Changes(places, moved, training.coherence[places] - coherence[places])
         training.network.weights[places], training.coherence[places] = weights[places], coherence[places]

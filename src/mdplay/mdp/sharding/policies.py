@@ -16,11 +16,11 @@ from mdplay.engines import Actors
 from mdplay.mdp.arrays import Change
 from mdplay.mdp.planning.bounds import Margins, half_width, margins
 from mdplay.mdp.planning.krylov import ITERATIONS
-from mdplay.mdp.planning.methods import FORCING
 from mdplay.mdp.sharding.local import BackedUp, Lost
 from mdplay.mdp.sharding.shard import Answer
 
-ROUNDS, SWEEPS = 4, 3  # of sweeps in place: ghosts are exchanged between the rounds
+ROUNDS, SWEEPS = 8, 3  # of sweeps in place: ghosts are exchanged between the rounds
+FORCING = 0.05  # the part of the Bellman residual that is left to a policy
 PATIENCE = 10  # stages without progress: doubles hide it
 REACHED = 0.9  # of the tolerance
 
