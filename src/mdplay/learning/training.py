@@ -23,8 +23,7 @@ from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.budget import Budget
-from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
+from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
