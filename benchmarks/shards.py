@@ -23,7 +23,7 @@ from mdplay.mdp.model import Model
 from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.sharding import driver
 from mdplay.mdp.sharding.driver import plan_sharded
-from mdplay.mdp.sharding.shard import Shard
+from mdplay.mdp.sharding.local import LocalShard
 from mdplay.mdp.sharding.shards import Rows, Shards, even_cuts
 
 DISCOUNT, SAMPLE = 0.95, 2000
@@ -65,7 +65,7 @@ class Memory:
             time.sleep(0.02)
 
 
-class MeasuredShard(Shard):
+class Measured(LocalShard):
     """A shard that writes down how much memory its process takes."""
 
     def __init__(self, number: int, shards: Shards) -> None:
@@ -91,7 +91,7 @@ def whole(shards: Shards) -> Model:
         np.concatenate([part.arrays.target for part in parts]),
         np.concatenate([part.arrays.probability for part in parts]),
         np.concatenate([part.arrays.reward for part in parts]),
-        DISCOUNT,
+        shards.discount,
     )
 
 
@@ -106,7 +106,7 @@ def worst_residual(shards: Shards, value: np.ndarray) -> float:
             for choice in range(int(arrays.first_choice[state]), int(arrays.first_choice[state + 1])):
                 row = slice(int(arrays.first_transition[choice]), int(arrays.first_transition[choice + 1]))
                 mean = float(arrays.probability[row] @ value[arrays.target[row]])
-                found.append(float(arrays.reward[choice]) + DISCOUNT * mean)
+                found.append(float(arrays.reward[choice]) + shards.discount * mean)
             worst = max(worst, abs(max(found) - float(value[begin + state])))
     return worst
 
@@ -122,7 +122,7 @@ def main() -> None:
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
     given = parser.parse_args()
-    driver.Shard = MeasuredShard  # in the workers too: it goes there by its class
+    driver.LocalShard = Measured  # in the workers too: it goes there by its class
     with TemporaryDirectory() as temporary:
         shards = Shards(given.folder or Path(temporary), even_cuts(given.states, given.shards), DISCOUNT)
         began = time.perf_counter()

@@ -87,3 +87,14 @@ def test_the_probability_of_a_tile(mdplay, needs_compiler):
         "mdplay: 17 is not a tile to reach; choose a power of two, 4 to 32768\n",
     )
     assert "no objective 'owm'; did you mean 'own'?" in mdplay("solve", "tic-tac-toe", "--objective", "owm").err
+
+
+def test_an_engine_solves_with_the_same_answer(mdplay, needs_compiler):
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--engine", "serial", "--threads", "2", "--json").out)
+    plain = json.loads(mdplay("solve", "tic-tac-toe", "--method", "hashed", "--json").out)
+    assert facts["method"] == "layered"
+    assert [facts[name] for name in ("value", "distance", "best", "states")] == [
+        plain[name] for name in ("value", "distance", "best", "states")
+    ]
+    refused = mdplay("solve", "mu-torere", "--engine", "serial")
+    assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err

@@ -1,15 +1,20 @@
 """Every use of an engine, each as bytes that must be the same whatever the engine."""
 
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from mdplay import evaluate, make, match, plan, tournament
+import numpy as np
+
+from mdplay import evaluate, make, match, plan, solve, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.games.qubic.replies import prove_replies
+from mdplay.games.qubic.verify import verify
+from mdplay.mdp.sharding.driver import plan_sharded
 from mdplay.solving.proof.book import make_book
 from mdplay.states.sharding.driver import count_states
 from tests.games.qubic.test_proof import SMALL, WIDE
-from tests.mdp.sharding.test_driver import garnet
+from tests.mdp.sharding.test_driver import garnet, grid, in_bytes
 from tests.playing.players import named
 
 
@@ -43,16 +48,47 @@ def of_book(engine):
 
 
 def of_plan(engine):
-    found = plan(garnet(500, 4, 5, 0.9, seed=1), threads=2, engine=engine or "serial")
-    return b"".join(array.tobytes() for array in (found.value, found.lower, found.upper, found.action))
+    return in_bytes(plan(garnet(500, 4, 5, 0.9, seed=1), threads=2, engine=engine or "serial"))
+
+
+def of_slow_plan(engine):
+    return in_bytes(plan_sharded(grid(20, 0.999), engine or "serial", shards=3))
 
 
 def of_states(engine):
     return repr(count_states(make("tic-tac-toe"), engine or "serial", shards=2)).encode()
 
 
+def of_layers(engine):
+    found = solve(make("tic-tac-toe"), threads=3, engine=engine or "serial")
+    return f"{found.states} {found.value()} {found.table.digest}".encode()
+
+
+@cache
+def _rows():
+    book = prove_replies("serial", settings=SMALL, start=WIDE).book
+    return np.stack([book.attackers, book.defenders, book.cells.astype(np.uint64)], axis=1)
+
+
+def of_verdict(engine):
+    rows = _rows()
+    return b"\n".join(repr(verify(part, WIDE, engine=engine)).encode() for part in (rows, rows[:-1]))
+
+
 def of_proof(engine):
     return prove_replies(engine or "serial", settings=SMALL, start=WIDE).book.text().encode()
 
 
-USES = [of_match, of_tournament, of_evaluate, of_bandits, of_book, of_plan, of_states, of_proof]
+USES = [
+    of_match,
+    of_tournament,
+    of_evaluate,
+    of_bandits,
+    of_book,
+    of_plan,
+    of_slow_plan,
+    of_states,
+    of_layers,
+    of_proof,
+    of_verdict,
+]

@@ -14,6 +14,7 @@ from mdplay.cli.common import (
     GIGABYTES,
     SECONDS,
     GameName,
+    engine_option,
     in_bytes,
     json_option,
     position_option,
@@ -53,7 +54,11 @@ CHUNK = 256  # lines of a file that are solved together
 @click.option("--method", default="auto", show_default=True, metavar="M", help="A solver by its name.")
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
 @click.option("--distances", is_flag=True, help="Count all positions by their distance from the end (retrograde).")
-@click.option("--save", metavar="FILE", help="Keep the solution in a file; an interrupted one goes on from it.")
+@click.option(
+    "--save",
+    metavar="FILE",
+    help="Keep the solution in a file, with an engine in a folder; an interrupted one goes on.",
+)
 @click.option(
     "--seconds",
     type=SECONDS,
@@ -64,6 +69,7 @@ CHUNK = 256  # lines of a file that are solved together
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
+@engine_option
 @json_option
 def command(
     name: str,
@@ -84,6 +90,7 @@ def command(
       mdplay solve connect-four --position 4453
       mdplay solve connect-four --batch positions.txt
       mdplay solve sliding-puzzle --distances
+      mdplay solve connect-four:rows=4,cols=5 --engine processes
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
     from mdplay.solving.solvers import solve

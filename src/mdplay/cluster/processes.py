@@ -63,8 +63,8 @@ class Processes(Executor):
         return worker
 
     def actors(self, make: Callable[..., Any], count: int, *arguments: Any) -> Actors:
-        """Make objects in processes of their own."""
-        return ProcessActors(make, count, arguments, self._memory)
+        """Make objects in processes of their own, several in one if there are more of them than workers."""
+        return ProcessActors(make, count, arguments, self.workers, self._memory)
 
     def share(self, value: Any) -> Any:
         """Write a value into shared memory; it lies there until the engine is closed."""
@@ -135,46 +135,56 @@ class _Worker:
 
 
 class ProcessActors(SerialActors):
-    """Actors (``mdplay.engines.Actors``) in processes of their own; large answers go through this one."""
+    """Actors (``mdplay.engines.Actors``) in worker processes, one for each or several together.
+
+    Large answers go through this process.
+    """
 
     def __init__(
-        self, make: Callable[..., Any], count: int, arguments: tuple[Any, ...], memory: int | None
+        self, make: Callable[..., Any], count: int, arguments: tuple[Any, ...], workers: int, memory: int | None
     ) -> None:
         self._made_of, self._memory = (make, arguments), memory
-        self._workers = [_Worker(memory) for _ in range(count)]
+        self._count = count
+        self._workers = [_Worker(memory) for _ in range(min(count, workers))]
 
     def call(self, method: str, *arguments: Any) -> list[Any]:
-        """Call a method of each, side by side."""
+        """Call a method of each, side by side; of several errors the first actor's is raised."""
         told = self._told(method, arguments)
-        for number, worker in enumerate(self._workers):
-            worker.begin(told[number], [number], 0)
-        answers = []
-        for number in range(len(self._workers)):
-            outcome = self._awaited(number, told[number])
+        for place, worker in enumerate(self._workers):
+            worker.begin(told[place], self._numbers(place), 0)
+        found, failed = dict[int, Any](), dict[int, BaseException]()
+        for place in range(len(self._workers)):
+            numbers, outcome = self._numbers(place), self._awaited(place, told[place])
+            found |= zip(numbers, outcome.answers, strict=False)
             if outcome.error is not None:
-                raise outcome.error
-            answers += outcome.answers
-        return answers
+                failed[numbers[len(outcome.answers)]] = outcome.error
+        if failed:
+            raise failed[min(failed)]
+        return [found[number] for number in sorted(found)]
+
+    def _numbers(self, place: int) -> list[int]:
+        """Return the actors of a worker."""
+        return list(range(place, self._count, len(self._workers)))
 
     def _told(self, method: str, arguments: tuple[Any, ...]) -> list[bytes]:
         """Return what each worker is told: the same, unless something is addressed."""
-        count = len(self._workers)
-        same = not any(isinstance(one, Addressed) for one in arguments)
-        jobs = [(*self._made_of, method, delivered(arguments, number)) for number in range(1 if same else count)]
-        told = [_pickled(Job(call_object, job)) for job in jobs]
-        return told * count if same else told
+        if any(isinstance(one, Addressed) for one in arguments):
+            mine = [self._numbers(place) for place in range(len(self._workers))]
+            given = [{number: delivered(arguments, number) for number in numbers} for numbers in mine]
+            return [_pickled(Job(call_object, (*self._made_of, method, one))) for one in given]
+        return [_pickled(Job(call_object, (*self._made_of, method, arguments)))] * len(self._workers)
 
-    def _awaited(self, number: int, told: bytes) -> Outcome:
-        """Return the outcome of an actor, made again by another worker as often as its own dies."""
+    def _awaited(self, place: int, told: bytes) -> Outcome:
+        """Return the outcome of a worker's actors, made again by another one as often as it dies."""
         while True:
-            worker = self._workers[number]
+            worker = self._workers[place]
             while not worker.has_ended:
                 wait(worker.ends, timeout=POLL_SECONDS)
             if (outcome := worker.outcome()) is not None:
                 return outcome
             _check_tries(worker)
-            self._workers[number] = _Worker(self._memory)
-            self._workers[number].begin(told, [number], worker.tries + 1)
+            self._workers[place] = _Worker(self._memory)
+            self._workers[place].begin(told, worker.chunk, worker.tries + 1)
 
     def close(self) -> None:
         """End their processes."""

@@ -43,12 +43,19 @@ OBJECTS: dict[int, Any] = {}  # the actors of this process, by their numbers
 
 
 def call_object(
-    number: int, make: Callable[..., Any], arguments: tuple[Any, ...], method: str, given: tuple[Any, ...]
+    number: int,
+    make: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    method: str,
+    given: tuple[Any, ...] | dict[int, tuple[Any, ...]],
 ) -> Any:
-    """Call a method of an actor, which is made if it is not there: the task of a worker that has actors."""
+    """Call a method of an actor, which is made if it is not there: the task of a worker that has actors.
+
+    ``given`` are the method's arguments, or those of each actor by its number.
+    """
     if number not in OBJECTS:
         OBJECTS[number] = make(number, *arguments)
-    return getattr(OBJECTS[number], method)(*given)
+    return getattr(OBJECTS[number], method)(*(given[number] if isinstance(given, dict) else given))
 
 
 def _follow_parent() -> None:

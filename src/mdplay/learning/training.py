@@ -7,7 +7,8 @@ one thread a run of a given number of episodes ends with the same bits however o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,10 +19,11 @@ from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
 from mdplay.checking.promises import hold_promises
+from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
+from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
@@ -38,13 +40,11 @@ from mdplay.learning.learned import Actor, Run
 from mdplay.learning.look_ups import new_places
 from mdplay.learning.memory import new_floats
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
+from mdplay.learning.spreading import Learn, spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
 EPISODES = 100_000
-FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
-POINTS = 10  # of the curve of a run
-NO_END = 1 << 40  # episodes of a run whose end is told by the clock
 
 Examine = Callable[[Actor], Examined]
 
@@ -132,13 +132,27 @@ class Training:
             watch.run([self._task(watch.worker(i, threads), planned, out) for i in range(threads)])
         finally:
             self.seconds += time.perf_counter() - began
-            if NO_NUMBER in out.moves:
-                limits = f"from {-LARGEST:g} to {LARGEST:g}"
-                raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+            self._check(out)
             done = out.moves >= 0
-            self._add(Episodes(out.scores[done], out.moves[done]))
+            self.add(Episodes(out.scores[done], out.moves[done]))
 
-    def _add(self, played: Episodes) -> None:
+    def _check(self, played: Episodes) -> None:
+        """Raise GameError for an episode whose rules told no number."""
+        if NO_NUMBER in played.moves:
+            limits = f"from {-LARGEST:g} to {LARGEST:g}"
+            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+
+    def play(self, first: int, episodes: int, planned: int) -> Episodes:
+        """Learn episodes from a number on, and return what came of them; they do not count as played."""
+        out, watch, before = no_episodes(episodes), Watch(), self.episodes
+        self.episodes = first
+        watch.run([self._task(watch.worker(), planned, out)])
+        self.episodes = before
+        self._check(out)
+        return out
+
+    def add(self, played: Episodes) -> None:
+        """Count episodes that were learned."""
         self.stretch.add(played)
         self.episodes += len(played.moves)
         self.moves += int(played.moves.sum(dtype=np.int64))
@@ -250,43 +264,6 @@ class Training:
 
 
 # ---------------------------------------------------------------- runs
-@dataclass
-class Budget:
-    """How long a run is: so many episodes, or so many seconds of learning."""
-
-    episodes: int | None
-    seconds: float | None
-    began: float = 0.0  # the seconds that the training had before
-
-    def share(self, training: Training) -> float:
-        """Return which part of the run is done."""
-        if self.seconds is None:
-            return training.episodes / (self.episodes or 1)
-        return (training.seconds - self.began) / self.seconds
-
-    def next_point(self, training: Training) -> int:
-        """Return the number of the point of the curve that comes next, from 1 to POINTS; beyond it at the end."""
-        if self.seconds is None:
-            return training.episodes * POINTS // (self.episodes or 1) + 1
-        return int(self.share(training) * POINTS) + 1
-
-    def planned(self, training: Training) -> int:
-        """Return how many episodes the run will have in all, as far as that can be told."""
-        if self.seconds is None:
-            return self.episodes or 1
-        share = self.share(training)
-        return int(training.episodes / share) + 1 if share > 0 else NO_END
-
-    def block(self, training: Training, point: int) -> int:
-        """Return how many episodes to learn before the clock is asked again, at most up to the next point."""
-        speed = training.episodes / training.seconds if training.seconds else 0.0
-        count = max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
-        if self.seconds is not None:
-            left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
-            return max(1, min(count, int(left) or 1))
-        return max(1, min(count, -(-(self.episodes or 1) * point // POINTS) - training.episodes))
-
-
 @dataclass(frozen=True)
 class NetworkLearner:
     """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
@@ -294,6 +271,7 @@ class NetworkLearner:
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
     is network and checkpoint in one, for the agents network:FILE and mcts:network=FILE.  Ctrl-C saves and stops;
     resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
+    With an engine workers learn slices of episodes, which are put together: another training, not bit by bit.
 
     Example:
       mdplay learn connect-four --minutes 5 --out c4.safetensors --against mcts:simulations=1000
@@ -303,6 +281,12 @@ class NetworkLearner:
 
     minutes: Annotated[float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."] = None
     threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
+    engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
+        None
+    )
+    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
+        None
+    )
     resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
     tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None
     alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None
@@ -343,18 +327,26 @@ class NetworkLearner:
         """Go on with a training until its budget is spent."""
         budget.began = training.seconds
         checkpoints = Checkpoints(training, run.file, self.save_every)
-        with checkpoints.running():
-            training.prepare()
+        with checkpoints.running(), self._learning(training, run.show) as (learn, most):
             while budget.share(training) < 1.0:
                 point = budget.next_point(training)
-                block, planned = budget.block(training, point), budget.planned(training)
-                training.run(block, num_threads(self.threads), planned, run.show)
+                learn(budget.block(training, point, most), budget.planned(training))
                 if budget.next_point(training) > point:
                     found = training.add_point(self.examine(training.agent()) if self.examine else None)
                     if run.report is not None:
                         run.report(found.line())
                 if budget.share(training) < 1.0:
                     checkpoints.save_if_due()
+
+    @contextmanager
+    def _learning(self, training: Training, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
+        """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
+        if self.engine is not None:
+            with spread(training, Training.begin, self.engine, self.workers) as learn:
+                yield learn
+            return
+        training.prepare()
+        yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), None
 
 
 def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:

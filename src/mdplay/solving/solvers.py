@@ -10,6 +10,8 @@
     proof             positions proved when they are asked for
     policy-iteration  the best answer to a random opponent, for games that number their states
     best-response     the best answer to any fixed opponent
+
+With an engine all of it is done by workers, layer after layer (mdplay.solving.layers.driver).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.checking.promises import hold_promises
+from mdplay.engines import Engine
 from mdplay.errors import (
     CycleError,
     FormatError,
@@ -28,6 +31,7 @@ from mdplay.errors import (
     LimitError,
     UnknownName,
     check_seconds,
+    short,
     unknown,
 )
 from mdplay.game import Game, num_players
@@ -261,6 +265,7 @@ def solve(
     threads: int | None = None,
     file: str | Path | None = None,
     save_seconds: float = 60.0,
+    engine: Engine | str | None = None,
     show: Show | None = None,
 ) -> Solution:
     """Solve a game: every state that the given one (default: the start) reaches.
@@ -273,6 +278,10 @@ def solve(
     ``memory`` is a limit in bytes, by default most of what is free; work that would not fit is refused with
     LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
     it has, which is saved every ``save_seconds`` seconds.
+
+    With an ``engine`` (mdplay.engines) its workers solve the game layer after layer, each its share of the states:
+    a game without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
+    workers, ``memory`` what each may take, and ``file`` names a folder.
     """
     began = time.perf_counter()
     start = as_state(game, state)
@@ -282,8 +291,19 @@ def solve(
     hold_promises(game, start)
     question = Question(game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show)
     _refuse(question)
-    table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
+    if engine is not None:
+        table = _by_engine(question, method, engine)
+    else:
+        table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
     return Solution(game, table, time.perf_counter() - began, question.opponent_name, objective)
+
+
+def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:
+    from mdplay.solving.layers.driver import LayeredTable, solve_layers
+
+    if method not in ("auto", LayeredTable.method):
+        raise UnknownName(f"an engine solves by the method layered, not {short(method)}; leave out one of them")
+    return solve_layers(question, engine)
 
 
 def _solved(question: Question) -> Table:

@@ -202,13 +202,13 @@ class Numbering:
         """Make an empty index."""
         self.index = np.zeros(0, np.uint32)  # the old one goes first
         self.index = np.zeros(slots, np.uint32)
-        self._number_bits = int(FULL_SHARE * slots).bit_length()
+        self.number_bits = int(FULL_SHARE * slots).bit_length()
 
     def _fill(self) -> None:
         fill_index(self._index(), self._listed(self.known))
 
     def _index(self) -> Index:
-        return Index(self.index, self._number_bits)
+        return Index(self.index, self.number_bits)
 
     def _listed(self, room: int) -> Listed:
         """Return the keys with room for so many in all."""

@@ -1,17 +1,20 @@
 """Tests of ``mdplay.mdp.sharding.driver``.
 
-Here are tested besides: ``mdplay.mdp.sharding.shard``, ``mdplay.mdp.sharding.shards``, ``mdplay.mdp.result``.
+Here are tested besides: ``mdplay.mdp.sharding.shard``, ``mdplay.mdp.sharding.shards``,
+``mdplay.mdp.sharding.local``, ``mdplay.mdp.sharding.policies``, ``mdplay.mdp.result``.
 """
 
 import numpy as np
 import pytest
 
 from mdplay import store
+from mdplay.engines import using
 from mdplay.errors import FormatError
 from mdplay.mdp.model import Model
 from mdplay.mdp.planning.planner import plan, verify
 from mdplay.mdp.sharding.driver import plan_sharded
 from mdplay.mdp.sharding.shards import write_shards
+from tests.mdp.sharding.shards import Mortal
 
 
 def garnet(states, choices, branches, discount, seed=0, terminal=0, minimise=False):
@@ -65,6 +68,61 @@ def test_choices_left_out_by_mistake_are_found_by_the_proof(needs_compiler, monk
     mdp = garnet(300, 4, 5, 0.9, seed=2)
     whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=2)
     assert found.closed and (found.action == whole.action).all()
+
+
+def grid(size, discount, slip=0.2):
+    """Return a grid of random costs, its last cell free for ever; steps slip to either side: it mixes slowly."""
+    rng, cells = np.random.default_rng(0), np.arange(size * size)
+    row, column = np.divmod(cells, size)
+    steps = [(-1, 0), (0, 1), (1, 0), (0, -1)]
+    to = [np.clip(row + a, 0, size - 1) * size + np.clip(column + b, 0, size - 1) for a, b in steps]
+    target = np.stack([np.stack([to[k], to[(k + 1) % 4], to[k - 1]], axis=1) for k in range(4)], axis=1)
+    cost = -rng.random(len(cells))
+    target[-1], cost[-1] = len(cells) - 1, 0.0
+    return Model(
+        first_choice=np.arange(len(cells) + 1) * 4,
+        action=np.tile(np.arange(4), len(cells)),
+        first_transition=np.arange(4 * len(cells) + 1) * 3,
+        target=target.ravel(),
+        probability=np.tile([1.0 - slip, slip / 2, slip / 2], 4 * len(cells)),
+        reward=np.repeat(cost, 4),
+        discount=discount,
+    )
+
+
+def in_bytes(found):
+    return b"".join(array.tobytes() for array in (found.value, found.lower, found.upper, found.action))
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_model_that_mixes_slowly_is_planned_by_policies(shards, needs_compiler):
+    mdp = grid(50, 0.9995)
+    whole, found = plan(mdp), plan_sharded(mdp, "serial", shards=shards)
+    assert (found.method, found.closed) == ("ipi", True) and "policies solved" in found.reason
+    assert np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
+    decided = np.setdiff1d(np.arange(mdp.num_states), [*found.undecided, *whole.undecided])
+    assert (found.action[decided] == whole.action[decided]).all()
+    proven = verify(mdp, found.value)
+    assert (proven.lower <= found.upper).all() and (found.lower <= proven.upper).all()
+
+
+@pytest.mark.parametrize(("terminal", "minimise"), [(0, False), (7, True)])
+def test_policies_plan_models_that_mix_fast_and_end(terminal, minimise, needs_compiler):
+    mdp = garnet(300, 4, 5, 0.9, seed=1, terminal=terminal, minimise=minimise)
+    whole, found = plan(mdp), plan(mdp, "ipi", threads=3, engine="serial")
+    assert found.closed and found.method == "ipi"
+    assert np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
+    assert (found.action == whole.action).all()
+
+
+def test_the_number_of_workers_changes_no_bit_and_neither_do_deaths(tmp_path, monkeypatch, needs_compiler):
+    mdp = grid(30, 0.999)
+    whole = in_bytes(plan_sharded(mdp, "serial", shards=3))
+    with using("processes", 2) as two:
+        assert in_bytes(plan_sharded(mdp, two, shards=3)) == whole
+        monkeypatch.setattr("mdplay.mdp.sharding.driver.LocalShard", Mortal)
+        assert in_bytes(plan_sharded(mdp, two, shards=3, folder=tmp_path)) == whole
+    assert sorted(path.name for path in tmp_path.glob("1.*")) == ["1.back_up", "1.mdp", "1.search", "1.shorten"]
 
 
 def test_a_discount_of_one_is_refused():

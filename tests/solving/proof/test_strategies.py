@@ -23,7 +23,7 @@ def prove(checkpoint, **how):
     return SimpleNamespace(book=None if how["threads"] == 99 else "book", save=lambda path: path.write_text(kept))
 
 
-bring(Proved, proofs={"prove": prove, "verify": lambda book, show: book.read_text()})
+bring(Proved, proofs={"prove": prove, "verify": lambda book, **how: book.read_text()})
 
 
 def test_a_proof_goes_on_unless_it_is_to_begin_afresh(tmp_path):

@@ -13,25 +13,29 @@ way, or be won by forcing moves alone.  The first position where neither is true
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, get, kernel, part, put, word
+from mdplay.bridge import borrow, get, kernel, part, put
+from mdplay.engines import Engine, using
 from mdplay.errors import FormatError
 from mdplay.files import read, unzip
 from mdplay.running import Show, Watch
 
+Words = NDArray[np.uint64]
 START = (1, 0)
 MAX_NODES = 20_000_000  # of one search for forcing moves
 FAILURES = 1 << 20
 DEEPEST = 34
+PART = 64  # positions that are checked together
 OCCUPIED, UNEVEN, OVERLAP, LOST, OPEN, FULL = range(1, 7)
 REASONS = {
     OCCUPIED: "the book's cell is occupied",
@@ -212,11 +216,11 @@ def forced(attacker: Any, defender: Any, lines: Any, stack: Any, failures: Any) 
 @part
 def book_place(attacker: Any, defender: Any, book: Any) -> int:
     """Return where the book keeps a smallest image, or the free place where it belongs; one is always free."""
-    size = len(book) // 4
+    size = len(book) // 3
     at = place_of(attacker, defender, size)
-    while get(book, 4 * at) != 0 and (get(book, 4 * at) != attacker or get(book, 4 * at + 1) != defender):
+    while get(book, 3 * at) != 0 and (get(book, 3 * at) != attacker or get(book, 3 * at + 1) != defender):
         at = (at + 1) & (size - 1)
-    return 4 * at
+    return 3 * at
 
 
 @part
@@ -231,7 +235,7 @@ def flaw_of(attacker: Any, defender: Any, cell: int) -> int:
 
 @kernel
 def enter_lines(rows: Any, moved: Any, out_book: Any) -> Any:
-    """Write the lines of a book under their smallest images: attacker, defender, move as a mask, reached or not.
+    """Write the lines of a book under their smallest images: attacker, defender, move as a mask.
 
     Return what is wrong with the first faulty line, or 0, and its number.
     """
@@ -251,30 +255,27 @@ def enter_lines(rows: Any, moved: Any, out_book: Any) -> Any:
 
 @kernel
 def follow_book(
-    start: Any,
+    positions: Any,
     lines: Any,
     moved: Any,
     book: Any,
     stack: Any,
     failures: Any,
-    queue: Any,
     stop: Any,
+    out_met: Any,
     out_counts: Any,
 ) -> Any:
-    """Follow a book against every answer; return what is wrong, or 0, and the position where.
+    """Try every answer to positions of the attacker's; return what is wrong, or 0, and the position where.
 
-    ``queue`` has room for attacker, defender and depth of every position of the book and the start.
-    ``out_counts`` gets the positions of the book met, those left to threats, the greatest depth, the nodes.
+    ``out_met`` gets the places of the book that answers lead to, one for each of at most 64 a position;
+    ``out_counts`` how many these are, how many answers were left to threats, and the nodes.
     """
-    lines, moved, book, stack = borrow(lines), borrow(moved), borrow(book), borrow(stack)
-    failures, queue = borrow(failures), borrow(queue)
-    put(queue, 0, start[0])
-    put(queue, 1, start[1])
-    put(queue, 2, 0)
-    head, total = 0, 1
-    while head < total and stop[0] == 0:
-        attacker, defender, depth = get(queue, 3 * head), get(queue, 3 * head + 1), int(get(queue, 3 * head + 2))
-        head += 1
+    positions, lines, moved, book = borrow(positions), borrow(lines), borrow(moved), borrow(book)
+    stack, failures, met = borrow(stack), borrow(failures), 0
+    for i in range(len(out_met) // 64):
+        attacker, defender = get(positions, 2 * i), get(positions, 2 * i + 1)
+        if stop[0] != 0:
+            break
         if complete(attacker, lines):
             continue
         if nonempty(finishing(defender, attacker, lines)):
@@ -286,20 +287,16 @@ def follow_book(
             x, y, _ = smallest(attacker, defender | U64(1) << lowest(free), moved)
             free = without_lowest(free)
             at = book_place(x, y, book)
-            if get(book, at) == 0:
-                won, nodes = forced(x, y, lines, stack, failures)
-                out_counts[1] += 1
-                out_counts[3] += nodes
-                if not won:
-                    return OPEN, int(x), int(y)
-            elif get(book, at + 3) == 0:
-                put(book, at + 3, 1)
-                put(queue, 3 * total, x | get(book, at + 2))
-                put(queue, 3 * total + 1, y)
-                put(queue, 3 * total + 2, depth + 1)
-                total += 1
-                out_counts[0] += 1
-                out_counts[2] = max(out_counts[2], depth + 1)
+            if get(book, at) != 0:
+                out_met[met] = at
+                met += 1
+                out_counts[0] = met
+                continue
+            won, nodes = forced(x, y, lines, stack, failures)
+            out_counts[1] += 1
+            out_counts[2] += nodes
+            if not won:
+                return OPEN, int(x), int(y)
     return 0, 0, 0
 
 
@@ -339,28 +336,104 @@ def read_rows(path: str | Path) -> NDArray[np.uint64]:
     return np.array(rows, np.uint64).reshape(-1, 3)
 
 
-def verify(rows: NDArray[np.uint64], start: tuple[int, int] = START, show: Show | None = None) -> Verdict:
-    """Check a book, given as rows of attacker, defender and cell, from a position with the defender to move."""
-    lines, moved = _tables()
-    book = np.zeros(4 << (2 * len(rows) + 1).bit_length(), np.uint64)
-    counts = np.zeros(4, np.int64)
-    flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), moved, book)
+Check = Callable[[Words, Words], "list[Part]"]
+
+
+class Part(NamedTuple):
+    """What was found of some positions."""
+
+    gap: str | None
+    met: NDArray[np.int64]  # places of the book
+    threats: int
+    nodes: int
+
+
+def check_part(number: int, positions: Words, book: Words, stop: NDArray[np.uint8] | None = None) -> Part:
+    """Try every answer to part ``number`` of positions: the task of an engine.
+
+    A part remembers failures of its own, so what it counts does not depend on who did which part.
+    """
+    own = positions[2 * PART * number : 2 * PART * (number + 1)].copy()
+    met, counts = np.zeros(64 * (len(own) // 2), np.int64), np.zeros(3, np.int64)
+    stack, failures = np.zeros(3 * DEEPEST, np.uint64), np.zeros(2 * FAILURES, np.uint64)
+    room = (stack, failures, np.zeros(1, np.uint8) if stop is None else stop, met, counts)
+    flaw, attacker, defender = follow_book(own, *_tables(), np.array(book), *room)
+    return Part(_gap(int(flaw), int(attacker), int(defender)), met[: counts[0]], int(counts[1]), int(counts[2]))
+
+
+def verify(
+    rows: Words,
+    start: tuple[int, int] = START,
+    *,
+    engine: Engine | str | None = None,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Verdict:
+    """Check a book, given as rows of attacker, defender and cell, from a position with the defender to move.
+
+    With an ``engine`` (mdplay.engines) its workers do it, as many as ``threads`` says; the verdict is the same.
+    """
+    book = np.zeros(3 << (2 * len(rows) + 1).bit_length(), np.uint64)
+    flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), _tables()[1], book)
     if flaw:
         attacker, defender, cell = (int(value) for value in rows[number])
         return Verdict(f"line {number + 1}: {attacker} {defender} {cell}: {REASONS[flaw]}", len(rows), 0, 0, 0, 0)
-    watch = Watch(1, show)
-    watch.progress = counts[:1]
-    queue, stack = np.zeros(3 * (len(rows) + 1), np.uint64), np.zeros(3 * DEEPEST, np.uint64)
-    failures = np.zeros(2 * FAILURES, np.uint64)
-    begin = (word(start[0]), word(start[1]))
-    task = partial(follow_book, begin, lines, moved, book, stack, failures, queue, watch.stop, counts)
-    flaw, attacker, defender = watch.run([task])[0]
-    return Verdict(_gap(int(flaw), int(attacker), int(defender)), len(rows), *counts.tolist())
+    if engine is None:
+        return _followed(book, len(rows), start, _checked_here, show)
+    with using(engine, threads) as chosen:
+        shared = chosen.share(book)
+
+        def checked(positions: Words, _: Words) -> list[Part]:
+            return chosen.map(check_part, range(_num_parts(positions)), positions, shared)
+
+        return _followed(book, len(rows), start, checked, show)
 
 
-def verify_book(path: str | Path, *, show: Show | None = None) -> Verdict:
+def _checked_here(positions: Words, book: Words) -> list[Part]:
+    """Check all parts of positions in this process, up to the first gap."""
+    watch, found = Watch(), list[Part]()
+    for number in range(_num_parts(positions)):
+        found += watch.run([partial(check_part, number, positions, book, watch.stop)])
+        if found[-1].gap is not None:
+            break
+    return found
+
+
+def _num_parts(positions: Words) -> int:
+    return -(-len(positions) // (2 * PART))
+
+
+def _followed(book: Words, lines: int, start: tuple[int, int], check: Check, show: Show | None) -> Verdict:
+    """Follow a book against every answer, move after move, up to the first gap."""
+    level, seen = np.array(start, np.uint64), np.zeros(len(book), np.bool_)
+    met, threats, depth, nodes = 0, 0, 0, 0
+    while len(level):
+        fresh = list[NDArray[np.int64]]()
+        for one in check(level, book):
+            places = _firsts(one.met)
+            fresh.append(places[~seen[places]])
+            seen[fresh[-1]] = True
+            met, threats, nodes = met + len(fresh[-1]), threats + one.threats, nodes + one.nodes
+            if one.gap is not None:
+                return Verdict(one.gap, lines, met, threats, depth + (len(fresh[-1]) > 0), nodes)
+        places = np.concatenate(fresh)
+        level = np.column_stack([book[places] | book[places + 2], book[places + 1]]).ravel()
+        depth += len(places) > 0
+        if show is not None:
+            show(met)
+    return Verdict(None, lines, met, threats, depth, nodes)
+
+
+def _firsts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return numbers without repetitions, each where it came first."""
+    return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+
+
+def verify_book(
+    path: str | Path, *, engine: Engine | str | None = None, threads: int | None = None, show: Show | None = None
+) -> Verdict:
     """Check the book in a file."""
-    return verify(read_rows(path), show=show)
+    return verify(read_rows(path), engine=engine, threads=threads, show=show)
 
 
 def _gap(flaw: int, attacker: int, defender: int) -> str | None:

@@ -77,10 +77,10 @@ def _by_engine(
 ) -> Plan:
     from mdplay.mdp.sharding.driver import plan_sharded  # for start-up: it needs numba
 
-    if method not in ("auto", "jacobi"):
-        raise FormatError(f"an engine plans by the method jacobi, not {method}; leave out one of them")
+    if method not in ("auto", "jacobi", "ipi"):
+        raise FormatError(f"an engine plans by the method jacobi or ipi, not {method}; leave out one of them")
     _arrays(mdp)
-    return plan_sharded(mdp, engine, shards=workers, tolerance=tolerance, show=show)
+    return plan_sharded(mdp, engine, shards=workers, method=method, tolerance=tolerance, show=show)
 
 
 def _arrays(mdp: Model) -> ModelArrays:

@@ -7,8 +7,8 @@
     at the end    one sweep over all choices in doubles proves the bounds, with the rounding of
                   `mdplay.mdp.planning.bounds`
 
-The first rounds of a large model are in single precision; the proof never is.  A model that mixes slowly needs
-many sweeps this way: one that fits into memory is planned sooner without an engine.
+The first rounds of a large model are in single precision; the proof never is.  A model that mixes slowly would
+need many sweeps this way: after a few of them policy iteration goes on (`mdplay.mdp.sharding.policies`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,14 @@ from mdplay.mdp.model import Model
 from mdplay.mdp.planning.bounds import Margins, half_width, margins, span
 from mdplay.mdp.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.mdp.result import Plan
-from mdplay.mdp.sharding.shard import Answer, Facts, Shard, Swept
+from mdplay.mdp.sharding.local import LocalShard
+from mdplay.mdp.sharding.policies import Policies, mixes_slowly
+from mdplay.mdp.sharding.shard import Answer, Facts, Swept
 from mdplay.mdp.sharding.shards import Shards, write_shards
 from mdplay.states.walks import Floats
 
 PATIENCE = 3  # proving sweeps without progress: doubles hide it
+FIRST_SWEEPS, MANY_SWEEPS = 24, 200  # a model that needs so many more after the first ones mixes slowly
 
 
 class Whole(NamedTuple):
@@ -53,6 +56,7 @@ def plan_sharded(
     engine: Engine | str,
     *,
     shards: int | None = None,
+    method: str = "auto",
     tolerance: float = 1e-6,
     folder: str | Path | None = None,
     show: Show | None = None,
@@ -60,7 +64,9 @@ def plan_sharded(
     """Return the plan of a model by the workers of an engine, a shard each; the discount must be below 1.
 
     A model in memory is written to ``folder`` first (default: a temporary one), as so many shards as there are
-    workers unless told otherwise; all workers must see that folder.
+    workers unless told otherwise; all workers must see that folder.  ``method``: jacobi, ipi, or auto: sweeps
+    first, and policies if those are slow.  The answer is the same for any number of workers; by policies, another
+    number of shards changes the last bits.
     """
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
@@ -70,9 +76,9 @@ def plan_sharded(
         began = time.perf_counter()
         if not isinstance(model, Shards):
             model = write_shards(model, folder or temporary, shards or chosen.workers)
-        actors = chosen.actors(Shard, len(model.cuts) - 1, model)
+        actors = chosen.actors(LocalShard, len(model.cuts) - 1, model)
         try:
-            return _Planning(actors, model, tolerance, show).plan(began)
+            return _Planning(actors, model, tolerance, show).plan(method, began)
         finally:
             actors.close()
 
@@ -95,8 +101,10 @@ class _Planning:
         self._history: list[tuple[int, float]] = []
         self._largest = 0.0  # of the values before the last sweep
 
-    def plan(self, began: float) -> Plan:
-        """Sweep until the bounds are closed, or as close as doubles allow."""
+    def plan(self, method: str, began: float) -> Plan:
+        """Plan until the bounds are closed, or as close as doubles allow."""
+        if method == "ipi":
+            return self._by_policies(None, began)
         slices: Any = None
         before: Change | None = None
         tries, least = 0, np.inf
@@ -111,13 +119,28 @@ class _Planning:
                 found = margins(self._whole, change, self._whole.backup_error(self._largest), most)
                 tries, least = (0, miss) if miss < 0.9 * least else (tries + 1, least)
                 if found.high - found.low <= 2.0 * self._tolerance or tries >= PATIENCE:
-                    return self._answer(previous, slices, found, time.perf_counter() - began)
+                    answers = self._actors.call("decide", previous, found.width, found.shift)
+                    return self._answer(slices, found, answers, "jacobi", "swept", began)
+            if method == "auto" and len(self._history) == FIRST_SWEEPS and self._is_slow():
+                return self._by_policies(slices, began)
             self._largest = most
             if self._coarse and span(self._whole, change) <= COARSE * most:
                 self._coarse = False
             rate = rate_of(self._whole, before, change)
             self._actors.call("eliminate", slack_of(self._whole, change, rate))
             before = change
+
+    def _is_slow(self) -> bool:
+        return mixes_slowly(self._history, self._tolerance, MANY_SWEEPS)
+
+    def _by_policies(self, slices: Any, began: float) -> Plan:
+        """Plan by policy iteration, from values if there are any."""
+        if slices is None:
+            slices, _ = self._actors.exchange("zeros")
+        policies = Policies(self._actors, self._whole, self._tolerance, self._tell)
+        found = policies.plan(slices)
+        how = f"{policies.policies} policies solved in {policies.iterations} iterations"
+        return self._answer(found.values, found.margins, found.answers, "ipi", how, began)
 
     def _near_enough(self, before: Change | None) -> bool:
         """Say whether the next sweep may prove the bounds: the last one was within the tolerance."""
@@ -135,8 +158,9 @@ class _Planning:
         if self._show is not None:
             self._show(*self._history[-1])
 
-    def _answer(self, previous: Any, slices: Any, found: Margins, seconds: float) -> Plan:
-        answers: list[Answer] = self._actors.call("decide", previous, found.width, found.shift)
+    def _answer(
+        self, slices: Any, found: Margins, answers: list[Answer], method: str, how: str, began: float
+    ) -> Plan:
         new = np.concatenate(self._actors.fetch(slices))
         value, lower, upper = found.around(new)
         action = np.concatenate([one.action for one in answers])
@@ -150,11 +174,11 @@ class _Planning:
             lower=lower,
             upper=upper,
             undecided=np.concatenate([one.undecided for one in answers]),
-            method="jacobi",
-            reason=f"{len(answers)} shards, swept by the workers of an engine",
+            method=method,
+            reason=f"{len(answers)} shards, {how} by the workers of an engine",
             iterations=len(self._history),
             history=tuple(self._history),
-            seconds=seconds,
+            seconds=time.perf_counter() - began,
             tolerance=self._tolerance,
         )
 

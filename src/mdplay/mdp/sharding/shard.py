@@ -127,6 +127,10 @@ class Shard:
         """Return the actions for values of which the last sweep over everything was made."""
         if self._value is None or self._rows is not self._all:  # made again since
             self.sweep(slices, False, True)
+        return self._chosen(width, shift)
+
+    def _chosen(self, width: float, shift: float) -> Answer:
+        """Return the actions by the q values of all choices."""
         first, count = self._all.first_choice, self._all.num_states
         choice, undecided = self._all.first_actions.copy(), np.zeros(count, np.bool_)
         kernels.decide(first, self._q_value, width, shift, 0, count, choice, undecided)

@@ -54,9 +54,16 @@ def prove_strategy(
     return proof
 
 
-def verify_strategy(game: Game[Any], book: Path, *, show: Show | None = None) -> Any:
-    """Check a book that claims a game's result, and return the verdict."""
-    return _brought(game, "verify")(book, show=show)
+def verify_strategy(
+    game: Game[Any],
+    book: Path,
+    *,
+    engine: Engine | str | None = None,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Any:
+    """Check a book that claims a game's result, and return the verdict; an ``engine`` shares the work out."""
+    return _brought(game, "verify")(book, engine=engine, threads=threads, show=show)
 
 
 def _brought(game: Game[Any], what: str) -> Any:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -47,24 +47,18 @@ class Count:
         return sum(self.levels)
 
 
-def count_states(
-    game: Game[Any],
-    engine: Engine | str,
-    state: Any = None,
-    *,
-    fold: bool = False,
-    shards: int | None = None,
-    folder: str | Path | None = None,
-    memory: int | None = None,
-    show: Show | None = None,
-) -> Count:
-    """Count all states that one (default: the start) reaches, by the workers of an engine.
+class How(TypedDict, total=False):
+    """How to enumerate: what ``enumerated`` may be told."""
 
-    There are as many ``shards`` as workers unless told otherwise.  ``folder`` is where the keys are kept, and
-    whence an enumeration that was cut off goes on; all workers must see it.  ``memory`` is what each shard may
-    take, in bytes; by default all together take most of what is free here.
-    """
-    how: dict[str, Any] = {"fold": fold, "shards": shards, "folder": folder, "memory": memory, "show": show}
+    fold: bool
+    shards: int | None
+    folder: str | Path | None
+    memory: int | None
+    show: Show | None
+
+
+def count_states(game: Game[Any], engine: Engine | str, state: Any = None, **how: Unpack[How]) -> Count:
+    """Count all states that one (default: the start) reaches, as ``enumerated`` finds them."""
     with enumerated(game, engine, state, **how) as found:
         return found.count()
 
@@ -98,7 +92,13 @@ def enumerated(
     show: Show | None = None,
     make: type[Shard] = Shard,
 ) -> Iterator[Enumerated]:
-    """Enumerate as ``count_states`` does, and give the shards, which live until the end of the block."""
+    """Enumerate all states that one (default: the start) reaches, and give the shards, which live until the end.
+
+    ``fold`` lets images under the game's symmetries be one state.  There are as many ``shards`` as workers unless
+    told otherwise.  ``folder`` is where the keys are kept, and whence an enumeration that was cut off goes on; all
+    workers must see it.  ``memory`` is what each shard may take, in bytes; by default all together take most of
+    what is free here.  ``make`` is the class of the shards.
+    """
     start = game.initial() if state is None else state
     fold = fold and game.has_symmetries
     layout = layout_of(widths_among([*images_of(game, start, fold), *states_seen(game, start)]))

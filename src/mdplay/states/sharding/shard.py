@@ -28,7 +28,7 @@ from mdplay.states.sharding.log import Keys, Log, Progress
 
 OWNER_SHIFT, OWNER_BITS = 44, 16  # of a hash: bits that neither part, slot nor tag of the numbering looks at much
 SENT = 1 << 15  # keys remembered, as many as a processor keeps at hand
-PARCELS_ROOM = 1 << 21  # keys that go out in a round, to all
+PARCELS_ROOM = 1 << 23  # keys that go out in a round, to all: shards wait for each other after each
 
 
 class Sharding(NamedTuple):
@@ -158,7 +158,7 @@ class Shard:
         self._sent = np.zeros(SENT * (words + 1), np.int64)
         self._parcels = np.empty(shards * self._parcel_room * words, np.int64)
         self._rounds = rounds
-        if rounds == 0:
+        if rounds == 0 and self._owns_start:
             self._take_in(self._sharding.start)
 
     @property
@@ -210,15 +210,20 @@ class Shard:
     def _keys(self, begin: int, end: int) -> Keys:
         return self._numbering.keys[begin * self._words : end * self._words]
 
+    @property
+    def _owns_start(self) -> bool:
+        h = hash_key(self._sharding.start, 0, self._words)
+        return owner_of(U64(h), self._sharding.shards) == self._own
+
     def _take_in(self, keys: Keys) -> None:
-        """Give numbers to the keys of a parcel, as far as they are this shard's own."""
+        """Give numbers to the keys of a parcel, all of them this shard's own."""
         for begin in range(0, len(keys), BLOCK_ROOM * self._words):
             piece = keys[begin : begin + BLOCK_ROOM * self._words]
             count = len(piece) // self._words
             fresh, hashes = self._numbering.block(0, count)
             fresh[:] = piece
             hash_keys(self._words, count, fresh, hashes)
-            self._number(self._sort_out(count, np.zeros(self._sharding.shards, np.int64)))
+            self._number(count)
 
     def _followers(self, begin: int, end: int) -> int:
         """Write the keys of the followers of some states into the numbering's block; return how many.

@@ -1,0 +1,213 @@
+"""The values of one worker's states, found layer by layer from the last one back.
+
+A layer is the states of one ply.  Where every move leads from a layer to the next, the values of a layer need
+those of the next one alone.  A shard takes the next states of its own in the layer, asks the shards of their
+followers, each in a *parcel* of keys, and takes the best of what they answer.
+
+    entry[i]     of state i: its value to player 0, times 2**16, plus the plies to the end
+
+Entries are in a mapped file beside the keys, so a worker that was killed finds those that were written.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
+from mdplay.bridge import borrow, get, kernel, part, put, width
+from mdplay.errors import LimitError
+from mdplay.solving.hashed_kernel import is_better
+from mdplay.states.choices import choices_of
+from mdplay.states.enumeration import DEGREE
+from mdplay.states.keys import Keys as PackedKeys
+from mdplay.states.keys import hash_key, read_key
+from mdplay.states.numbering import BLOCK_ROOM
+from mdplay.states.sharding.log import Keys
+from mdplay.states.sharding.shard import Shard, Sharding, hash_keys, owner_of
+
+DISTANCE_BITS = 16
+MOST_VALUE = (1 << 15) - 2
+UNKNOWN = -(1 << 31)  # an entry that is not written yet
+Entries = NDArray[np.int32]
+
+
+@part
+def value_in(entry: int) -> int:
+    """Return the value to player 0 in an entry."""
+    return entry >> DISTANCE_BITS
+
+
+@part
+def distance_in(entry: int) -> int:
+    """Return the plies to the end in an entry."""
+    return entry & (1 << DISTANCE_BITS) - 1
+
+
+@kernel
+def address(
+    shards: int, words: int, count: int, fresh: Any, hashes: Any, out_parcels: Any, out_sizes: Any
+) -> None:
+    """Put the keys of a block into the parcels of their owners; the hash of each gives way to its owner."""
+    key, room = borrow(fresh), len(out_parcels) // (shards * words)
+    for i in range(count):
+        owner = owner_of(U64(get(hashes, i)), shards)
+        at = (owner * room + out_sizes[owner]) * words
+        for j in range(words):
+            out_parcels[at + j] = get(key, i * words + j)
+        out_sizes[owner] += 1
+        put(hashes, i, owner)
+
+
+@kernel
+def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any, out_entries: Any) -> int:
+    """Write the entries of states from those of their followers; return how many, fewer if one is too large.
+
+    Follower e of all has its owner in ``owners[e]``; those of owner o are answered from ``answers[firsts[o]]`` on,
+    in order.
+    """
+    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
+    row, at, e = np.zeros(width(game), np.uint64), firsts.copy(), 0
+    for i in range(len(out_entries)):
+        s = read_key(game, listed, i * words, fields, borrow(row))
+        mask, _ = choices_of(game, s)
+        second, best, distance = game.player(s) == 1, -np.inf, -1
+        if not nonempty(mask):
+            best = -float(game.result(s)) if second else float(game.result(s))
+        while nonempty(mask):
+            action = lowest(mask)
+            mask = without_lowest(mask)
+            entry = int(answers[at[owners[e]]])
+            at[owners[e]] += 1
+            e += 1
+            value = float(-value_in(entry) if second else value_in(entry))
+            if game.has_reward:
+                value += float(game.reward(s, action))
+            if is_better(value, distance_in(entry), best, distance):
+                distance = distance_in(entry)
+            best = max(value, best)
+        if not abs(best) <= MOST_VALUE or distance + 1 >= 1 << DISTANCE_BITS:
+            return i
+        out_entries[i] = (int(-best if second else best) << DISTANCE_BITS) + distance + 1
+    return len(out_entries)
+
+
+@kernel
+def digest_entries(words: int, keys: Any, entries: Any) -> int:
+    """Return the sum of the hashes of keys, each with its entry: the same in whatever order they are."""
+    listed, total = borrow(keys), U64(0)
+    for i in range(len(entries)):
+        total += mix(hash_key(listed, i * words, words), U64(np.uint32(entries[i])))
+    return int(total)
+
+
+class Asked(NamedTuple):
+    """What a shard has asked about some of its states: the owner of each follower, in order."""
+
+    begin: int
+    end: int
+    owners: NDArray[np.uint8]
+    sizes: NDArray[np.int64]
+
+
+class Layered(Shard):
+    """A shard of states that finds their values as well; ``rounds`` is always how many the enumeration had."""
+
+    def __init__(self, number: int, sharding: Sharding) -> None:
+        super().__init__(number, sharding)
+        self._asked: Asked | None = None
+        self._path = sharding.folder / f"{number}.values"
+
+    def prepare(self, rounds: int) -> int:
+        """Make the file of entries, unless it is there; return the first layer from which on all are known."""
+        self._stand(rounds)
+        known = self._progress.known
+        if not self._path.exists() or self._path.stat().st_size != 4 * known:
+            np.full(known, UNKNOWN, np.int32).tofile(self._path)
+        missing = np.flatnonzero(self._entries(rounds) == UNKNOWN)
+        last = int(missing[-1]) if len(missing) else -1
+        return sum(begin <= last for begin, _ in self._layers(rounds))
+
+    def ask(self, rounds: int, layer: int, done: list[int]) -> tuple[list[Keys], int]:
+        """Return parcels of the followers of a layer's next states, and how many of its states are then done."""
+        asked, parcels = self._ask(rounds, layer, done[self._own])
+        self._asked = asked
+        return parcels, asked.end - self._layers(rounds)[layer][0]
+
+    def answer(self, rounds: int, layer: int, parcels: list[Keys]) -> tuple[list[Entries], None]:
+        """Return the entries of keys that others ask for, all of which must be of the next layer."""
+        self._stand(rounds)
+        begin, end = (*self._layers(rounds), (0, 0))[layer + 1]
+        return [self._found(parcel, begin, end) for parcel in parcels], None
+
+    def take(self, rounds: int, layer: int, done: list[int], answers: list[Entries]) -> None:
+        """Write the entries of the states that were asked about."""
+        begin = self._layers(rounds)[layer][0] + done[self._own]
+        if self._asked is None or self._asked.begin != begin:  # made again since
+            self._asked, _ = self._ask(rounds, layer, done[self._own])
+        asked, entries = self._asked, self._entries(rounds)
+        keys = PackedKeys(self._keys(begin, asked.end), self._sharding.layout.ravel(), self._words)
+        firsts = np.cumsum([0, *asked.sizes[:-1]])
+        found = np.empty(asked.end - begin, np.int32)
+        count = back_up(self._native, keys, asked.owners, np.concatenate(answers), firsts, found)
+        if count < len(found):
+            raise LimitError(f"a value of {type(self.game).__name__} is beyond {MOST_VALUE}; leave out the engine")
+        entries[begin : asked.end] = found
+
+    def publish(self, rounds: int) -> tuple[int, int]:
+        """Write the index beside the keys, for who looks states up; return the bits of a number and the digest."""
+        self._stand(rounds)
+        self._numbering.index.tofile(self._sharding.folder / f"{self._own}.index")
+        entries = np.array(self._entries(rounds))
+        digest = int(digest_entries(self._words, self._keys(0, len(entries)), entries))
+        return self._numbering.number_bits, digest % (1 << 64)
+
+    # ---------------------------------------------------------------- its steps
+    def _layers(self, rounds: int) -> list[tuple[int, int]]:
+        """Return the first state of each layer, and the one after its last."""
+        self._stand(rounds)
+        ends = {one.level: one.level_end for one in self._log.history()}
+        return list(pairwise([0, *ends.values()]))
+
+    def _entries(self, rounds: int) -> Any:
+        self._stand(rounds)
+        count = self._progress.known
+        return np.memmap(self._path, np.int32, "r+", shape=(count,)) if count else np.empty(0, np.int32)
+
+    def _ask(self, rounds: int, layer: int, done: int) -> tuple[Asked, list[Keys]]:
+        begin, end = self._layers(rounds)[layer]
+        begin += done
+        at, owners, sizes = begin, [np.empty(0, np.uint8)], np.zeros(self._sharding.shards, np.int64)
+        while at < end and sizes.max() + self._most_followers <= self._parcel_room:
+            last = min(end, at + len(self._node))
+            count = self._followers(at, last)
+            assert count == (self._node[: last - at] & DEGREE).sum()
+            fresh, hashes = self._numbering.block(0, count)
+            address(self._sharding.shards, self._words, count, fresh, hashes, self._parcels, sizes)
+            owners.append(hashes.astype(np.uint8))
+            at = last
+        return Asked(begin, at, np.concatenate(owners), sizes), self._sealed(sizes)
+
+    def _found(self, parcel: Keys, begin: int, end: int) -> Entries:
+        """Return the entries of keys, which must be those of states from ``begin`` to ``end`` - 1."""
+        found = np.empty(len(parcel) // self._words, np.int32)
+        entries = self._entries(self._rounds)
+        for first in range(0, len(found), BLOCK_ROOM):
+            piece = parcel[first * self._words : (first + BLOCK_ROOM) * self._words]
+            count = len(piece) // self._words
+            fresh, hashes = self._numbering.block(0, count)
+            fresh[:] = piece
+            hash_keys(self._words, count, fresh, hashes)
+            known = self._numbering.known
+            self._numbering.take_in(count, self._numbers)
+            numbers = self._numbers[:count]
+            if self._numbering.known > known or numbers.min() < begin or numbers.max() >= end:
+                name = type(self.game).__name__
+                raise LimitError(
+                    f"{name} reaches a position after different numbers of moves; leave out the engine"
+                )
+            found[first : first + count] = entries[numbers]
+        return found
