@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from mdplay import MdplayError
 from mdplay.web.serving import _listen
 from tests.helpers import python
 from tests.web.reading import moves, told
@@ -159,6 +160,12 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(running):
 
     out = python("-m", "mdplay", "serve", "--port", str(running.port), code=2, cwd=ROOT)
     assert out == ""
+
+
+@pytest.mark.parametrize("host", ["\u202e", "\udcff.py", "nowhere.invalid"])
+def test_a_host_that_cannot_be_is_told_in_a_sentence(host):
+    with pytest.raises(MdplayError, match="cannot listen on"):
+        _listen(host, 0)
 
 
 def test_another_host_has_a_token_in_its_address():

@@ -120,9 +120,10 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except OSError as error:
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: no name can be spelled so
         listener.close()
-        raise MdplayError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise MdplayError(f"cannot listen on {host!r}, port {port}: {why}") from None
     return listener
 
 
