@@ -66,6 +66,11 @@ CHUNK = 256  # lines of a file that are solved together
     show_default=True,
     help="Time for a position that is proved by search; then bounds are told.",
 )
+@click.option(
+    "--network",
+    metavar="FILE",
+    help="Try moves in the order of a learned network (or: shipped) where a position is proved.",
+)
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option

@@ -34,6 +34,7 @@ class Question:
     file: str | Path | None = None
     save_seconds: float = 60.0
     show: Show | None = None
+    network: str | Path | None = None  # a file, or "shipped": the order of moves in proof search
     huge: float = math.inf  # states at one ply, for which a table of all states gives up with HugeError
 
     @property

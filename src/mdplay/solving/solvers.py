@@ -180,11 +180,14 @@ class Proof:
 
     def fill(self, question: Question) -> Table:
         """Return a prover with the game's opening book."""
+        from mdplay.learning.network import named_network
         from mdplay.solving.proof.book import prover_for
         from mdplay.solving.proof.prover import MEMORY
         from mdplay.solving.proof.solution import ProofTable
 
-        prover = prover_for(question.game, memory=question.memory or MEMORY, threads=question.threads)
+        game, name = question.game, question.network
+        network = None if name is None else named_network(str(name), game)
+        prover = prover_for(game, memory=question.memory or MEMORY, threads=question.threads, network=network)
         return ProofTable(prover, weak=question.objective == "win", seconds=question.seconds, show=question.show)
 
 
@@ -266,6 +269,7 @@ def solve(
     file: str | Path | None = None,
     save_seconds: float = 60.0,
     engine: Engine | str | None = None,
+    network: str | Path | None = None,
     show: Show | None = None,
 ) -> Solution:
     """Solve a game: every state that the given one (default: the start) reaches.
@@ -279,6 +283,7 @@ def solve(
     LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
     it has, which is saved every ``save_seconds`` seconds.
 
+    ``network``, a file or "shipped", gives the order in which proof search tries moves.
     With an ``engine`` (mdplay.engines) its workers solve the game layer after layer, each its share of the states:
     a game without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
     workers, ``memory`` what each may take, and ``file`` names a folder.
@@ -289,7 +294,9 @@ def solve(
     game = with_objective(game, objective)
     start = game.initial() if state is None else start
     hold_promises(game, start)
-    question = Question(game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show)
+    question = Question(
+        game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show, network
+    )
     _refuse(question)
     if engine is not None:
         table = _by_engine(question, method, engine)

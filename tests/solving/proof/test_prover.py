@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from mdplay import Game, GameError, learn, make, solve
+from mdplay import FormatError, Game, GameError, learn, make, solve
 from mdplay.bits import elements
 from mdplay.learning.network import shipped_network
 from mdplay.rng import Random
@@ -276,6 +276,16 @@ def test_a_network_orders_moves_and_changes_no_value():
         assert ordered.score(s) == plain.score(s)
     assert ordered.nodes != plain.nodes
     assert prove(game, network=network, threads=2).low == plain.score(game.initial())
+
+
+@pytest.mark.usefixtures("needs_compiler")
+def test_solve_takes_the_order_of_a_file(tmp_path):
+    game, file = make("breakthrough:rows=5,cols=3"), tmp_path / "n.safetensors"
+    learn(game, episodes=200, seed=1, threads=1).save(file)
+    by_file = solve(game, method="proof", network=file)
+    assert by_file.value() == solve(game, method="proof").value()
+    with pytest.raises(FormatError, match="cannot read"):
+        solve(game, method="proof", network=tmp_path / "none")
 
 
 def test_a_game_with_a_view_for_proofs_takes_no_network():

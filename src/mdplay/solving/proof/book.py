@@ -32,6 +32,7 @@ from mdplay.files import make_folder
 from mdplay.folders import cache_folder
 from mdplay.game import Game
 from mdplay.identity import check_rules, game_identity
+from mdplay.learning.network import Network
 from mdplay.running import Watch
 from mdplay.shipping import Recipe, made_again, recipe_of
 from mdplay.solving.proof.prover import MEMORY, Prover
@@ -232,9 +233,11 @@ def _has_rules_of(path: Path, game: Game[Any]) -> bool:
     return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 
-def prover_for(game: Game[Any], *, memory: int = MEMORY, threads: int | None = None) -> Prover:
+def prover_for(
+    game: Game[Any], *, memory: int = MEMORY, threads: int | None = None, network: Network | None = None
+) -> Prover:
     """Return a prover of the game that has learned its opening book, if there is one."""
-    prover = Prover(game, memory=memory, threads=threads)
+    prover = Prover(game, memory=memory, threads=threads, network=network)
     if book := find_book(game):
         book.teach(prover)
     return prover
