@@ -176,6 +176,10 @@ def _instead(hint: Any) -> str:
     return ""
 
 
+def _is_table(hint: Any) -> bool:
+    return (typing.get_origin(hint) or hint) is tuple
+
+
 def _check_own(cls: type) -> None:
     """Check that what the contract knows, and what rules call of the class, are plain methods."""
     contract = {name for name in dir(Game) if isinstance(getattr(Game, name), FunctionType)} - set(NEVER_COMPILED)
@@ -220,6 +224,10 @@ def _check_method(cls: type, name: str, function: FunctionType) -> None:
             raise GameError(
                 f"{where(function)} takes ({', '.join(names)}); the contract says ({', '.join(expected)})"
             )
+    if not names and _is_table(hints["return"]):
+        raise GameError(
+            f"{where(function)}: a table is a @cached_property; write that above it, and leave out the ()"
+        )
     for n in (*names, "return"):
         if hints[n] not in SCALARS and not is_named_tuple(hints[n]):
             aside = "" if hasattr(Game, name) else f"; if no rule calls it, name it _{name}"
@@ -291,9 +299,11 @@ def check_fits(value: Any, annotation: Hint, function: FunctionType, is_mask: bo
     else:
         low, high = _range(annotation, is_mask)
         if not low <= value <= high:
-            raise GameError(
+            what = (
                 f"{where(function)} returned {_shown(value)}, which does not fit the annotated {_name(annotation)}"
             )
+            wider = "; U64 is a mask of 64 actions, Wide of 128, a NamedTuple of U64 words of more"
+            raise GameError(what + (wider if is_mask and value > 0 else ""))
 
 
 def _check_tuple(value: Any, annotation: Hint, function: FunctionType, is_mask: bool) -> None:

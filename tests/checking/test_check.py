@@ -26,7 +26,7 @@ def test_a_users_game_keeps_the_contract(tmp_path):
 
 
 FAULTS = [
-    ("1 - s.player)", "s.player)", "player 1 never moved"),
+    ("1 - s.player)", "s.player)", "second player .player == 1. never moved"),
     ("s.pile - action - 1", "s.pile", "did not end within"),
     ("1 - s.player)", "2 - s.player)", "player must be 0 or 1, not 2"),
     ("2 * s.player - 1", "1 // (s.player - s.player)", "ZeroDivisionError"),

@@ -19,6 +19,7 @@ from mdplay.checking.limits import told_limit
 from mdplay.checking.promises import Promises, blaming, check_scoring_sets, show, time_limit
 from mdplay.checking.understood import Seen, muted, sentence, unclear, warnings
 from mdplay.contract import check_shape, checked
+from mdplay.drawing import PLAYERS
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, State, num_players
 from mdplay.notation import parse_position
@@ -191,7 +192,8 @@ class _Checker(Promises):
         """Check that both players of a game for two have moved."""
         if num_players(self.game) == 2 and self.longest > 1 and len(self.movers) == 1:
             idle = 1 - self.movers.pop()
-            raise GameError(f"player {idle} never moved in {games} random games; does step change the player?")
+            who = f"the {PLAYERS[idle]} player (player == {idle})"
+            raise GameError(f"{who} never moved in {games} random games; does step change the player?")
 
     def check(self, s: State, rng: Random) -> None:
         """Hold the game to every promise at one position, those about words for people too."""
@@ -263,14 +265,30 @@ class _Checker(Promises):
             twice = next(name for name in named if named.count(name) > 1)
             raise GameError(f"two {'outcomes' if chance else 'moves'} are called {twice!r} in {show(game, s)}")
         self.seen.words = self.seen.words or unclear(named)
-        if not isinstance(game.board(s), str) or not game.board(s):
-            raise GameError(f"board drew nothing for {show(game, s)}")
-        try:
-            ElementTree.fromstring(game.svg(s))
-        except (ElementTree.ParseError, TypeError) as error:
-            raise GameError(f"svg drew no SVG for {show(game, s)}: {error}") from None
+        self.check_drawn_text("board", game.board(s), s)
+        self.check_picture(s)
         if game.has_parse:
             self.check_text(s)
+
+    def check_drawn_text(self, name: str, drawn: Any, s: State) -> None:
+        """Check that what draws a position has returned a text."""
+        if not isinstance(drawn, str):
+            raise GameError(f"{name} returned {type(drawn).__name__} for {show(self.game, s)}; it must be a text")
+        if not drawn:
+            raise GameError(f"{name} drew nothing for {show(self.game, s)}")
+
+    def check_picture(self, s: State) -> None:
+        """Check that the picture is one, and that the moves it marks are those that may be played."""
+        game, drawn = self.game, self.game.svg(s)
+        self.check_drawn_text("svg", drawn, s)
+        try:
+            marked = [one.get("data-action") for one in ElementTree.fromstring(drawn).iter()]
+        except ElementTree.ParseError as error:
+            raise GameError(f"svg drew no SVG for {show(game, s)}: {error}") from None
+        legal = [str(action) for action in elements(game.legal(s))]
+        if legal and not nonempty(game.outcomes(s)) and (wrong := set(marked) - {None, *legal}):
+            what = f"svg marks the action {min(map(str, wrong))} in {show(game, s)}"
+            raise GameError(f"{what}; the legal ones are {', '.join(legal)}")
 
     def check_word(self, word: Any, chance: bool, s: State) -> str:
         """Check that a move or an outcome has a name, and return it as it is read: in small letters."""
