@@ -93,7 +93,7 @@ KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that
     "learn_points": lambda game: games_of_points(game) == 100,
 }
 OF_2048 = {"choose_once", "play_games", "train", "fill_rows"}  # they look at tiles
-OF_OTHERS = {"orbit_sizes", "search_within"}  # of games with symmetries, of games for one
+OF_OTHERS = {"orbit_sizes", "search_within", "back_up"}  # of symmetries, of games for one, of layers of moves
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.refusing import Refused
 from mdplay.web.work import worker as working
 from mdplay.web.work.doers import DIED, InProcess, InThreads
+from mdplay.web.work.jobs import LAST, PART
 from mdplay.web.work.pool import Pool
 from tests.helpers import NIM, ROOT, write
 from tests.web.reading import events, moves, told
@@ -272,3 +273,41 @@ def is_alive(pid):
         return False
     stat = Path(f"/proc/{pid}/stat").read_text()  # who was adopted by a parent that does not ask stays a zombie
     return stat.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+# ---------------------------------------------------------------- places
+class Patient:
+    """Works for ever, and ends a while after it is told to."""
+
+    def __init__(self, tell):
+        self.tell = tell
+
+    def begin(self, number, kind, given):
+        self.tell(number, PART, b"begun")
+
+    def more(self, number):
+        pass
+
+    def stop(self, number):
+        asyncio.get_running_loop().call_later(0.05, self.tell, number, LAST, b"")
+
+    def close(self):
+        pass
+
+
+def test_a_place_whose_client_has_left_is_waited_for_and_others_are_not():
+    async def asked():
+        pool = Pool(Patient, size=2)
+        first, second = [await pool.begin("values", {}) for _ in range(2)]
+        with pytest.raises(Refused) as refused:
+            await pool.begin("values", {})
+        assert refused.value.code == 503
+        first.stop()
+        third = await pool.begin("values", {})
+        assert pool.busy == 2
+        for stream in (second, third):
+            stream.stop()
+        await asyncio.sleep(0.2)
+        assert pool.busy == 0
+
+    asyncio.run(asked())

@@ -1,6 +1,7 @@
 """The requests that a worker has, on the server's side: so many at once and no more.
 
-begin    a stream, in one of the places for work: beyond these the answer is 503, and when to come again
+begin    a stream, in one of the places for work: beyond these the answer is 503, and when to come again; a place
+         whose client has left is waited for
 ask      a question with a short answer
 quick    threads of this process for what takes milliseconds and needs no compiled code
 """
@@ -11,6 +12,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from typing import Any, TypeVar
 
@@ -23,6 +25,7 @@ from mdplay.web.work.worker import STATUS
 T = TypeVar("T")
 JOBS = 6  # at once; more would only share the cores
 QUESTIONS = 2
+LEAVE_SECONDS = 2.0  # that work gets to end when its client has left
 BUSY = Refused(503, "too much at once; come again in a second")
 
 
@@ -34,6 +37,8 @@ class Pool:
         self._doer, self._numbers = doer(self._told), count(STATUS + 1)
         self._streams: dict[int, Stream] = {}
         self._jobs: set[int] = set()  # those that have a place for work
+        self._leaving: set[int] = set()  # those of them that were told to stop
+        self._freed = asyncio.Event()
         self._questions = asyncio.Semaphore(QUESTIONS)
         self._quick = ThreadPoolExecutor(QUESTIONS, thread_name_prefix="quick")
         self.status: dict[str, Any] = {}  # what the worker tells of itself
@@ -45,6 +50,8 @@ class Pool:
 
     async def begin(self, kind: str, given: dict[str, Any]) -> Stream:
         """Begin a stream; raise Refused if all places are taken, or if what is given is not in order."""
+        if self.busy >= self.size > self.busy - len(self._leaving):
+            await self._free_place()
         if self._closed or self.busy >= self.size:
             raise BUSY
         number = next(self._numbers)
@@ -57,6 +64,14 @@ class Pool:
             raise
         return stream
 
+    async def _free_place(self) -> None:
+        """Wait a moment for the place of somebody who has left."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                while self.busy >= self.size and not self._closed:
+                    self._freed.clear()
+                    await self._freed.wait()
+
     async def ask(self, kind: str, given: dict[str, Any]) -> Any:
         """Return the answer to a question; raise Refused if it has none."""
         async with self._questions:
@@ -65,10 +80,15 @@ class Pool:
             return await self._begin(next(self._numbers), kind, given).answer()
 
     def _begin(self, number: int, kind: str, given: dict[str, Any]) -> Stream:
-        stream = Stream(lambda: self._doer.more(number), lambda: self._doer.stop(number))
+        stream = Stream(lambda: self._doer.more(number), lambda: self._stop(number))
         self._streams[number] = stream
         self._doer.begin(number, kind, given)
         return stream
+
+    def _stop(self, number: int) -> None:
+        if number in self._jobs:
+            self._leaving.add(number)
+        self._doer.stop(number)
 
     def _told(self, number: int, sign: str, body: bytes) -> None:
         """Take what the worker tells."""
@@ -81,6 +101,8 @@ class Pool:
         if sign != PART:
             self._streams.pop(number, None)
             self._jobs.discard(number)
+            self._leaving.discard(number)
+            self._freed.set()
 
     async def quick(self, task: Callable[[], T]) -> T:
         """Return what a short task gives, done beside the loop."""
