@@ -294,7 +294,7 @@ class NetworkLearner:
     discount: Annotated[
         float | None, "Of a result for each move before it; 0.99, with points or chance 1, unless given."
     ] = None
-    epsilon: Annotated[float | None, "Share of random moves; 0.05, or 0.1 with points or chance."] = None
+    epsilon: Annotated[float | None, "Share of random moves; 0.05, with chance 0.1, with points 0.3."] = None
     save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
     compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
     examine: Examine | None = None  # asked at every point of the curve
@@ -363,7 +363,7 @@ def suited(board: Board) -> dict[str, float]:
     lines of a stubborn opponent, and wins differ in value.
     """
     if board.points or board.game.has_outcomes:
-        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.1}
+        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.1 if board.game.has_outcomes else 0.3}
     return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, "epsilon": 0.05}
 
 
