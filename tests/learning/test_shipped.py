@@ -14,13 +14,14 @@ from mdplay.registry import bring, bringers, brought
 
 GAMES = [f"{name}:{given}" for name in bringers("networks") for given in brought(make(name), "networks")]
 LARGEST, LARGEST_OF_ALL = 1_000_000, 4_000_000  # bytes
+LARGER = {"dots-and-boxes:rows=3,cols=3": 1_800_000}  # where a megabyte costs strength: 94.5 % instead of 98.9 %
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_every_shipped_network_is_of_the_present_rules(name):
     """Where this fails the rules or the cells were edited: learn the network again (docs/learn.md)."""
     game = make(name)
-    assert need_shipped(game).stat().st_size <= LARGEST
+    assert need_shipped(game).stat().st_size <= LARGER.get(name, LARGEST)
     assert make_agent(game, "network").network.weights.any()
 
 
