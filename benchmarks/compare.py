@@ -136,7 +136,7 @@ ROWS = {
     "bandits, gradient": pulled("gradient", "gaussian:10"),
     "bandits, thompson": pulled("thompson", "0.9,0.8,0.7"),
     "start-up, import": python("import mdplay"),
-    "start-up, help": python("from mdplay.cli import main; main(['--help'])"),
+    "start-up, help": python("import sys; sys.argv = ['mdplay', '--help']; from mdplay.cli import main; main()"),
     "start-up, first compiled": python(
         "from mdplay import make, playouts; playouts(make('connect-four'), games=50_000)"
     ),
@@ -243,6 +243,7 @@ def main() -> None:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--serve"]:
+        sys.path.pop(0)  # the folder of this file: a checkout has benchmarks of its own
         serve(ROWS[sys.argv[2]])
     else:
         main()
