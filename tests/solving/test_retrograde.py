@@ -1,6 +1,7 @@
 """Retrograde analysis: known results, a naive solver, and backward induction where games end.
 
-Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.choices`` and ``mdplay.states.numbering``.
+Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.choices``, ``mdplay.states.numbering`` and
+``mdplay.states.widths``.
 """
 
 from typing import NamedTuple

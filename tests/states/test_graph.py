@@ -11,7 +11,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.mdp import MDP, plan
 from mdplay.mdp.games import Score, mdp_of
-from mdplay.states import enumeration
+from mdplay.states import widths
 from mdplay.states.graph import CHANCE, END, explore
 from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
 
@@ -121,6 +121,6 @@ class Counting(Game[Count]):
 
 
 def test_a_game_that_only_counts_on_is_refused(monkeypatch):
-    monkeypatch.setattr(enumeration, "THIN_LEVELS", 1 << 9)
+    monkeypatch.setattr(widths, "THIN_LEVELS", 1 << 9)
     with pytest.raises(LimitError, match="Counting goes on for more than 512 plies; does every game end"):
         explore(Counting())

@@ -22,7 +22,7 @@ that is expanded, else it expands another:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from threading import Condition
@@ -31,13 +31,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import WORD, elements, lowest, nonempty, without_lowest
+from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.bridge import borrow, kernel, native, pack, put, width
-from mdplay.checking.promises import blame_position
 from mdplay.contract import mask_size
-from mdplay.errors import GameError, LimitError
+from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.rng import Random
 from mdplay.running import Show, Watch, num_threads
 from mdplay.states.choices import canonical, choices_of, no_player
 from mdplay.states.keys import (
@@ -50,17 +48,15 @@ from mdplay.states.keys import (
     num_words,
     read_key,
     state_of,
-    widths_of,
     write_key,
 )
 from mdplay.states.memory import budget, in_words
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
+from mdplay.states.widths import images_of, refuse_endless, refuse_thin, states_seen, widths_among, widths_needed
 
 CHUNK = 1 << 12  # states, fewer where masks are large
 DEGREE, PLAYER_BIT, CHANCE_BIT = (1 << 12) - 1, 12, 13
 STOPPED, TROUBLE = -1, -2
-THIN_LEVELS, THIN = 1 << 15, 4  # so many plies with fewer new states each: a game that only counts on, without end
-FEW_GAMES, FEW_MOVES = 8, 200  # in plain Python, that show how wide the fields are
 
 
 @kernel(plain_first=True)
@@ -373,75 +369,6 @@ class Enumeration:
             refuse_thin(self.game, self._levels, self._level_end)
 
 
-# ---------------------------------------------------------------- in plain Python
 def chunk_of(game: Game[Any]) -> int:
     """Return how many states of a game may be expanded into one block."""
     return min(CHUNK, BLOCK_ROOM // mask_size(game))
-
-
-def refuse_thin(game: Game[Any], levels: int, known: int) -> None:
-    """Raise LimitError if a game goes on and on with hardly a new state at a ply."""
-    if levels > THIN_LEVELS and known < THIN * levels:
-        name = type(game).__name__
-        raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
-
-
-def refuse_endless(game: Game[Any], start: Any) -> None:
-    """Raise LimitError if a random game goes on and on, and no state of it comes again."""
-    seen = set()
-    for s in random_game(game, start, Random(0), THIN_LEVELS + 1):
-        if s in seen:
-            return
-        seen.add(s)
-    if len(seen) > THIN_LEVELS:
-        name = type(game).__name__
-        raise LimitError(
-            f"a random game of {name} goes on for more than {THIN_LEVELS:,} plies; does every game end?"
-        )
-
-
-def images_of(game: Game[Any], s: Any, fold: bool) -> list[Any]:
-    """Return the images of a state, or only the state itself."""
-    return [s, *(game.image(s, k) for k in range(1, game.symmetries()))] if fold else [s]
-
-
-def widths_needed(game: Game[Any], s: Any, layout: Layout, fold: bool) -> list[int]:
-    """Return the widths that the followers of a state need, or raise what is wrong with the game there."""
-    widths = widths_of(layout)
-    images = [image for t in followers_of(game, s) for image in images_of(game, t, fold)]
-    needed = list(map(max, widths, widths_among(images))) if images else widths
-    if needed == widths:
-        blame_position(game, s)
-        raise GameError(f"a rule of {type(game).__name__} changes its answer in {game.text(s)}")
-    return needed
-
-
-def followers_of(game: Game[Any], s: Any) -> list[Any]:
-    """Return the states one ply after a state."""
-    if nonempty(game.outcomes(s)):
-        return [game.outcome(s, i) for i in elements(game.outcomes(s))]
-    return [game.step(s, action) for action in elements(game.legal(s))]
-
-
-def widths_among(states: Sequence[Any]) -> list[int]:
-    """Return the bits that each field needs for these states."""
-    return [max(1, *(int(v) & WORD for v in column)).bit_length() for column in zip(*states, strict=True)]
-
-
-def states_seen(game: Game[Any], start: Any) -> list[Any]:
-    """Return the states that a few random games in plain Python come to."""
-    return [s for seed in range(FEW_GAMES) for s in random_game(game, start, Random(seed), FEW_MOVES)]
-
-
-def random_game(game: Game[Any], s: Any, rng: Random, plies: int) -> Iterator[Any]:
-    """Yield the states of a random game, from the one given on, at most those of so many plies."""
-    yield s
-    for _ in range(plies):
-        outcomes, legal = game.outcomes(s), game.legal(s)
-        if nonempty(outcomes):
-            s = game.outcome(s, rng.pick(outcomes))
-        elif nonempty(legal):
-            s = game.step(s, rng.pick(legal))
-        else:
-            return
-        yield s

@@ -22,19 +22,10 @@ from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.position import as_state
 from mdplay.running import Show, Watch
-from mdplay.states.enumeration import (
-    DEGREE,
-    STOPPED,
-    TROUBLE,
-    chunk_of,
-    expand,
-    images_of,
-    states_seen,
-    widths_among,
-    widths_needed,
-)
+from mdplay.states.enumeration import DEGREE, STOPPED, TROUBLE, chunk_of, expand
 from mdplay.states.keys import Keys, Layout, key_at, key_of, keys_of, layout_of, num_words, packed_of, state_of
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
+from mdplay.states.widths import images_of, states_seen, widths_among, widths_needed
 
 MAX_POSITIONS = 1 << 26
 MAX_PATHS = 2.0**62
