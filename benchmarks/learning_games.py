@@ -38,7 +38,7 @@ from mdplay.learning.board import board_of
 from mdplay.learning.network import Network
 from mdplay.learning.training import Settings, Training, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.playing.accuracy import keeps_value, sample_states
+from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
 from mdplay.playing.matches.statistics import score_interval
 from mdplay.rng import Random
 from mdplay.solving.proof.book import prover_for
@@ -125,22 +125,14 @@ def _win_lost_at(game: Game[Any], agent: Any, judge: Judge, rng: Random) -> int:
 
 
 @lru_cache(maxsize=1)
-def critical_positions(game: Game[Any], count: int) -> list[tuple[Any, dict[int, float]]]:
+def critical_positions(game: Game[Any], count: int) -> dict[Any, dict[int, float]]:
     """Return positions of random games in which not every move keeps the value, and what their moves are worth."""
-    solution, found, number = solve(game), list[tuple[Any, dict[int, float]]](), 0
-    while len(found) < count:
-        states = sample_states(game, 40, seed=number)
-        number += 1
-        s = states[Random(number).below(len(states))]
-        values = {choice.action: choice.low for choice in solution.choices(s)}
-        if len(set(values.values())) > 1:
-            found.append((s, values))
-    return found
+    return critical_states(game, named_oracle(game, "perfect"), count)
 
 
-def optimal_share(agent: Any, positions: list[tuple[Any, dict[int, float]]]) -> float:
+def optimal_share(agent: Any, positions: dict[Any, dict[int, float]]) -> float:
     """Return the share of positions in which the agent's move keeps the exact value."""
-    kept = [keeps_value(values, agent.act(s, Random(0))) for s, values in positions]
+    kept = [keeps_value(values, agent.act(s, Random(0))) for s, values in positions.items()]
     return sum(kept) / len(kept)
 
 

@@ -324,7 +324,7 @@ def _make_tuple_network(path: Path) -> None:
 
     training = Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0))
     training.network.weights[:] = np.arange(training.network.weights.size)
-    training.add_point(None)
+    training.add_point()
     training.save(path)
 
 

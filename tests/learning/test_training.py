@@ -4,6 +4,7 @@ Here are tested besides: ``mdplay.learning.checkpoints``, ``mdplay.learning.curv
 ``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.look_ups``.
 """
 
+import csv
 import os
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import Settings, Training
+from mdplay.playing.accuracy import critical_states, named_oracle
 from mdplay.rng import Random
 from mdplay.store import load, save
 from tests.helpers import COMPILED, NIM, ROOT, write
@@ -194,9 +196,31 @@ def test_curves_with_games_against_an_opponent(tmp_path):
     assert learned.document()["curve"][0]["episodes"] == 2
 
 
+def test_curves_by_exact_values(tmp_path):
+    game = TicTacToe()
+    learned = learn(game, episodes=3000, exact=60, against="random", games=2, file=tmp_path / "n", seed=1)
+    first, last = learned.curve[0].kept, learned.curve[-1].kept
+    assert first.positions == last.positions == 60 and last.share > first.share and last.low <= last.share
+    agent, oracle = learned.agent(), named_oracle(game, "perfect")
+    asked = critical_states(game, oracle, 60)
+    kept = [values[agent.act(s, Random(0))] == max(values.values()) for s, values in asked.items()]
+    assert sum(kept) / 60 == last.share and all(len(set(values.values())) > 1 for values in asked.values())
+    assert "of 60 positions" in learned.curve[-1].line() and "against random" in learned.curve[-1].line()
+    again = Training.load(tmp_path / "n", game)
+    assert again.curve == learned.curve
+    learned.write_curve(tmp_path / "c.csv")
+    with (tmp_path / "c.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    assert float(rows[-1]["kept"]) == pytest.approx(last.share, abs=1e-5) and rows[-1]["positions"] == "60"
+    learned.plot(tmp_path / "c.svg")
+    drawn = (tmp_path / "c.svg").read_text()
+    assert "share of moves that keep the exact value" in drawn and "score against random" in drawn
+
+
 @pytest.mark.parametrize(
     "options, error, sentence",
     [
+        ({"episodes": 5, "exact": 0}, LimitError, "exact=0 is too few"),
         ({"episodes": (1, 2)}, LimitError, "give one number of episodes"),
         ({"episodes": 5, "minutes": 1}, LimitError, "not both"),
         ({"episodes": 5, "alpha": -1}, FormatError, "alpha=-1 is not a rate"),

@@ -61,6 +61,12 @@ def command_of(game: Game[Any]) -> click.Command:
         *(_option(option) for option in own),
         click.Option(["--against"], metavar="AGENT", help="Whom a network plays at every point of its curve."),
         click.Option(["--games"], type=Count(1), help="How many games that is (100)."),
+        click.Option(
+            ["--exact"],
+            type=Count(1),
+            metavar="N",
+            help="At every point: how often its moves keep the exact value, in N positions where not all do.",
+        ),
         click.Option(["--seed"], type=Seed(), help="Seed of all random numbers (0)."),
         click.Option(["--out"], type=FILE, help="Keep what is learned in this file."),
         click.Option(["--plot"], type=FILE, help="Draw what was learned (.png, .svg, .pdf)."),

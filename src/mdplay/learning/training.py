@@ -24,7 +24,7 @@ from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
-from mdplay.learning.curves import Examined, Point, draw, label, point_from, series, write_csv
+from mdplay.learning.curves import Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
     NO_NUMBER,
@@ -46,7 +46,7 @@ from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
 
 EPISODES = 100_000
 
-Examine = Callable[[Actor], Examined]
+Examine = Callable[[Actor], Found]
 
 
 @dataclass(frozen=True)
@@ -180,11 +180,11 @@ class Training:
         watch = Watch()
         watch.run([self._task(watch.worker(), 1, no_episodes(0))])
 
-    def add_point(self, examined: Examined | None) -> Point:
-        """End a stretch of episodes with a point of the curve, which is returned."""
+    def add_point(self, found: Found = (None, None)) -> Point:
+        """End a stretch of episodes with a point of the curve and what judges found there; return the point."""
         stretch, self.stretch = self.stretch, Stretch()
         count = max(1, stretch.episodes)
-        point = Point(self.episodes, self.seconds, stretch.score / count, stretch.moves / count, examined)
+        point = Point(self.episodes, self.seconds, stretch.score / count, stretch.moves / count, *found)
         self.curve.append(point)
         return point
 
@@ -230,7 +230,7 @@ class Training:
         from mdplay.charts import chart
         from mdplay.showing import sentence
 
-        return sentence(self.text()) + chart([series(self.curve)], "episodes", label(self.curve))
+        return sentence(self.text()) + chart(series(self.curve), "episodes", label(self.curve))
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
@@ -332,7 +332,7 @@ class NetworkLearner:
                 point = budget.next_point(training)
                 learn(budget.block(training, point, most), budget.planned(training))
                 if budget.next_point(training) > point:
-                    found = training.add_point(self.examine(training.agent()) if self.examine else None)
+                    found = training.add_point(*([self.examine(training.agent())] if self.examine else []))
                     if run.report is not None:
                         run.report(found.line())
                 if budget.share(training) < 1.0:

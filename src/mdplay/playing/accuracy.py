@@ -133,6 +133,28 @@ def sample_states(game: Game[Any], count: int, *, seed: int = 0) -> list[Any]:
     return list(found)
 
 
+def critical_states(game: Game[Any], oracle: Oracle, count: int, *, seed: int = 0) -> dict[Any, dict[int, float]]:
+    """Return states of random games in which not every move keeps the value, and what their moves are worth.
+
+    Each game gives one state, of any depth; fewer states if so many games in a row gave none that is new.
+    """
+    hold_promises(game)
+    found: dict[Any, dict[int, float]] = {}
+    fruitless = number = 0
+    while len(found) < count and fruitless < TRIES:
+        rng = Random(seed, number)
+        states, known = [s for s in _random_game(game, rng) if popcount(game.legal(s)) > 1], len(found)
+        number += 1
+        if states and (s := states[rng.below(len(states))]) not in found:
+            values = oracle.values(s)
+            if not all(keeps_value(values, action) for action in values):
+                found[s] = values
+        fruitless = 0 if len(found) > known else fruitless + 1
+    if not found:
+        raise LimitError("random games met no position in which a move loses value")
+    return found
+
+
 def _random_game(game: Game[Any], rng: Random) -> Iterator[Any]:
     """Yield the states of a random game in which a player moves."""
     s = game.initial()

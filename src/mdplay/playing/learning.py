@@ -1,19 +1,23 @@
-"""``learn`` with a judge: on the way what was learned plays games against an opponent, for the learning curve."""
+"""``learn`` with judges for the learning curve: games against an opponent, moves compared with exact values."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.learning import learners
-from mdplay.learning.curves import Examined
+from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, Report
+from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
 from mdplay.playing.agents import named_agent
 from mdplay.playing.matches.match import OPENINGS, match
+from mdplay.playing.matches.statistics import score_interval
+from mdplay.rng import Random
 from mdplay.running import Show
 
 GAMES = 100
@@ -28,6 +32,7 @@ def learn(
     file: str | Path | None = None,
     against: str | None = None,
     games: int | None = None,
+    exact: int | None = None,
     show: Show | None = None,
     report: Report | None = None,
     **options: Any,
@@ -39,24 +44,58 @@ def learn(
     the game's own, else network.  ``episodes``: how many games, by default as the method has it; points takes
     several numbers, each learned from scratch.  ``seed``: 0 unless given, or that of a training that is gone on
     with.  ``file``: what is learned is kept there.  ``against``: an agent that a network plays ``games`` games
-    (100) with at every point of its curve, sides alternating.  ``report`` is told a line now and then, ``show``
-    the progress.
+    (100) with at every point of its curve, sides alternating.  ``exact``: in so many positions of random games in
+    which not every move keeps the exact value, the network's moves are compared with it at every point; the game
+    must be one that ``perfect`` plays.  ``report`` is told a line now and then, ``show`` the progress.
     Options that are None count as not given.
 
     >>> from mdplay import make
     >>> learn(make("tic-tac-toe"), method="points", episodes=2000, explore="always").highest(1)
     [4]
     """
-    if games is not None and games < 1:
-        raise LimitError(f"games={games}: play at least one")
-    if against is not None:
-        named_agent(game, against)  # a wrong name is better known now than at the first point of the curve
-        options["examine"] = partial(examine, game, against, games or GAMES)
+    for name, number in (("games", games), ("exact", exact)):
+        if number is not None and number < 1:
+            raise LimitError(f"{name}={number} is too few; give at least 1")
+    if against is not None or exact is not None:
+        judges = Judges(game, against, games or GAMES, exact or 0)
+        judges.call()  # a wrong name is better known now than at the first point of the curve
+        options["examine"] = judges.examine
     common = {"method": method, "episodes": episodes, "seed": seed, "file": file, "show": show, "report": report}
     return learners.learn(game, **common, **options)  # type: ignore[arg-type]
 
 
-def examine(game: Game[Any], opponent: str, games: int, agent: Actor) -> Examined:
-    """Play games against an opponent, sides alternating, and return the score with its interval."""
-    played = match(game, agent, opponent, games=games, openings=OPENINGS)
-    return Examined(opponent, games, played.tally.score, *played.interval)
+@dataclass(frozen=True)
+class Judges:
+    """Whoever judges what is learned: an opponent, and exact values."""
+
+    game: Game[Any]
+    opponent: str | None
+    games: int
+    positions: int
+
+    def call(self) -> None:
+        """Raise if an agent cannot be had."""
+        if self.opponent is not None:
+            named_agent(self.game, self.opponent)
+        if self.positions:
+            named_oracle(self.game, "perfect")
+
+    def examine(self, agent: Actor) -> Found:
+        """Return what each judge finds."""
+        return self._played(agent) if self.opponent else None, self._compared(agent) if self.positions else None
+
+    def _played(self, agent: Actor) -> Examined:
+        """Play games against the opponent, sides alternating, and return the score with its interval."""
+        assert self.opponent is not None
+        played = match(self.game, agent, self.opponent, games=self.games, openings=OPENINGS)
+        return Examined(self.opponent, self.games, played.tally.score, *played.interval)
+
+    def _compared(self, agent: Actor) -> Kept:
+        """Return the share of the critical positions in which the agent keeps the exact value."""
+        asked = self._critical
+        kept = sum(keeps_value(values, agent.act(s, Random(0))) for s, values in asked.items())
+        return Kept(len(asked), kept / len(asked), *score_interval(kept, 0, len(asked) - kept))
+
+    @cached_property
+    def _critical(self) -> dict[Any, dict[int, float]]:
+        return critical_states(self.game, named_oracle(self.game, "perfect"), self.positions)
