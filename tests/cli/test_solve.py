@@ -2,8 +2,14 @@
 
 import csv
 import json
+import re
 
 import pytest
+
+from mdplay import make, solve
+from mdplay.cli.solve import BEST_KNOWN, KEEPS, print_facts
+from mdplay.running import LOST
+from mdplay.solving.solution import Solution
 
 
 def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
@@ -11,6 +17,38 @@ def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
     assert answer.code == 0
     assert "a draw, in 9 plies" in answer.out
     assert [line.split()[1] for line in answer.out.splitlines() if line.startswith("*")] == ["4"]
+
+
+def test_one_line_below_the_table_tells_what_the_star_means(mdplay):
+    lost = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4").out  # two threats: lost whatever O does
+    rows = [line for line in lost.splitlines() if " plies" in line or " ply" in line][1:]
+    assert len(rows) == 6 and all(line.startswith("*") for line in rows)
+    assert len({line.split("  in ")[1] for line in rows}) > 1  # the page marks the longest of these only
+    assert lost.count(f"\n{KEEPS}\n") == 1
+    over = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2,8").out
+    assert KEEPS not in over
+
+
+def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):
+    game = make("tic-tac-toe")
+    facts = solve(game).document() | {"exact": False, "value": None, "low": -1.0, "high": 1.0}
+    facts["moves"][0] |= {"low": -1.0}
+    print_facts(game, game.initial(), facts)
+    told = capsys.readouterr().out
+    assert BEST_KNOWN in told and KEEPS not in told
+
+
+def test_compiling_is_told_apart(mdplay, monkeypatch):
+    def slowly(self):
+        LOST.seconds += 7
+        return len(self.table)
+
+    monkeypatch.setattr(Solution, "states", property(slowly))  # as if a compiler had worked for seven seconds
+    answer = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2")
+    found = re.search(r" states?, (\d+\.\d\d) s; compiling (\d+\.\d\d) s$", answer.out, flags=re.M)
+    assert float(found[2]) >= 7 > float(found[1])
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2", "--json").out)
+    assert facts["compiling"] >= 7 > facts["seconds"]
 
 
 def test_the_json_document(mdplay, needs_compiler):

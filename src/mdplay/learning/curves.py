@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.files import write
 from mdplay.plots import save_plot
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.charts import Series
@@ -26,9 +27,8 @@ class Examined:
 
     def text(self) -> str:
         """Return the score for people."""
-        return (
-            f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {self.games} games against {self.opponent}"
-        )
+        games = counted(self.games, "game")
+        return f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {games} against {self.opponent}"
 
 
 @dataclass(frozen=True)
