@@ -7,9 +7,11 @@ import re
 import pytest
 
 from mdplay import make, solve
+from mdplay.bits import elements
 from mdplay.cli.solve import BEST_KNOWN, KEEPS, print_facts
 from mdplay.running import LOST
 from mdplay.solving.solution import Solution
+from tests.helpers import write
 
 
 def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
@@ -48,7 +50,7 @@ def test_compiling_is_told_apart(mdplay, monkeypatch):
     found = re.search(r" states?, (\d+\.\d\d) s; compiling (\d+\.\d\d) s$", answer.out, flags=re.M)
     assert float(found[2]) >= 7 > float(found[1])
     facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2", "--json").out)
-    assert facts["compiling"] >= 7 > facts["seconds"]
+    assert facts["compiling_seconds"] >= 7 > facts["seconds"]
 
 
 def test_the_json_document(mdplay, needs_compiler):
@@ -136,3 +138,31 @@ def test_an_engine_solves_with_the_same_answer(mdplay, needs_compiler):
     ]
     refused = mdplay("solve", "mu-torere", "--engine", "serial")
     assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err
+
+
+def test_an_opponent_from_a_policy_file_is_the_one_that_it_describes(mdplay, tmp_path, needs_compiler):
+    game = make("anti-tic-tac-toe")
+    lines = ["2"]
+    for state in (state for state in reached(game) if state.player == 1 and game.legal(state)):
+        legal = game.legal(state)
+        chances = (f"{(legal >> cell & 1) / legal.bit_count():.17g}" for cell in range(9))
+        lines.append(f"{game.text(state)} {' '.join(chances)}")
+    policy = write(tmp_path, "policy.txt", "\n".join(lines) + "\n")
+    by_file, by_name = (
+        json.loads(mdplay("solve", "anti-tic-tac-toe", "--opponent", one, "--json").out)
+        for one in (policy, "uniform")
+    )
+    assert by_file["value"] == pytest.approx(by_name["value"], abs=1e-9)
+    assert by_file["best"] == by_name["best"]
+
+
+def reached(game):
+    """Return every state that play reaches."""
+    known = {game.initial()}
+    waiting = list(known)
+    while waiting:
+        s = waiting.pop()
+        fresh = {game.step(s, action) for action in elements(game.legal(s))} - known
+        known |= fresh
+        waiting += fresh
+    return known

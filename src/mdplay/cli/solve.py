@@ -142,7 +142,7 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
 
 def _time(facts: dict[str, Any]) -> str:
     """Return what solving took, and apart from it what compiling took."""
-    compiling = facts["compiling"]
+    compiling = facts["compiling_seconds"]
     return f"{facts['seconds']:.2f} s" + (f"; compiling {compiling:.2f} s" if compiling >= LEAST_COMPILING else "")
 
 

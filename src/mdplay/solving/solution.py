@@ -35,7 +35,7 @@ MAX_ROWS = 1 << 26  # of a text with all states
 class Solution:
     """The value of every state of a game, and best play.
 
-    ``seconds`` is what solving it took; ``compiling`` is what compilers took beside that.
+    ``seconds`` is what solving it took; ``compiling_seconds`` is what compilers took beside that.
     """
 
     game: Game[Any]
@@ -43,7 +43,7 @@ class Solution:
     seconds: float
     opponent: str = "perfect"
     objective: str = "difference"
-    compiling: float = 0.0
+    compiling_seconds: float = 0.0
 
     def __repr__(self) -> str:
         states = counted(self.states, "state")
@@ -195,7 +195,10 @@ class Solution:
             "states": self.states,
         }
         # what is proved, is proved now
-        return facts | {"seconds": self.seconds + clock.seconds, "compiling": self.compiling + clock.lost}
+        return facts | {
+            "seconds": self.seconds + clock.seconds,
+            "compiling_seconds": self.compiling_seconds + clock.lost,
+        }
 
     def _score(self, state: Any, exact: bool) -> dict[str, Any]:
         """Return the score of a game that counts how soon it is won, beside the value."""
