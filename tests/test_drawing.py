@@ -1,11 +1,13 @@
+import re
 import xml.etree.ElementTree as ET
 from inspect import signature
 
 import pytest
 
-from mdplay import Position, drawing, make, registry
+from mdplay import Position, UnknownName, drawing, make, registry
 from mdplay.game import Game
 from mdplay.rng import Random
+from tests.helpers import ROOT
 
 WITH_ROOM = {"2048", "anti-tic-tac-toe", "connect-four", "dots-and-boxes", "qubic", "tic-tac-toe"}
 SVG = "{http://www.w3.org/2000/svg}"
@@ -65,6 +67,33 @@ def test_a_ghost_is_the_piece_as_it_will_lie_there():
 def test_colour_is_not_all_that_tells_the_players_apart():
     assert "groove" in drawing.stone(5, 5, 4, "second")
     assert "groove" not in drawing.stone(5, 5, 4, "first")
+
+
+SHAPES = {
+    "circle": lambda kind, **more: drawing.circle(5, 5, 4, kind, **more),
+    "ellipse": lambda kind, **more: drawing.ellipse(5, 5, 4, 3, kind, **more),
+    "rect": lambda kind, **more: drawing.rect(0, 0, 4, 4, kind, **more),
+    "line": lambda kind, **more: drawing.line(0, 0, 4, 4, kind, **more),
+    "polygon": lambda kind, **more: drawing.polygon([(0, 0), (4, 0), (0, 4)], kind, **more),
+    "text": lambda kind, **more: drawing.label(5, 5, "a", kind, 10, **more),
+}
+
+
+@pytest.mark.parametrize("name, shape", SHAPES.items(), ids=SHAPES)
+def test_a_kind_that_nobody_colours_is_refused(name, shape):
+    for kind in ("blak", "first thinn", ""):
+        with pytest.raises(
+            UnknownName, match="it would be black: choose from panel, hole, .*, or give it a fill$"
+        ):
+            shape(kind)
+    assert shape("first thin").startswith(f'<{name} class="first thin"')
+    assert 'fill="#123456"' in shape("mine", fill="#123456")
+    assert 'stroke="#123456"' in shape("mine", stroke="#123456")
+
+
+def test_the_kinds_that_the_page_names_are_those_of_the_style_sheet():
+    table = (ROOT / "docs" / "server.md").read_text().partition("| kind | is |")[2].partition("\n\n")[0]
+    assert set(re.findall(r"`([a-z]+)`", table)) == set(drawing.NAMED) <= drawing.KINDS
 
 
 def points(root: ET.Element):

@@ -71,7 +71,7 @@ SHOTS = {
     "pig-phone": Shot("/pig?params=goal=50&from=14-32%2B11x", PHONE),
     "pocket-cube": Shot("/pocket-cube"),
     "sliding-puzzle-phone": Shot("/sliding-puzzle", PHONE),
-    "your-own": Shot("/own-1?moves=c2"),
+    "your-own": Shot("/own-chomp?moves=c2"),
     "keys-dark": Shot("/connect-four?moves=4,4,5", scheme="dark", act="?"),
     "new-game-phone": Shot("/connect-four?moves=4,4,5", PHONE, act="n"),
     "plan": Shot("/plan", until="document.querySelector('.value')"),

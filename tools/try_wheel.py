@@ -69,7 +69,7 @@ def try_page(mdplay: Path, place: Path, env: dict[str, str]) -> None:
         try:
             assert server.stdout is not None
             address = server.stdout.readline().decode().strip().rstrip("/")
-            for path, what in (("/", b"<html"), ("/api/v1/games", b"own-1"), ("/connect-four", b"<html")):
+            for path, what in (("/", b"<html"), ("/api/v1/games", b"own-my-game"), ("/connect-four", b"<html")):
                 with urllib.request.urlopen(address + path, timeout=60) as answer:
                     assert what in answer.read(), path
         finally:

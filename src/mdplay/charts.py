@@ -120,8 +120,8 @@ def _curve(frame: _Frame, one: Series, colour: str) -> str:
     if not len(one.low):
         return drawn + "".join(dots)
     edge = [*zip(one.x, one.high, strict=True), *list(zip(one.x, one.low, strict=True))[::-1]]
-    band = polygon([frame.place(x, y) for x, y in edge if math.isfinite(y)], "band")
-    return element("g", "band", band, fill=colour, fill_opacity="0.2") + drawn + "".join(dots)
+    band = polygon([frame.place(x, y) for x, y in edge if math.isfinite(y)], "band", fill=colour)
+    return element("g", "band", band, fill_opacity="0.2") + drawn + "".join(dots)
 
 
 def _name(frame: _Frame, place: int, name: str) -> str:

@@ -7,7 +7,8 @@ the style sheet colours it, in light and in dark surroundings:
     hole   an empty place       neutral        nobody's piece           faint  numbers to help the eye
     open   what may be played   ring           around what has won
 
-Pieces that are strokes are also ``thin`` or ``thick``, areas that shine through ``tint``.
+Pieces that are strokes are also ``thin`` or ``thick``, areas that shine through ``tint``.  A shape of any other
+kind brings its own ``fill`` or ``stroke``; without one it would be black, and is refused.
 
 A page can play on a picture that marks its *targets*:
 
@@ -21,8 +22,11 @@ A picture brings no ``style`` attributes: a page may forbid them and colour the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from html import escape
+
+from mdplay.errors import UnknownName, short
 
 PLAYERS = ("first", "second")
 
@@ -63,6 +67,17 @@ DARK = {
     ".faint": "fill: #7f8792; stroke: #59616c",
     ".open": "fill: #e9e6e0",
 }
+KINDS = frozenset(re.findall(r"\.([a-z]+)", " ".join(LIGHT))) - {"mdplay"}
+NAMED = ("panel", "hole", "open", "first", "second", "neutral", "ring", "ink", "faint", "thin", "thick", "tint")
+
+
+def uncoloured(kind: str) -> str:
+    """Return what is wrong with the kind of a shape that brings no colour, in words; nothing where it is known."""
+    for word in kind.split() or [kind]:
+        if word not in KINDS:
+            known = f"choose from {', '.join(NAMED)}, or give it a fill"
+            return f"no kind of shape {short(word)!r}, it would be black: {known}"
+    return ""
 
 
 def _sheet(rules: Mapping[str, str]) -> str:
@@ -90,39 +105,46 @@ def element(tag: str, kind: str, content: str = "", /, **attributes: float | str
     return f'<{tag} class="{kind}"{listed}>{content}</{tag}>'
 
 
+def _shape(tag: str, kind: str, content: str, more: Mapping[str, float | str], /, **at: float | str) -> str:
+    """Return one shape; raise UnknownName for a kind that nobody colours."""
+    if not {"fill", "stroke"} & more.keys() and (wrong := uncoloured(kind)):
+        raise UnknownName(wrong)
+    return element(tag, kind, content, **at, **more)
+
+
 def _rounded(number: float) -> str:
     """Return a number as exact as an eye can tell."""
     return f"{round(number, 2):g}"
 
 
-def circle(x: float, y: float, r: float, kind: str) -> str:
+def circle(x: float, y: float, r: float, kind: str, **more: float | str) -> str:
     """Return a circle around a point."""
-    return element("circle", kind, cx=x, cy=y, r=r)
+    return _shape("circle", kind, "", more, cx=x, cy=y, r=r)
 
 
-def ellipse(x: float, y: float, rx: float, ry: float, kind: str) -> str:
+def ellipse(x: float, y: float, rx: float, ry: float, kind: str, **more: float | str) -> str:
     """Return an ellipse around a point."""
-    return element("ellipse", kind, cx=x, cy=y, rx=rx, ry=ry)
+    return _shape("ellipse", kind, "", more, cx=x, cy=y, rx=rx, ry=ry)
 
 
 def rect(x: float, y: float, width: float, height: float, kind: str, r: float = 0, **more: float | str) -> str:
     """Return a rectangle, its corners rounded by r."""
-    return element("rect", kind, x=x, y=y, width=width, height=height, rx=r, **more)
+    return _shape("rect", kind, "", more, x=x, y=y, width=width, height=height, rx=r)
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str, **more: float | str) -> str:
     """Return a straight line."""
-    return element("line", kind, x1=x1, y1=y1, x2=x2, y2=y2, **more)
+    return _shape("line", kind, "", more, x1=x1, y1=y1, x2=x2, y2=y2)
 
 
-def polygon(points: Iterable[tuple[float, float]], kind: str) -> str:
+def polygon(points: Iterable[tuple[float, float]], kind: str, **more: float | str) -> str:
     """Return the area inside the points."""
-    return element("polygon", kind, points=" ".join(f"{x:g},{y:g}" for x, y in points))
+    return _shape("polygon", kind, "", more, points=" ".join(f"{x:g},{y:g}" for x, y in points))
 
 
 def label(x: float, y: float, text: str, kind: str, size: float, **more: float | str) -> str:
     """Return words centred on a point."""
-    return element("text", kind, escape(text), x=x, y=y + 0.36 * size, font_size=size, **more)
+    return _shape("text", kind, escape(text), more, x=x, y=y + 0.36 * size, font_size=size)
 
 
 def stone(x: float, y: float, r: float, kind: str) -> str:

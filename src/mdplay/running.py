@@ -169,7 +169,12 @@ class Stopwatch:
     @property
     def seconds(self) -> float:
         """The seconds since the start, without those of compilers."""
-        return max(1e-9, time.perf_counter() - self._began - (LOST.seconds - self._lost))
+        return max(1e-9, time.perf_counter() - self._began - self.lost)
+
+    @property
+    def lost(self) -> float:
+        """The seconds since the start that went to compilers, and to what was begun in vain before."""
+        return LOST.seconds - self._lost
 
 
 class Compiling:

@@ -1,11 +1,13 @@
 import json
+import runpy
 
 import pytest
 
 from mdplay.benching import run
 from mdplay.benching.measuring import OURS, Group
-from mdplay.benching.run import GROUPS, bench
-from mdplay.errors import UnknownName
+from mdplay.benching.run import GROUPS, bench, read
+from mdplay.errors import LimitError, UnknownName
+from tests.helpers import ROOT
 
 
 def tiny(quick):
@@ -50,3 +52,25 @@ def test_a_group_that_is_none(mdplay):
     with pytest.raises(UnknownName, match="chess"):
         bench(["chess"])
     assert mdplay("bench", "chess").code == 2
+
+
+def test_a_document_is_read_back(one_group, tmp_path):
+    found = bench(quick=True, rounds=2)
+    again = read(json.loads(json.dumps(found.document())))
+    assert (again.text(), again.rounds) == (found.text(), 2)
+    assert again.document()["groups"] == found.document()["groups"]
+    again.plot(tmp_path / "cost.svg")
+    assert (tmp_path / "cost.svg").read_text().count("<svg") == 1
+    with pytest.raises(LimitError, match="not measured again"):
+        again.groups[0].contenders[OURS](1)
+
+
+def test_the_page_shows_every_group_as_it_was_measured():
+    tool = runpy.run_path(str(ROOT / "tools" / "benchmarks.py"))
+    assert (ROOT / "docs" / "benchmarks.md").read_text() == tool["page"](), "run python tools/benchmarks.py"
+    documents = tool["documents"]()
+    assert {path.stem for path in (ROOT / "benchmarks" / "results").glob("*.json")} == set(documents)
+    assert sorted(name for told in documents.values() for name in told["groups"]) == sorted(GROUPS)
+    for name, told in documents.items():
+        assert (ROOT / "docs" / "benchmarks" / f"{name}.png").is_file()
+        assert all(one["agrees"] for group in told["groups"].values() for one in group["measured"])

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 import pytest
 
-from mdplay import Game, GameError, check_game, make
+from mdplay import Game, GameError, check_game, drawing, make, registry
+from mdplay.games.tic_tac_toe.rules import State as Marks
+from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.specs import load_module
 from tests.checking.test_limits import Pacing
 from tests.helpers import NIM, write
@@ -138,3 +140,131 @@ def test_rules_that_answer_differently_when_asked_again_are_found():
 
     with pytest.raises(GameError, match="result is not a pure function: it gives .* and then .* in"):
         report(Fickle())
+
+
+# ---------------------------------------------------------------- results of one sign, turns that are forgotten
+@dataclass(frozen=True)
+class MoverWins(TicTacToe):
+    """Whoever completes a line wins, and the result says only that."""
+
+    sign: int = 1
+
+    def result(self, s: Marks) -> int:
+        return self.sign if self.has_line(s.theirs) else 0
+
+
+@dataclass(frozen=True)
+class OnlyFirstWins(TicTacToe):
+    """A line of the first player is worth 1, all else nothing: only the first player's moves win."""
+
+    def result(self, s: Marks) -> int:
+        return s.player if self.has_line(s.theirs) else 0
+
+
+def test_a_result_for_whoever_moved_last_is_wondered_about():
+    (told,) = report(MoverWins()).warnings
+    assert re.match(
+        r"no result of 20 random games was below 0, and \+1 came \d+ by a move of the first player ", told
+    )
+    assert told.endswith("speaks for the first player (player == 0), so is a win of the second meant to be -1?")
+    (told,) = report(MoverWins(sign=-1)).warnings
+    assert "was above 0, and -1 came" in told and told.endswith("a win of the first meant to be +1?")
+
+
+def test_a_game_that_only_one_can_win_is_not_wondered_about():
+    assert report(OnlyFirstWins(), games=50).warnings == ()
+
+
+class Walk(NamedTuple):
+    moves: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Forgetful(Game[Walk]):
+    """Thirty moves; after a move of ``slow`` the turn stays where it is, every time or each third time."""
+
+    slow: int = 1
+    each: int = 1
+    both: bool = False
+
+    def initial(self) -> Walk:
+        return Walk(0, 0)
+
+    def legal(self, s: Walk) -> int:
+        return 3 if s.moves < 30 else 0
+
+    def step(self, s: Walk, action: int) -> Walk:
+        stays = (self.both or s.player == self.slow) and (s.moves + action) % self.each == 0
+        return Walk(s.moves + 1, s.player if stays else 1 - s.player)
+
+    def result(self, s: Walk) -> int:
+        return 1 if s.player else -1
+
+
+def doubts_of_turns(game):
+    return [warning for warning in report(game).warnings if "does step change the player?" in warning]
+
+
+def test_a_player_who_never_gives_the_turn_back_is_told():
+    assert doubts_of_turns(Forgetful()) == [
+        "once the second player (player == 1) had moved, the first never moved again in 20 random games: "
+        "does step change the player?"
+    ]
+
+
+def test_one_player_who_moves_again_and_the_other_never_is_told():
+    (told,) = doubts_of_turns(Forgetful(each=3))
+    assert re.match(
+        r"the second player \(player == 1\) moved twice in a row \d+ times in 20 random games, the", told
+    )
+    (told,) = doubts_of_turns(Forgetful(slow=0, each=3))
+    assert told.startswith("the first player (player == 0) moved twice in a row")
+
+
+@dataclass(frozen=True)
+class SetUp(Forgetful):
+    """The first player makes four moves, then the second four; from then on they take turns."""
+
+    def step(self, s: Walk, action: int) -> Walk:
+        stays = s.moves < 8 and s.moves not in (3, 7)
+        return Walk(s.moves + 1, s.player if stays else 1 - s.player)
+
+
+@pytest.mark.parametrize(
+    "game", [Forgetful(slow=2), SetUp(), Forgetful(each=3, both=True), make("dots-and-boxes"), make("pig")]
+)
+def test_turns_that_both_keep_or_both_break_are_not_wondered_about(game):
+    assert doubts_of_turns(game) == []
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_no_game_of_ours_is_doubted_for_its_results_or_turns(name):
+    told = report(make(name), games=10).warnings
+    assert not [one for one in told if "does step change" in one or "no result of" in one or "svg:" in one], told
+
+
+# ---------------------------------------------------------------- shapes that nobody colours
+@dataclass(frozen=True)
+class Drawn(TicTacToe):
+    """Draws one shape by ``element``, which knows no kinds."""
+
+    kind: str = "blak"
+    group: str = ""
+
+    def svg(self, s: Marks) -> str:
+        shape = drawing.element("circle", self.kind, cx=5, cy=5, r=4)
+        shape = drawing.element("g", self.group, shape) if self.group else shape
+        return drawing.picture(10, 10, [shape], "one spot")
+
+
+def test_a_shape_that_would_be_black_is_told():
+    (told,) = report(Drawn()).warnings
+    assert told.startswith(
+        "svg: no kind of shape 'blak', it would be black: choose from panel, hole, open, first, "
+    )
+
+
+@pytest.mark.parametrize("game", [Drawn(kind="first"), Drawn(group="second")])
+def test_a_shape_that_is_coloured_or_inherits_a_colour_is_not(game):
+    assert report(game).warnings == ()

@@ -2,8 +2,16 @@
 
 import csv
 import json
+import re
 
 import pytest
+
+from mdplay import make, solve
+from mdplay.bits import elements
+from mdplay.cli.solve import BEST_KNOWN, KEEPS, print_facts
+from mdplay.running import LOST
+from mdplay.solving.solution import Solution
+from tests.helpers import write
 
 
 def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
@@ -11,6 +19,38 @@ def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
     assert answer.code == 0
     assert "a draw, in 9 plies" in answer.out
     assert [line.split()[1] for line in answer.out.splitlines() if line.startswith("*")] == ["4"]
+
+
+def test_one_line_below_the_table_tells_what_the_star_means(mdplay):
+    lost = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4").out  # two threats: lost whatever O does
+    rows = [line for line in lost.splitlines() if " plies" in line or " ply" in line][1:]
+    assert len(rows) == 6 and all(line.startswith("*") for line in rows)
+    assert len({line.split("  in ")[1] for line in rows}) > 1  # the page marks the longest of these only
+    assert lost.count(f"\n{KEEPS}\n") == 1
+    over = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2,8").out
+    assert KEEPS not in over
+
+
+def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):
+    game = make("tic-tac-toe")
+    facts = solve(game).document() | {"exact": False, "value": None, "low": -1.0, "high": 1.0}
+    facts["moves"][0] |= {"low": -1.0}
+    print_facts(game, game.initial(), facts)
+    told = capsys.readouterr().out
+    assert BEST_KNOWN in told and KEEPS not in told
+
+
+def test_compiling_is_told_apart(mdplay, monkeypatch):
+    def slowly(self):
+        LOST.seconds += 7
+        return len(self.table)
+
+    monkeypatch.setattr(Solution, "states", property(slowly))  # as if a compiler had worked for seven seconds
+    answer = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2")
+    found = re.search(r" states?, (\d+\.\d\d) s; compiling (\d+\.\d\d) s$", answer.out, flags=re.M)
+    assert float(found[2]) >= 7 > float(found[1])
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2", "--json").out)
+    assert facts["compiling_seconds"] >= 7 > facts["seconds"]
 
 
 def test_the_json_document(mdplay, needs_compiler):
@@ -98,3 +138,31 @@ def test_an_engine_solves_with_the_same_answer(mdplay, needs_compiler):
     ]
     refused = mdplay("solve", "mu-torere", "--engine", "serial")
     assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err
+
+
+def test_an_opponent_from_a_policy_file_is_the_one_that_it_describes(mdplay, tmp_path, needs_compiler):
+    game = make("anti-tic-tac-toe")
+    lines = ["2"]
+    for state in (state for state in reached(game) if state.player == 1 and game.legal(state)):
+        legal = game.legal(state)
+        chances = (f"{(legal >> cell & 1) / legal.bit_count():.17g}" for cell in range(9))
+        lines.append(f"{game.text(state)} {' '.join(chances)}")
+    policy = write(tmp_path, "policy.txt", "\n".join(lines) + "\n")
+    by_file, by_name = (
+        json.loads(mdplay("solve", "anti-tic-tac-toe", "--opponent", one, "--json").out)
+        for one in (policy, "uniform")
+    )
+    assert by_file["value"] == pytest.approx(by_name["value"], abs=1e-9)
+    assert by_file["best"] == by_name["best"]
+
+
+def reached(game):
+    """Return every state that play reaches."""
+    known = {game.initial()}
+    waiting = list(known)
+    while waiting:
+        s = waiting.pop()
+        fresh = {game.step(s, action) for action in elements(game.legal(s))} - known
+        known |= fresh
+        waiting += fresh
+    return known

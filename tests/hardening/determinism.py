@@ -20,7 +20,8 @@ from tests.hardening.child import FIRST_SECONDS, ROOT
 from tests.hardening.writers import WRITERS, Writer
 
 TIMES = re.compile(
-    r"[\d,.]+ ?(s\b|seconds|M moves|k a second|[a-z]*/s\b|states/s)|\"(seconds|[a-z_]+_per_second)\": [\d.e+-]+"
+    r"(; compiling )?[\d,.]+ ?(s\b|seconds|M moves|k a second|[a-z]*/s\b|states/s)"
+    r"|\"((compiling_)?seconds|[a-z_]+_per_second)\": [\d.e+-]+"
 )
 THREADS = (
     "match",

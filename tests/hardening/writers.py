@@ -56,7 +56,7 @@ def _json(path: Path) -> Any:
 
 def _timeless(document: Any) -> Any:
     if isinstance(document, dict):
-        return {name: _timeless(value) for name, value in document.items() if name != "seconds"}
+        return {name: _timeless(value) for name, value in document.items() if "seconds" not in name}
     return [_timeless(value) for value in document] if isinstance(document, list) else document
 
 

@@ -15,7 +15,16 @@ BASE = "http://127.0.0.1:8765"
 QUIET = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much]
 QUICK = ("v1/games", "/status", "/position", "/record", "/records", "/agents", "/policies", "/methods")
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance)
-GAMES = ["own-1", "tic-tac-toe", "connect-four", "dots-and-boxes", "qubic", "2048", "anti-tic-tac-toe", "chess"]
+GAMES = [
+    "own-nasty",
+    "tic-tac-toe",
+    "connect-four",
+    "dots-and-boxes",
+    "qubic",
+    "2048",
+    "anti-tic-tac-toe",
+    "chess",
+]
 
 
 def exercise(client, operation, examples):

@@ -15,7 +15,7 @@ from typing import Any
 from mdplay import __version__
 from mdplay.benching import environments, games, learning, mdp
 from mdplay.benching.measuring import Group, Measured, installed, measure
-from mdplay.errors import unknown
+from mdplay.errors import LimitError, unknown
 from mdplay.files import write
 from mdplay.plots import save_plot
 
@@ -81,6 +81,22 @@ class BenchResult:
         for (time_panel, memory_panel), group in zip(rows, self.groups, strict=True):
             draw_costs(time_panel, group, self.of(group), "processor seconds", lambda found: found.seconds)
             draw_costs(memory_panel, group, self.of(group), "megabytes", lambda found: (found.memory or 0) / 1e6)
+
+
+def read(document: Mapping[str, Any]) -> BenchResult:
+    """Return what was measured, from its document: to draw it again, or to write it as a table."""
+    groups, measured = [], []
+    for name, told in document["groups"].items():
+        found = [Measured(**{key: one[key] for key in Measured.__dataclass_fields__}) for one in told["measured"]]
+        sizes = list(dict.fromkeys(one.size for one in found))
+        contenders = dict.fromkeys((one.contender for one in found), _not_again)
+        groups.append(Group(name, told["title"], told["unit"], sizes, contenders, missing=told["missing"]))
+        measured += found
+    return BenchResult(groups, measured, document["rounds"])
+
+
+def _not_again(size: int) -> Callable[[], Any]:
+    raise LimitError("what is read from a document is not measured again")
 
 
 def draw_costs(

@@ -11,6 +11,7 @@ from typing import Any
 
 from mdplay.errors import GameError
 from mdplay.game import Game
+from mdplay.words import counted
 
 LARGEST = 1e100  # of results, rewards and guesses, and of sums of their squares: all that is added up stays finite
 SUM_ERROR = 1e-6  # by which probabilities may miss 1
@@ -30,5 +31,5 @@ def check_kept(game: Game[Any], code: int, max_moves: int = 0) -> None:
     if code in (KEPT, STOPPED):
         return
     if code == ENDLESS:
-        raise GameError(f"a random game did not end within {max_moves} moves; does every game end?")
+        raise GameError(f"a random game did not end within {counted(max_moves, 'move')}; does every game end?")
     raise GameError(f"{type(game).__name__} breaks a promise: {SENTENCES[code]}; mdplay check tells where")

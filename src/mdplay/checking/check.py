@@ -17,13 +17,14 @@ from mdplay.checking.cells import check_cells
 from mdplay.checking.exact import Exact
 from mdplay.checking.limits import told_limit
 from mdplay.checking.promises import Promises, blaming, check_scoring_sets, show, time_limit
-from mdplay.checking.understood import Seen, muted, sentence, unclear, warnings
+from mdplay.checking.understood import Seen, black, muted, sentence, unclear, warnings
 from mdplay.contract import check_shape, checked
 from mdplay.drawing import PLAYERS
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, State, num_players
 from mdplay.notation import parse_position
 from mdplay.rng import Random
+from mdplay.words import counted
 
 MAX_MOVES = 10_000
 FULL_CHECKS = 200  # positions at which every promise is checked; beyond that only play goes on
@@ -124,6 +125,7 @@ class _Checker(Promises):
     def play(self, rng: Random) -> None:
         """Play one random game to its end; a rule that never returns ends it too."""
         s, total, met = self.game.initial(), 0.0, set()
+        self.seen.begin()
         for moves in range(self.max_moves + 1):
             again = s in met
             self.seen.repeats |= again
@@ -138,7 +140,9 @@ class _Checker(Promises):
         if told_limit(self.game) is not None:
             self.note_end(self.max_moves, None)
             return
-        endless = f"a random game did not end within {self.max_moves} moves; it came to {show(self.game, s)}"
+        endless = (
+            f"a random game did not end within {counted(self.max_moves, 'move')}; it came to {show(self.game, s)}"
+        )
         raise GameError(f"{endless}; a game that may go on for ever sets max_moves")
 
     def note_end(self, moves: int, total: float | None) -> None:
@@ -147,6 +151,7 @@ class _Checker(Promises):
         self.seen.lengths.append(moves)
         if total is not None:
             self.seen.totals.append(total)
+            self.seen.last.append(self.seen.mover)
 
     def report(self, knowledge: tuple[str, ...], compiled: bool) -> Report:
         """Return what was seen."""
@@ -183,6 +188,7 @@ class _Checker(Promises):
         if nonempty(legal):
             action, player = rng.pick(legal), game.player(s)
             self.movers.add(player)
+            self.seen.note_mover(player)
             self.seen.note_moves(legal)
             points = float(game.reward(s, action))
             return game.step(s, action), -points if player else points
@@ -193,7 +199,7 @@ class _Checker(Promises):
         if num_players(self.game) == 2 and self.longest > 1 and len(self.movers) == 1:
             idle = 1 - self.movers.pop()
             who = f"the {PLAYERS[idle]} player (player == {idle})"
-            raise GameError(f"{who} never moved in {games} random games; does step change the player?")
+            raise GameError(f"{who} never moved in {counted(games, 'random game')}; does step change the player?")
 
     def check(self, s: State, rng: Random) -> None:
         """Hold the game to every promise at one position, those about words for people too."""
@@ -282,9 +288,11 @@ class _Checker(Promises):
         game, drawn = self.game, self.game.svg(s)
         self.check_drawn_text("svg", drawn, s)
         try:
-            marked = [one.get("data-action") for one in ElementTree.fromstring(drawn).iter()]
+            root = ElementTree.fromstring(drawn)
         except ElementTree.ParseError as error:
             raise GameError(f"svg drew no SVG for {show(game, s)}: {error}") from None
+        self.seen.black = self.seen.black or black(drawn, root)
+        marked = [one.get("data-action") for one in root.iter()]
         legal = [str(action) for action in elements(game.legal(s))]
         if legal and not nonempty(game.outcomes(s)) and (wrong := set(marked) - {None, *legal}):
             what = f"svg marks the action {min(map(str, wrong))} in {show(game, s)}"

@@ -6,6 +6,7 @@ without a result make every game a draw.  Nothing of this is refused; it is told
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
@@ -14,17 +15,23 @@ from inspect import unwrap
 from io import StringIO
 from types import FunctionType
 from typing import Any
+from xml.etree.ElementTree import Element
 
 from mdplay.bits import as_int, popcount
 from mdplay.contract import rules, where
 from mdplay.digest import code_names
+from mdplay.drawing import KINDS, PLAYERS, STYLE, uncoloured
 from mdplay.game import Game, num_players
+from mdplay.words import counted
 
 TURNS = ("turn", "to_move", "mover", "side", "active", "current", "whose_turn", "current_player")
 ENOUGH = 20  # positions for each action, before one that was never legal is wondered about
 LOOKED = 50  # positions that symmetries are tried on
 MOST_SYMMETRIES = 64
 FEW_GAMES = 10  # that end alike prove nothing
+SOME_GAMES = 2  # that each player must have ended alike, before one sign of all results is wondered about
+SHAPES = ("circle", "ellipse", "rect", "line", "polygon", "polyline", "path", "text")
+COLOURLESS = {"code", "thin", "thick", "tint", "move", "ghost", "last"}  # kinds that a group hands on no colour by
 
 
 @dataclass
@@ -33,12 +40,32 @@ class Seen:
 
     lengths: list[int] = field(default_factory=list)
     totals: list[float] = field(default_factory=list)  # of the games that came to an end
+    last: list[int | None] = field(default_factory=list)  # who moved last in each of these
+    turns: Counter[tuple[int, int]] = field(default_factory=Counter)  # who moved, and who next
+    later: Counter[tuple[int, int]] = field(default_factory=Counter)  # the same, when both had given one away
+    mover: int | None = None  # who moved last in the game that is played
+    handed: set[int] = field(default_factory=set)  # who gave the turn away in it
     legal: int = 0  # all actions that were ever legal
     most: int = 0  # legal actions at once
     positions: int = 0
     chance: bool = False
     repeats: bool = False
     words: str = ""  # a move or outcome whose name a list of moves cannot tell
+    black: str = ""  # what is wrong with a shape that nobody colours
+
+    def begin(self) -> None:
+        """Begin a game."""
+        self.mover, self.handed = None, set()
+
+    def note_mover(self, player: int) -> None:
+        """Note who moves.  Pieces that one sets up before the other moves at all are no turns of play."""
+        if self.mover is not None:
+            turn = self.mover, player
+            self.turns[turn] += 1
+            self.later[turn] += len(self.handed) == 2
+            if player != self.mover:
+                self.handed.add(self.mover)
+        self.mover = player
 
     def note_moves(self, mask: Any) -> None:
         """Note the legal actions of a position."""
@@ -56,9 +83,13 @@ def sentence(players: int, seen: Seen, points: bool) -> str:
     """Return in one line how a game was understood."""
     kinds = ["two players" if players == 2 else "one player"]
     kinds += ["chance"] * seen.chance + ["points"] * points
-    moves = f"at most {seen.most} moves to choose from"
+    moves = f"at most {counted(seen.most, 'move')} to choose from"
     shortest, longest = min(seen.lengths), max(seen.lengths)
-    games = f"games of {shortest} to {longest} moves" if shortest < longest else f"games of {longest} moves"
+    games = (
+        f"games of {shortest:,} to {counted(longest, 'move')}"
+        if shortest < longest
+        else f"games of {counted(longest, 'move')}"
+    )
     again = "positions come again" if seen.repeats else "no position came again"
     return ", ".join([*kinds, moves, games, again])
 
@@ -66,6 +97,7 @@ def sentence(players: int, seen: Seen, points: bool) -> str:
 def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
     """Yield what may not be meant, one sentence each."""
     yield from _about_players(game)
+    yield from _about_turns(game, seen)
     yield from _about_results(game, seen)
     yield from _about_actions(seen)
     yield from _about_symmetries(game, states[:LOOKED])
@@ -76,6 +108,8 @@ def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
         yield "text is written and parse is not: positions can be given as their fields only"
     if seen.words:
         yield f"{seen.words!r} has a space or a comma in it, which moves:a,b,c cannot tell from two moves"
+    if seen.black:
+        yield f"svg: {seen.black}"
     yield from _about_names(type(game))
     for function in printing(game):
         yield f"{where(function)} prints; take it out before anything long is run"
@@ -118,11 +152,50 @@ def _about_players(game: Game[Any]) -> Iterator[str]:
 
 def _about_results(game: Game[Any], seen: Seen) -> Iterator[str]:
     if not seen.totals:
-        yield f"none of {len(seen.lengths)} random games came to an end: does every game end?"
+        yield f"none of {counted(len(seen.lengths), 'random game')} came to an end: does every game end?"
     if not game.has_result and not game.has_reward:
         yield "neither result nor reward is written: every game is worth 0 to everybody"
     elif len(seen.totals) >= FEW_GAMES and len(set(seen.totals)) == 1:
-        yield f"all {len(seen.totals)} random games ended with {seen.totals[0]:+g}: is the result meant so?"
+        ended = counted(len(seen.totals), "random game")
+        yield f"all {ended} ended with {seen.totals[0]:+g}: is the result meant so?"
+    elif num_players(game) == 2 and not game.has_reward:
+        yield from _about_signs(seen)
+
+
+def _about_signs(seen: Seen) -> Iterator[str]:
+    """Wonder whether a result is told for whoever moved last: it has one sign only, and both have ended games so.
+
+    Where only one player can win, the other never makes the move that wins; points have more values than one.
+    """
+    decided = {total for total in seen.totals if total}
+    movers = Counter(who for total, who in zip(seen.totals, seen.last, strict=True) if total)
+    if len(seen.totals) < FEW_GAMES or len(decided) != 1 or min(movers[0], movers[1]) < SOME_GAMES:
+        return
+    value = decided.pop()
+    never, other = ("below", "second") if value > 0 else ("above", "first")
+    ended = f"{movers[0]} by a move of the first player and {movers[1]} by one of the second"
+    yield (
+        f"no result of {counted(len(seen.totals), 'random game')} was {never} 0, and {value:+g} came {ended}: "
+        f"result speaks for the first player (player == 0), so is a win of the {other} meant to be {-value:+g}?"
+    )
+
+
+def _about_turns(game: Game[Any], seen: Seen) -> Iterator[str]:
+    """Wonder whether a branch of step forgets whose turn it is: one player moves on and on, the other never."""
+    if num_players(game) == 1:
+        return
+    for player in (0, 1):
+        other = 1 - player
+        who, whose = f"the {PLAYERS[player]} player (player == {player})", PLAYERS[other]
+        played = counted(len(seen.lengths), "random game")
+        again = seen.later[player, player]
+        if not seen.turns[player, other] and seen.turns[player, player] >= ENOUGH:
+            yield f"once {who} had moved, the {whose} never moved again in {played}: does step change the player?"
+        elif again >= ENOUGH and seen.later[other, player] >= ENOUGH and not seen.later[other, other]:
+            yield (
+                f"{who} moved twice in a row {counted(again, 'time')} in {played}, the {whose} never: "
+                f"does step change the player?"
+            )
 
 
 def _about_actions(seen: Seen) -> Iterator[str]:
@@ -143,8 +216,32 @@ def _about_symmetries(game: Game[Any], states: list[Any]) -> Iterator[str]:
         return
     for k in range(1, min(game.symmetries(), MOST_SYMMETRIES)):
         if all(game.image(s, k) == s for s in states):
-            yield f"symmetry {k} changed none of {len(states)} positions: it is the identity, or not written yet"
+            seen = counted(len(states), "position")
+            yield f"symmetry {k} changed none of {seen}: it is the identity, or not written yet"
             return
+
+
+def black(drawn: str, root: Element) -> str:
+    """Return what is wrong with a shape that neither the style sheet nor the picture colours, or nothing."""
+    if STYLE not in drawn:
+        return ""  # a picture with a style sheet of its own
+    return next(_black_shapes(root, False), "")
+
+
+def _black_shapes(shape: Element, inside: bool) -> Iterator[str]:
+    """Yield what is wrong with the kinds of a shape and of those in it; ``inside``: it inherits a colour."""
+    kind = shape.get("class")
+    named = set((kind or "").split()) & KINDS - COLOURLESS
+    coloured = inside or bool(named) or bool({"fill", "stroke", "style"} & shape.attrib.keys())
+    if (
+        kind is not None
+        and not coloured
+        and shape.tag.rpartition("}")[2] in SHAPES
+        and (wrong := uncoloured(kind))
+    ):
+        yield wrong
+    for part in shape:
+        yield from _black_shapes(part, coloured)
 
 
 def unclear(named: list[str]) -> str:

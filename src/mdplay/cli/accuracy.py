@@ -8,6 +8,7 @@ import click
 
 from mdplay.cli.common import Count, game_argument, json_option, print_json, progress, seed_option
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -42,6 +43,6 @@ def command(
         print_json({"agent": agent, **found.document()})
         return
     share = f"{found.share:.1%} +- {1.96 * found.standard_error:.1%} (95 %)"
-    click.echo(f"{agent} keeps the value in {found.kept} of {found.positions} positions: {share}")
+    click.echo(f"{agent} keeps the value in {found.kept:,} of {counted(found.positions, 'position')}: {share}")
     for text in found.lost[:10]:
         click.echo(f"  not in {text}")

@@ -31,6 +31,9 @@ def command(
       mdplay bench --quick --json
       pip install 'mdplay[bench]'
     """
+    from mdplay.benching.alone import one_thread
+
+    one_thread()  # before numpy is imported
     from mdplay.benching.run import bench
 
     result = bench(groups, quick=quick, rounds=rounds, report=None if as_json else click.echo)

@@ -18,6 +18,7 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.game import Game
+from mdplay.words import counted
 
 GIGABYTE = 1e9
 
@@ -55,8 +56,9 @@ def command(
     limit = None if memory is None else int(memory * GIGABYTE)
     with progress("positions", len(positions(game, plies))) as show:
         book = make_book(game, plies, path, memory=limit, threads=threads, engine=engine, show=show)
-    facts = {"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": path.stat().st_size}
+    size = path.stat().st_size
     if as_json:
-        print_json(facts)
+        print_json({"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": size})
         return
-    click.echo(f"{facts['positions']:,} positions after {plies} plies, {facts['bytes']:,} bytes: {path}")
+    known = counted(len(book.rows), "position")
+    click.echo(f"{known} after {counted(plies, 'ply')}, {counted(size, 'byte')}: {path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from mdplay.cli.common import Number, json_option, print_json
+from mdplay.words import counted
 
 
 @click.command()
@@ -28,5 +29,5 @@ def command(clear: bool, days: float | None, as_json: bool) -> None:
         print_json({"folder": str(kernels_folder()), "kernels": len(files), "bytes": size, "removed": removed})
         return
     if days is not None:
-        click.echo(f"removed {removed} compiled kernels")
-    click.echo(f"{kernels_folder()}: {len(files)} compiled kernels, {size / 1e6:.1f} MB")
+        click.echo(f"removed {counted(removed, 'compiled kernel')}")
+    click.echo(f"{kernels_folder()}: {counted(len(files), 'compiled kernel')}, {size / 1e6:.1f} MB")

@@ -9,6 +9,7 @@ import click
 
 from mdplay.cli.common import Count, game_argument, json_option, print_json, seed_option
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -29,10 +30,9 @@ def command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
     if as_json:
         print_json(asdict(report))
         return
-    click.echo(
-        f"{type(game).__name__} keeps the contract: {report.games} random games, {report.positions} positions,"
-    )
-    click.echo(f"longest {report.longest} moves; compiled and plain rules agree.")
+    played, met = counted(report.games, "random game"), counted(report.positions, "position")
+    click.echo(f"{type(game).__name__} keeps the contract: {played}, {met},")
+    click.echo(f"longest {counted(report.longest, 'move')}; compiled and plain rules agree.")
     click.echo(f"understood as: {report.understood}")
     if report.repeats:
         click.echo(f"positions come back: endless play is worth {report.endless} to player 1")

@@ -18,6 +18,7 @@ from mdplay.cli.playing import (
 )
 from mdplay.game import Game
 from mdplay.playing.matches.evaluating import Evaluation, evaluate
+from mdplay.words import counted
 
 BAR = 40
 
@@ -51,7 +52,7 @@ def _lines(found: Evaluation) -> list[str]:
     quantiles = ", ".join(f"{share:.0%} {result:g}" for share, result in found.quantiles.items())
     return [
         f"{found.agent}: mean {mean:.2f} +- {1.96 * error:.2f} (95 %), standard error {error:.2f}",
-        f"{len(found.results):,} games{_distinct(found)}; {found.moves_per_second:,.0f} moves per second",
+        f"{counted(len(found.results), 'game')}{_distinct(found)}; {found.moves_per_second:,.0f} moves per second",
         f"quantiles: {quantiles}",
         *called_off(found.by_limit),
         *_bars(found),

@@ -13,6 +13,7 @@ from mdplay.cli.common import json_option, print_json
 from mdplay.errors import MdplayError
 from mdplay.game import num_players
 from mdplay.plugins import plugin_points, source_of, warn_once
+from mdplay.words import counted
 
 KNOWLEDGE = {
     "outcomes": "chance",
@@ -74,6 +75,4 @@ def command(as_json: bool) -> None:
         if game["name"] not in registry.BUILT_IN:
             click.echo(f"  from {game['source']}")
         click.echo(f"  parameters: {', '.join(game['parameters']) or 'none'}")
-        click.echo(
-            f"  {game['players']} player{'s'[: game['players'] - 1]}; {', '.join(game['knows']) or 'rules only'}"
-        )
+        click.echo(f"  {counted(game['players'], 'player')}; {', '.join(game['knows']) or 'rules only'}")

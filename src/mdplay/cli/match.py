@@ -11,6 +11,7 @@ from mdplay.cli.common import game_argument
 from mdplay.cli.playing import called_off, forfeited, match_options, playing, report
 from mdplay.game import Game
 from mdplay.playing.matches.match import MatchResult, Tally, match
+from mdplay.words import counted
 
 
 @click.command()
@@ -41,7 +42,7 @@ def _lines(found: MatchResult) -> list[str]:
         f"{a} v {b}: {_words(found.tally)}",
         f"score {found.tally.score:.3f} (95 %: {low:.3f} to {high:.3f}), Elo {_elo(found)}",
         f"{a} as player 1: {_words(first)}; as player 2: {_words(second)}",
-        f"{found.distinct} distinct games of {found.tally.games}",
+        f"{counted(found.distinct, 'distinct game')} of {found.tally.games:,}",
     ]
     if any(abs(result) not in (0, 1) for result in found.results):
         lines.insert(2, f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)")

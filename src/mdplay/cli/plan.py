@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import THREADS, AnyNumber, engine_option, progress
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.mdp import Plan
@@ -80,7 +81,7 @@ def _lines(found: Plan, bounds: bool) -> str:
 def _warn(found: Plan) -> None:
     """Say on stderr what a reader of the values must know."""
     if found.infinite.size:
-        click.echo(f"mdplay: {found.infinite.size} states have an infinite value", err=True)
+        click.echo(f"mdplay: {counted(found.infinite.size, 'state')} of infinite value", err=True)
     if not found.closed:
         click.echo(
             f"mdplay: the values are proven to {found.gap / 2:.1e}, not to {found.tolerance:.1e}: "

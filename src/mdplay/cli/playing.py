@@ -22,6 +22,7 @@ from mdplay.cli.common import (
 from mdplay.playing.matches.evaluating import Evaluation
 from mdplay.playing.matches.match import MatchResult
 from mdplay.playing.records import Record, save_records
+from mdplay.words import counted
 
 if TYPE_CHECKING:  # it needs numpy
     from mdplay.playing.matches.tournament import TournamentResult
@@ -84,7 +85,7 @@ def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], 
 
 def called_off(by_limit: int) -> list[str]:
     """Return a line about the games that went on for too long, if there were any."""
-    return [f"{by_limit:,} games were called off by the limit of moves (--max-moves)"] if by_limit else []
+    return [f"{counted(by_limit, 'game')} called off by the limit of moves (--max-moves)"] if by_limit else []
 
 
 def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
@@ -92,9 +93,7 @@ def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
     if not games:
         return []
     lost = (r for r in records if r.forfeit is not None and r.agents[r.forfeit] == agent)
-    return [
-        f"{agent} lost {games:,} game{'s' if games > 1 else ''} because it failed, as here: {next(lost).reason}"
-    ]
+    return [f"{agent} lost {counted(games, 'game')} because it failed, as here: {next(lost).reason}"]
 
 
 def report(

@@ -19,6 +19,7 @@ from mdplay.cli.common import (
 )
 from mdplay.cli.playing import max_moves_option
 from mdplay.game import Game, num_players
+from mdplay.words import counted
 
 
 @click.command()
@@ -43,12 +44,13 @@ def command(game: Game[Any], position: str | None, as_json: bool, **given: Any) 
     if as_json:
         print_json(found.document())
         return
-    click.echo(f"{found.games:,} random games in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)")
+    click.echo(
+        f"{counted(found.games, 'random game')} in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)"
+    )
     click.echo(f"mean result {found.mean:+.4f} +- {1.96 * found.standard_error:.4f} (95 %) for player 1")
     if num_players(game) == 2:
         click.echo(f"player 1 wins {found.wins:,}, player 2 {found.losses:,}, drawn {found.draws:,}")
     click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
     if found.by_limit:
-        click.echo(
-            f"{found.by_limit:,} games were called off by the limit of {found.max_moves:,} moves (--max-moves)"
-        )
+        limit = counted(found.max_moves, "move")
+        click.echo(f"{counted(found.by_limit, 'game')} called off by the limit of {limit} (--max-moves)")

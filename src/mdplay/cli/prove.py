@@ -11,6 +11,7 @@ import click
 
 from mdplay.cli.common import THREADS, Number, engine_option, game_argument, json_option, print_json, progress
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -51,11 +52,10 @@ def command(
     if as_json:
         print_json(proof.document())
     else:
-        statistics = (
-            f"{proof.expansions:,} expansions, {proof.threat_nodes:,} threat positions, {proof.seconds:.1f} s"
-        )
-        found = f"{len(proof.book):,} lines" if proof.book is not None else "no book"
-        click.echo(f"{proof.proved} of {proof.replies} answers proved: {found} ({statistics})")
+        grown = counted(proof.expansions, "expansion")
+        statistics = f"{grown}, {counted(proof.threat_nodes, 'threat position')}, {proof.seconds:.1f} s"
+        found = counted(len(proof.book), "line") if proof.book is not None else "no book"
+        click.echo(f"{proof.proved} of {counted(proof.replies, 'answer')} proved: {found} ({statistics})")
     if proof.book is None:
         raise SystemExit(1)
 
@@ -67,7 +67,7 @@ def _reporter() -> Callable[[int, int], None]:
     def report(proved: int, answers: int) -> None:
         nonlocal last
         if proved > last:
-            click.echo(f"{proved} of {answers} answers proved, {time.monotonic() - began:.1f} s")
+            click.echo(f"{proved} of {counted(answers, 'answer')} proved, {time.monotonic() - began:.1f} s")
             last = proved
 
     return report

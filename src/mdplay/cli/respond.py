@@ -9,6 +9,7 @@ import click
 from mdplay.cli.common import AnyNumber, Count, game_argument, json_option, print_json, progress
 from mdplay.game import Game
 from mdplay.notation import result_text
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.solving.responding import Responses
@@ -63,16 +64,15 @@ def _line(number: int, step: Response) -> str:
     """Return what happened in one step, for a reader."""
     if step.value is None:
         return f"start    player {step.player + 1}"
-    changed = "first response" if step.changed is None else f"{step.changed} states changed"
+    changed = "first response" if step.changed is None else f"{counted(step.changed, 'state')} changed"
     return f"step {number:<3} player {step.player + 1}  value {step.value:.6f}  {changed}"
 
 
 def _print(found: Responses) -> None:
     """Print the fixed point and the game that it plays."""
     game = found.graph.game
-    click.echo(
-        f"\nfixed point after {len(found.steps) - 1} steps; the game that it plays: {' '.join(found.moves)}"
-    )
+    steps = counted(len(found.steps) - 1, "step")
+    click.echo(f"\nfixed point after {steps}; the game that it plays: {' '.join(found.moves)}")
     click.echo(game.board(found.graph.state(found.end)))
     if found.result is None:
         click.echo("here the likeliest chance comes back to a position")

@@ -19,6 +19,7 @@ from mdplay.cli.common import (
     state_of,
 )
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -68,10 +69,9 @@ def _print(game: Game[Any], state: Any, result: Any) -> None:
     click.echo(f"\nline  {' '.join(result.line[:20])}")
     if result.simulations:
         speed = f"{result.simulations_per_second:,.0f}/s"
-        click.echo(
-            f"{result.simulations:,} simulations in {result.seconds:.2f} s ({speed}), {result.nodes:,} nodes"
-        )
+        simulated, nodes = counted(result.simulations, "simulation"), counted(result.nodes, "node")
+        click.echo(f"{simulated} in {result.seconds:.2f} s ({speed}), {nodes}")
         if result.by_limit:
-            click.echo(f"{result.by_limit:,} random games were called off by the limit of moves")
+            click.echo(f"{counted(result.by_limit, 'random game')} called off by the limit of moves")
     else:
-        click.echo(f"depth {result.depth}, {result.nodes:,} nodes in {result.seconds:.2f} s")
+        click.echo(f"depth {result.depth}, {counted(result.nodes, 'node')} in {result.seconds:.2f} s")

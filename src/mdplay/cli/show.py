@@ -12,12 +12,13 @@ from mdplay.game import Game, num_players
 from mdplay.notation import result_text
 from mdplay.playing.records import Record, load_records
 from mdplay.position import Position
+from mdplay.words import counted
 
 
 def _sentence(position: Position[Any]) -> str:
     two = num_players(position.game) == 2
     if position.is_chance:
-        return f"Chance moves: {len(position.outcomes)} outcomes."
+        return f"Chance moves: {counted(len(position.outcomes), 'outcome')}."
     if position.player is None:
         return f"The game is over: {result_text(position.game, position.total)}." if two else "The game is over."
     mover = f"Player {position.player + 1} moves" if two else "Your move"
@@ -85,7 +86,7 @@ def show_records(records: list[Record], number: int | None, as_json: bool) -> No
     chosen = records if number is None else [record for record in records if record.number == number]
     if not chosen:
         raise UnknownName(
-            f"the record has no game {number}; its {len(records)} games begin with {records[0].number}"
+            f"the record has no game {number}; it has {counted(len(records), 'game')}, from {records[0].number} on"
         )
     if as_json:
         print_json([record.document() for record in chosen])
@@ -96,7 +97,8 @@ def show_records(records: list[Record], number: int | None, as_json: bool) -> No
 
 
 def _summary(record: Record) -> str:
-    return f"game {record.number}: {' v '.join(record.agents)}, {len(record.events)} moves, {_result(record)}"
+    moves = counted(len(record.events), "move")
+    return f"game {record.number}: {' v '.join(record.agents)}, {moves}, {_result(record)}"
 
 
 def _result(record: Record) -> str:

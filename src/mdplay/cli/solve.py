@@ -26,10 +26,14 @@ from mdplay.cli.common import (
 from mdplay.errors import MdplayError, PositionError
 from mdplay.game import Game, num_players
 from mdplay.notation import parse_position, result_text
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
 
+KEEPS = "(* keeps the value; of these the page marks the soonest win or the latest loss)"
+BEST_KNOWN = "(* the best as far as is known)"
+LEAST_COMPILING = 0.05  # seconds that are worth a word
 CHUNK = 256  # lines of a file that are solved together
 
 
@@ -120,18 +124,26 @@ def command(
 def print_facts(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
     """Print the board, the verdict, every move with its value and the best line."""
     click.echo(f"{game.board(state)}\n")
-    click.echo(f"{verdict(game, facts)}.  {facts['states']:,} states, {facts['seconds']:.2f} s")
+    click.echo(f"{verdict(game, facts)}.  {counted(facts['states'], 'state')}, {_time(facts)}")
     if not facts["exact"] and len({(move["low"], move["high"]) for move in facts["moves"]}) == 1:
         return  # nothing is known of one move that is not known of all
     for move in sorted(facts["moves"], key=_most_first):
         mark = "*" if move["move"] in facts["best"] else " "
         click.echo(f"{mark} {move['move']:>6}  {_value_text(move)}{_end(move['distance'])}")
+    if facts["moves"]:
+        click.echo(KEEPS if facts["exact"] else BEST_KNOWN)
     if facts["line"]:
         click.echo(f"best line: {' '.join(facts['line'])}")
     if "distances" in facts:
         click.echo(", ".join(f"{count:,} {kind}" for kind, count in facts["tally"].items() if count))
         for distance, count in facts["distances"].items():
             click.echo(f"{distance:>6} {count:>14,}")
+
+
+def _time(facts: dict[str, Any]) -> str:
+    """Return what solving took, and apart from it what compiling took."""
+    compiling = facts["compiling_seconds"]
+    return f"{facts['seconds']:.2f} s" + (f"; compiling {compiling:.2f} s" if compiling >= LEAST_COMPILING else "")
 
 
 def _most_first(move: dict[str, Any]) -> tuple[float, float, int, int]:
@@ -155,7 +167,7 @@ def _value_text(move: dict[str, Any]) -> str:
 
 
 def _end(distance: int | None) -> str:
-    return "" if not distance else f"  in {distance} {'ply' if distance == 1 else 'plies'}"
+    return "" if not distance else f"  in {counted(distance, 'ply')}"
 
 
 def verdict(game: Game[Any], facts: dict[str, Any]) -> str:
@@ -173,7 +185,7 @@ def verdict(game: Game[Any], facts: dict[str, Any]) -> str:
             "never solved: play goes on for ever" if num_players(game) == 1 else _endless_words(game, value, mover)
         )
     if num_players(game) == 1 and facts["method"] == "retrograde" and value > game.endless:
-        return f"solved in {facts['distance']} {'move' if facts['distance'] == 1 else 'moves'}"
+        return f"solved in {counted(facts['distance'], 'move')}"
     if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
         words = f"worth {value:.10g}"
     else:

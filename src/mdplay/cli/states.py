@@ -17,6 +17,7 @@ from mdplay.cli.common import (
     progress,
 )
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -73,6 +74,6 @@ def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | Non
             {"states": len(found), "edges": found.edges, "levels": found.levels, "digest": f"{found.digest:016x}"}
         )
     else:
-        click.echo(
-            f"{len(found):,} states, {found.edges:,} edges, {len(found.levels)} levels, digest {found.digest:016x}"
-        )
+        sizes = {"state": len(found), "edge": found.edges, "level": len(found.levels)}
+        told = ", ".join(counted(number, noun) for noun, number in sizes.items())
+        click.echo(f"{told}, digest {found.digest:016x}")

@@ -9,6 +9,7 @@ import click
 from mdplay.cli.common import game_argument
 from mdplay.cli.playing import called_off, forfeited, match_options, playing, report
 from mdplay.game import Game
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.playing.matches.tournament import TournamentResult
@@ -69,7 +70,8 @@ def _lines(found: TournamentResult) -> list[str]:
         lines.append(f"{i + 1:>3} {row.agent:{width}} {statistics}{cells}")
     repeated = sum(one.tally.games - one.distinct for one in found.matches)
     if repeated:
-        lines.append(f"{repeated} games repeat others move for move; ratings and intervals count each game once")
+        again = counted(repeated, "repetition")
+        lines.append(f"{again} of a game move for move; ratings and intervals count each game once")
     for agent, games in found.forfeits.items():
         lines += forfeited(agent, games, found.records)
     return lines + called_off(sum(one.by_limit for one in found.matches))

@@ -10,6 +10,7 @@ import click
 
 from mdplay.cli.common import THREADS, engine_option, game_argument, json_option, print_json, progress
 from mdplay.game import Game
+from mdplay.words import counted
 
 
 @click.command()
@@ -34,8 +35,10 @@ def command(game: Game[Any], book: Path, engine: str | None, threads: int | None
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:
-        click.echo(f"{verdict.lines:,} lines, {verdict.met:,} positions met, at most {verdict.depth} in one game")
-        click.echo(f"{verdict.threats:,} answers left to threats ({verdict.nodes:,} positions looked at)")
+        lines, met = counted(verdict.lines, "line"), counted(verdict.met, "position")
+        click.echo(f"{lines}, {met} met, at most {verdict.depth} in one game")
+        answers, nodes = counted(verdict.threats, "answer"), counted(verdict.nodes, "position")
+        click.echo(f"{answers} left to threats ({nodes} looked at)")
         click.echo("verified" if verdict.verified else f"gap: {verdict.gap}")
     if not verdict.verified:
         raise SystemExit(1)

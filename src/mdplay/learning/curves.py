@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.files import write
 from mdplay.plots import save_plot
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.charts import Series
@@ -32,9 +33,8 @@ class Examined:
 
     def text(self) -> str:
         """Return the score for people."""
-        return (
-            f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {self.games} games against {self.opponent}"
-        )
+        games = counted(self.games, "game")
+        return f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {games} against {self.opponent}"
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ class Kept:
 
     def text(self) -> str:
         """Return the share for people."""
-        return f"value kept in {self.share:.1%} ({self.low:.1%} .. {self.high:.1%}) of {self.positions} positions"
+        asked = counted(self.positions, "position")
+        return f"value kept in {self.share:.1%} ({self.low:.1%} .. {self.high:.1%}) of {asked}"
 
 
 Found = tuple[Examined | None, Kept | None]  # of both judges, each where it was asked

@@ -43,6 +43,7 @@ from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.spreading import Learn, spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.words import counted
 
 EPISODES = 100_000
 
@@ -201,8 +202,9 @@ class Training:
         """Return for people how much was learned how fast."""
         network = self.network
         size = f"{network.num_lookups} look-ups, {network.weights.nbytes / 1e6:.1f} MB"
-        speed = f"{self.moves:,} moves in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
-        return f"{self.episodes:,} episodes, {speed}; {lengths_text(network.tuples)} cells, {size}"
+        moves = counted(self.moves, "move")
+        speed = f"{moves} in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
+        return f"{counted(self.episodes, 'episode')}, {speed}; {lengths_text(network.tuples)} cells, {size}"
 
     def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.states.walks import Floats, Integers
+from mdplay.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +32,8 @@ class Plan:
     tolerance: float
 
     def __repr__(self) -> str:
-        return f"<Plan of {len(self.value):,} states by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
+        states = counted(len(self.value), "state")
+        return f"<Plan of {states} by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
 
     @property
     def gap(self) -> float:
@@ -76,7 +78,8 @@ class Plan:
             for state, (*values, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
         ]
         gap = f"gap {self.gap:.3g}{'' if self.closed else ', not closed'}"
-        about = f"{len(self.value):,} states by {self.method}, {self.iterations:,} iterations: {gap} in "
+        states, rounds = counted(len(self.value), "state"), counted(self.iterations, "iteration")
+        about = f"{states} by {self.method}, {rounds}: {gap} in "
         head = ("state", "value", "lower", "upper", "action")
         return sentence(f"{about}{self.seconds:.2f} s.") + table(
             head, rows, total=len(self.value), things="states"

@@ -38,6 +38,7 @@ from mdplay.solving.question import Question
 from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import choose_solver, solve
 from mdplay.solving.values import TIE, Choice
+from mdplay.words import counted
 
 TABLE_BYTES = 512 << 20
 PROOF_BYTES = 128 << 20
@@ -222,7 +223,7 @@ class SolutionAdviser:
     def _source(self) -> str:
         if self.solution.opponent != "perfect":
             return "the best answer to a random opponent"
-        return f"solved table of {self.solution.states:,} states"
+        return f"solved table of {counted(self.solution.states, 'state')}"
 
 
 class ProofAdviser:
@@ -294,7 +295,7 @@ class ProofAdviser:
         best = best_of(moves)
         top = moves[best[0]]
         least = Value(top.value, True)
-        source = f"proof search, {len(moves)} of {len(elements(self.game.legal(state)))} moves"
+        source = f"proof search, {len(moves)} of {counted(len(elements(self.game.legal(state))), 'move')}"
         return Advice(news, least, best if top.value >= 0 else (), source, bound=True)
 
 
@@ -346,7 +347,7 @@ class SearchAdviser:
         found = search.result()
         moves = {a: v for a, v in searched(search).items() if a not in known and (v.exact or not search.proven)}
         how = "tree search" if self._network is None else "tree search by a learned network"
-        source = f"{how}, {found.simulations:,} simulations"
+        source = f"{how}, {counted(found.simulations, 'simulation')}"
         return Advice(moves, Value(found.value, found.proven), found.best, source, found.line)
 
 

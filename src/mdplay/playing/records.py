@@ -45,6 +45,7 @@ from mdplay.identity import game_identity
 from mdplay.notation import event_text, parse_position
 from mdplay.position import Position
 from mdplay.registry import from_data, name_of, text_of
+from mdplay.words import counted
 
 FORMAT = "mdplay record 1"
 KINDS: dict[str, tuple[type, ...]] = {
@@ -79,7 +80,9 @@ class Record:
 
     def __repr__(self) -> str:
         result = "unfinished" if self.result is None else f"result {self.result:g}"
-        return f"<Record of {self.game!r}: {' v '.join(self.agents)}, {len(self.events)} moves, {result}>"
+        return (
+            f"<Record of {self.game!r}: {' v '.join(self.agents)}, {counted(len(self.events), 'move')}, {result}>"
+        )
 
     def replay(self) -> Position[Any]:
         """Return the last position of the game, with all that led there."""

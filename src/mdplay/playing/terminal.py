@@ -31,6 +31,7 @@ from mdplay.playing.matches.games import CHANCE
 from mdplay.playing.records import Record
 from mdplay.position import Position
 from mdplay.rng import Random
+from mdplay.words import counted
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
@@ -285,7 +286,7 @@ class Session:
     def _end(self) -> str:
         if not self.position.is_over:
             value = f"{self.position.total_if_endless:g} for player 1"
-            return f"The game is called off after {self.position.num_events} moves: {value}."
+            return f"The game is called off after {counted(self.position.num_events, 'move')}: {value}."
         total = self.position.total
         if self.alone:
             return f"The game is over: {total:g} points."

@@ -15,6 +15,7 @@ from mdplay.reproducing import planner
 from mdplay.reproducing.claims import Claim, differs, equal
 from mdplay.reproducing.steps import Drawing, Facts, Figure, ResultTable, Step
 from mdplay.running import Show
+from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.mdp.formats.encoding import States
@@ -247,7 +248,7 @@ def _alternation(show: Show) -> Figure:
     for name, values in REWARDS.items():
         series = list(responses(graph, first_response(graph, "uniform", 1), _score(values)))
         for number, step in enumerate(series[1:], start=1):
-            changed = "first response" if step.changed is None else f"{step.changed} states changed"
+            changed = "first response" if step.changed is None else f"{counted(step.changed, 'state')} changed"
             rows.append([name, str(number), f"player {step.player + 1}", f"{step.value:.6f}", changed])
         moves, result, svg = _final_game(graph, series)
         drawings.append(Drawing(svg, f"{name}: {_outcome(result)}"))

@@ -16,6 +16,7 @@ from mdplay.notation import event_text
 from mdplay.running import Show
 from mdplay.solving.responses import Response, first_response, played, responses
 from mdplay.states.graph import END, GameGraph, explore
+from mdplay.words import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,9 @@ class Responses:
 
     def __repr__(self) -> str:
         one, two = (step.value for step in self.last)
-        return f"<Responses of {self.graph.game!r}: {len(self.steps) - 1} steps, values {one} and {two}>"
+        return (
+            f"<Responses of {self.graph.game!r}: {counted(len(self.steps) - 1, 'step')}, values {one} and {two}>"
+        )
 
     @property
     def last(self) -> tuple[Response, Response]:

@@ -13,7 +13,6 @@ or delays a loss; then the smallest action wins.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,24 +23,31 @@ from mdplay.errors import FormatError, GameError, LimitError, MdplayError
 from mdplay.files import replacing
 from mdplay.game import Game
 from mdplay.position import Position, as_state
+from mdplay.running import Stopwatch
 from mdplay.solving.files import load_table, save_table
 from mdplay.solving.values import TIE, Choice, Table, best_actions, finite
+from mdplay.words import counted
 
 MAX_ROWS = 1 << 26  # of a text with all states
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The value of every state of a game, and best play; ``seconds`` is what solving it took."""
+    """The value of every state of a game, and best play.
+
+    ``seconds`` is what solving it took; ``compiling_seconds`` is what compilers took beside that.
+    """
 
     game: Game[Any]
     table: Table
     seconds: float
     opponent: str = "perfect"
     objective: str = "difference"
+    compiling_seconds: float = 0.0
 
     def __repr__(self) -> str:
-        return f"<Solution of {self.game!r} by {self.method}: {self.states:,} states in {self.seconds:.2f} s>"
+        states = counted(self.states, "state")
+        return f"<Solution of {self.game!r} by {self.method}: {states} in {self.seconds:.2f} s>"
 
     @property
     def states(self) -> int:
@@ -164,11 +170,11 @@ class Solution:
 
         ``distances``: with the tally of all positions, and how many are how many plies from the end.
         """
-        state, game, began = self._state(state), self.game, time.perf_counter()
+        state, game, clock = self._state(state), self.game, Stopwatch()
         choices, best = self.choices(state), set(self.best(state))
         low, high = self.bounds(state)
         exact = self.exact(state)
-        return {
+        facts = {
             "game": name or repr(game),
             "position": game.text(state),
             "player": game.player(state) if choices else None,
@@ -187,7 +193,11 @@ class Solution:
             "moves": [{"move": game.move_text(state, choice.action), **choice.document()} for choice in choices],
             "line": self._moves(state),
             "states": self.states,
-            "seconds": self.seconds + time.perf_counter() - began,  # what is proved, is proved now
+        }
+        # what is proved, is proved now
+        return facts | {
+            "seconds": self.seconds + clock.seconds,
+            "compiling_seconds": self.compiling_seconds + clock.lost,
         }
 
     def _score(self, state: Any, exact: bool) -> dict[str, Any]:
@@ -215,7 +225,7 @@ class Solution:
             for c in choices
         ]
         value = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
-        about = f"Value {value}; {self.states:,} states by {self.method} in {self.seconds:.2f} s."
+        about = f"Value {value}; {counted(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
         return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
 
     def _repr_html_(self) -> str:

@@ -16,7 +16,6 @@ With an engine all of it is done by workers, layer after layer (mdplay.solving.l
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +37,7 @@ from mdplay.game import Game, num_players
 from mdplay.plugins import plugins
 from mdplay.position import as_state
 from mdplay.registry import brought
-from mdplay.running import Show, num_threads
+from mdplay.running import Show, Stopwatch, num_threads
 from mdplay.solving.question import Opponent, Question, Solver
 from mdplay.solving.solution import Solution
 from mdplay.solving.values import Table
@@ -288,7 +287,7 @@ def solve(
     a game without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
     workers, ``memory`` what each may take, and ``file`` names a folder.
     """
-    began = time.perf_counter()
+    clock = Stopwatch()
     start = as_state(game, state)
     check_seconds(seconds)
     game = with_objective(game, objective)
@@ -302,7 +301,7 @@ def solve(
         table = _by_engine(question, method, engine)
     else:
         table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
-    return Solution(game, table, time.perf_counter() - began, question.opponent_name, objective)
+    return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost)
 
 
 def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:

@@ -138,4 +138,4 @@ def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_pa
     source = (ROOT / "tests" / "checking" / "test_limits.py").read_text()
     path = write(tmp_path, "pacing.py", source)
     answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
-    assert "4 games were called off by the limit of moves (--max-moves)" in answer.out.splitlines()
+    assert "4 games called off by the limit of moves (--max-moves)" in answer.out.splitlines()

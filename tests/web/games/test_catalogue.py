@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from mdplay import GameError, MdplayError, Position, make, registry
-from mdplay.web.games.catalogue import PROFILES, Catalogue, made
+from mdplay.web.games.catalogue import PROFILES, Catalogue, made, own_ids
 from tests.helpers import NIM, write
 
 
@@ -19,29 +21,63 @@ def test_every_registered_game_is_offered_and_every_picture_can_be_drawn():
 def test_what_the_command_line_names_comes_first(tmp_path):
     path = write(tmp_path, "nim.py", NIM)
     games = Catalogue([str(path), "qubic", "connect-four:rows=4,cols=4"])
-    assert list(games)[:3] == ["own-1", "own-2", "qubic"]
-    assert (games["own-1"].profile.title, games["own-2"].profile.title) == ("Nim", "Connect Four, rows=4,cols=4")
-    assert games["own-1"].make("pile=7").initial().pile == 7
-    assert games["own-2"].make() == make("connect-four:rows=4,cols=4")
-    assert games["own-2"].make("rows=5") == make("connect-four:rows=5,cols=4")
+    assert list(games)[:3] == ["own-nim", "own-connect-four-rows-4-cols-4", "qubic"]
+    nim, small = games["own-nim"], games["own-connect-four-rows-4-cols-4"]
+    assert (nim.profile.title, small.profile.title) == ("Nim", "Connect Four, rows=4,cols=4")
+    assert nim.make("pile=7").initial().pile == 7
+    assert small.make() == make("connect-four:rows=4,cols=4")
+    assert small.make("rows=5") == make("connect-four:rows=5,cols=4")
+
+
+def test_the_address_of_an_own_game_is_its_name_whatever_the_order(tmp_path):
+    nim, dark = (
+        write(tmp_path, "nim.py", NIM),
+        write(tmp_path, "dark.py", NIM.replace("class Nim(", "class DarkNim(")),
+    )
+    specs = [f"{nim}:Nim", f"{dark}:DarkNim", f"{nim}:Nim:pile=7", "connect-four:rows=4"]
+    names = ["own-nim", "own-dark-nim", "own-nim-pile-7", "own-connect-four-rows-4"]
+    assert own_ids(specs) == names
+    assert own_ids(specs[::-1]) == names[::-1]
+    assert own_ids([str(nim), f"{nim}:Nim"]) == ["own-nim", "own-nim"]  # one game, told twice
+    other = write(tmp_path, "other.py", NIM)
+    assert own_ids([str(nim), str(other)]) == ["own-nim-nim", "own-other-nim"]
+
+
+def test_files_called_alike_in_two_folders_have_addresses_of_their_own(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+    both = [str(write(tmp_path / folder, "nim.py", NIM)) for folder in ("a", "b")]
+    one, two = own_ids(both)
+    assert one != two and own_ids(both[::-1]) == [two, one]
+    assert all(re.fullmatch(r"own-[0-9a-f]{8}-nim-nim", name) for name in (one, two))
+    assert list(Catalogue(both))[:2] == [one, two]
+
+
+def test_names_too_long_for_an_address_are_told_apart_by_a_hash(tmp_path):
+    name = "N" + "i" * 90 + "m"
+    path = write(tmp_path, "long.py", NIM.replace("class Nim(", f"class {name}("))
+    one, two = own_ids([f"{path}:pile=7", f"{path}:pile=8"])
+    assert one != two and re.fullmatch(r"own-[0-9a-f]{8}", one)
+    assert len(own_ids([str(path)])[0]) == 80
 
 
 def test_a_users_game_is_told_by_its_class_or_its_file(tmp_path):
     plain = write(tmp_path, "nim.py", NIM)
     assert (
-        Catalogue([str(plain)])["own-1"].profile.fact == "Take one, two or three; whoever takes the last one wins."
+        Catalogue([str(plain)])["own-nim"].profile.fact
+        == "Take one, two or three; whoever takes the last one wins."
     )
     told = NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
     path = write(tmp_path, "told.py", told.replace("class Nim(", "class DarkNim("))
-    profile = Catalogue([str(path)])["own-1"].profile
+    profile = Catalogue([str(path)])["own-dark-nim"].profile
     assert (profile.title, profile.fact) == ("Dark Nim", "Nim, told.")
     silent = write(tmp_path, "silent.py", NIM.partition("\n\n")[2])
-    assert Catalogue([str(silent)])["own-1"].profile.fact == "Your own game."
+    assert Catalogue([str(silent)])["own-nim"].profile.fact == "Your own game."
 
 
 def test_a_game_goes_to_another_process_as_data(tmp_path):
     path = write(tmp_path, "nim.py", NIM)
-    entry = Catalogue([str(path)])["own-1"]
+    entry = Catalogue([str(path)])["own-nim"]
     assert made(**entry.told("pile=9")) == entry.make("pile=9")
 
 

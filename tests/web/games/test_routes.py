@@ -37,7 +37,7 @@ def random_lines(game, count, seed=5, longest=40):
 # ---------------------------------------------------------------- lists
 def test_the_list_tells_what_the_page_needs(client):
     games = {game["id"]: game for game in client.get(f"{API}/games").json()}
-    assert next(iter(games)) == "own-1"  # of the command line: first
+    assert next(iter(games)) == "own-nasty"  # of the command line: first
     assert set(games) >= {"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic", "2048"}
     four = games["connect-four"]
     assert [parameter["name"] for parameter in four["parameters"]] == ["rows", "cols"]
@@ -45,7 +45,7 @@ def test_the_list_tells_what_the_page_needs(client):
     assert {agent["id"] for agent in games["qubic"]["agents"]} >= {"perfect", "threats", "mcts"}
     assert (four["view"], games["qubic"]["view"], games["2048"]["view"]) == ("svg", "cube", "tiles")
     assert (games["2048"]["players"], games["2048"]["chance"], games["2048"]["points"]) == (1, True, True)
-    assert games["own-1"]["title"] == "Nasty"
+    assert games["own-nasty"]["title"] == "Nasty"
 
 
 @pytest.mark.parametrize(
@@ -154,13 +154,13 @@ def test_brief_values_tell_the_position_alone(client):
 
 
 def test_a_users_game_is_solved_and_its_texts_stay_texts(client):
-    text = client.get(f"{API}/games/own-1/values").text
-    game = client.app.state.service.catalogue["own-1"].make()
+    text = client.get(f"{API}/games/own-nasty/values").text
+    game = client.app.state.service.catalogue["own-nasty"].make()
     solution = solve(game)
     assert {action: data["value"] for action, data in moves(text).items()} == {
         choice.action: choice.value for choice in solution.choices()
     }
-    page = client.get(f"{API}/games/own-1/position").json()
+    page = client.get(f"{API}/games/own-nasty/position").json()
     assert page["legal"][0]["move"] == "1<script>alert(0)</script>"  # JSON: a text, never a page
     for word in ("script", "href", "style=", "onload", "onclick", "x.example"):
         assert word not in page["svg"]

@@ -14,8 +14,8 @@ GAMES = [
     "/chess-ending",
     "/pig?params=goal=20",
     "/sliding-puzzle?params=rows=2,cols=3",
-    "/own-1",
-    "/own-2",
+    "/own-chomp",
+    "/own-nim",
 ]
 MORE = ["/othello", "/breakthrough", "/dodgem", "/mens-morris?moves=4,0", "/mu-torere", "/pocket-cube"]
 OTHERS = ["/", "/plan", "/bandits", "/learn", "/tournament", "/reproduction"]

@@ -95,9 +95,9 @@ def test_connect_four_against_an_agent(visit, hands):
 
 @pytest.mark.parametrize("hands", HANDS)
 def test_a_users_files(visit, hands, tmp_path):
-    table = visit("/own-1?second=random")
+    table = visit("/own-chomp?second=random")
     table.play_out(HANDS[hands], agree(solve(Chomp())))
-    nim = visit("/own-2?second=random")
+    nim = visit("/own-nim?second=random")
     assert nim.page.locator("button.plain-move").count() == 3, "no picture: a button for each move"
     nim.play_out(HANDS[hands], agree(solve(make(f"{write(tmp_path, 'nim.py', NIM)}:Nim"))))
 

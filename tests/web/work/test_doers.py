@@ -232,7 +232,7 @@ def test_what_a_users_game_prints_is_no_part_of_what_is_told(tmp_path):
 
     async def run():
         async with pool(games=[f"{path}:Nim"]) as opened:
-            position = {"game": "own-1", **START}
+            position = {"game": "own-nim", **START}
             text = await text_of(await opened.begin("values", {**VALUES, "position": position}))
             assert events(text)[-1] == ("end", {})
 

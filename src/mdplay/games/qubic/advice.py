@@ -16,6 +16,7 @@ from mdplay.games.qubic.rules import Qubic, State
 from mdplay.games.qubic.threats import ThreatSearch
 from mdplay.playing.advising import Advice, SearchAdviser, Turns, Value
 from mdplay.running import Show
+from mdplay.words import counted
 
 NODES = 20_000  # of the search for a forced win of the player to move
 REPLY_NODES = 2_000  # of the search for the opponent's, after each move
@@ -52,7 +53,9 @@ class BookAdviser:
         win = self.forced(state)
         if win is not None:
             line = self.forced_line(state)
-            return {win: WIN}, Advice({}, WIN, (win,), f"forced by threats, within {len(line)} plies", line)
+            return {win: WIN}, Advice(
+                {}, WIN, (win,), f"forced by threats, within {counted(len(line), 'ply')}", line
+            )
         if state.player == 0:
             cell = self.book_move(state)
             return (

@@ -34,6 +34,7 @@ from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
 from mdplay.learning.learned import Run
 from mdplay.learning.memory import new_floats
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.words import counted
 
 METHODS = {
     "td": Rule(),
@@ -147,7 +148,7 @@ class Training:
     def text(self) -> str:
         """Return for people how much was learned how fast."""
         speed = self.moves_per_second / 1e6
-        return f"{self.episodes:,} episodes in {self.seconds:,.1f} s, {speed:.2f} M moves per second"
+        return f"{counted(self.episodes, 'episode')} in {self.seconds:,.1f} s, {speed:.2f} M moves per second"
 
     def plot(self, path: str | Path) -> None:
         """Draw the curve."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from mdplay.plots import save_plot
+from mdplay.words import counted
 
 Shape = tuple[int, int, int]
 
@@ -50,7 +51,7 @@ def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
         plot.set_yticks(range(shape[1]))
         plot.tick_params(labelsize=9, length=0)
         _write_values(plot, values[z], (low + 2 * high) / 3)
-    axes[0].set_ylabel(f"{run.num_games:,} games", fontsize=11)
+    axes[0].set_ylabel(counted(run.num_games, "game"), fontsize=11)
     figure.colorbar(image, ax=list(axes), shrink=0.9, label="utility")
 
 

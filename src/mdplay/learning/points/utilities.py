@@ -19,6 +19,7 @@ from mdplay.game import Game
 from mdplay.identity import check_rules
 from mdplay.learning.points.heat_maps import draw
 from mdplay.rng import Random
+from mdplay.words import counted
 
 NEUTRAL = 0.5  # the utility of a point without games
 TIE = 1e-9  # utilities that differ by no more are tied
@@ -107,9 +108,8 @@ class PointUtilities:
         from mdplay.showing import sentence
 
         shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
-        about = (
-            f"{self.num_games:,} games, {self.explore}, seed {self.seed}: how often whoever took a point has won."
-        )
+        games = counted(self.num_games, "game")
+        about = f"{games}, {self.explore}, seed {self.seed}: how often whoever took a point has won."
         return sentence(about) + heat_map(self.utilities.reshape(shape).tolist())
 
     # ---------------------------------------------------------------- one run
@@ -211,7 +211,7 @@ def shape_of(game: Game[Any]) -> tuple[int, int, int]:
 def _lines(run: PointUtilities) -> Iterator[str]:
     """Yield the lines that tell of one run."""
     speed = run.num_games / run.seconds
-    yield f"{run.num_games:,} games, {run.explore}, seed {run.seed} ({speed:,.0f} games/s)"
+    yield f"{counted(run.num_games, 'game')}, {run.explore}, seed {run.seed} ({speed:,.0f} games/s)"
     yield f"player 1 won {run.victories:,}, player 2 {run.losses:,}, tied {run.ties:,}\n"
     yield from _layer_lines(run)
     yield "\npoint  utility     wins    games"
@@ -219,8 +219,8 @@ def _lines(run: PointUtilities) -> Iterator[str]:
         yield f"{point:>5}  {utility:.5f} {wins:>8,} {games:>8,}"
     yield ""
     if run.game is not None and (rich := rich_points(run.game)):
-        lines, of = max(_lines_through(run.game)), len(rich)
-        yield f"{run.on_top(rich)} of the {of} points on {lines} lines are among the {of} highest\n"
+        lines, of = counted(max(_lines_through(run.game)), "line"), len(rich)
+        yield f"{run.on_top(rich)} of the {of} points on {lines} are among the {of} highest\n"
 
 
 def _layer_lines(run: PointUtilities) -> Iterator[str]:

@@ -21,6 +21,7 @@ from mdplay.playing.matches.schedule import Schedule, Show
 from mdplay.playing.matches.statistics import mean_and_error
 from mdplay.playing.records import Record, plain_number
 from mdplay.shipping import Recipe, made_again, recipe_of
+from mdplay.words import counted
 
 BLOCK = 16  # whole games that are one task of an engine
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -59,7 +60,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         mean, error = self.mean
-        return f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {len(self.results)} games>"
+        return (
+            f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {counted(len(self.results), 'game')}>"
+        )
 
     @property
     def mean(self) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from mdplay.playing.matches.results import Results
 from mdplay.playing.matches.schedule import Schedule, Show
 from mdplay.playing.matches.statistics import Interval, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.records import Record, plain_number
+from mdplay.words import counted
 
 OPENINGS = "random:2"
 
@@ -142,9 +143,8 @@ class MatchResult:
         low, high = self.interval
         score = f"{first} against {second}: {self.tally.score:.1%} ({low:.1%} .. {high:.1%})"
         elo, reach = self.elo
-        difference = (
-            f"Elo difference {elo:+.0f} ({reach[0]:+.0f} .. {reach[1]:+.0f}); {self.distinct:,} different games."
-        )
+        different = counted(self.distinct, "different game")
+        difference = f"Elo difference {elo:+.0f} ({reach[0]:+.0f} .. {reach[1]:+.0f}); {different}."
         names = (f"{first}, all games", "moving first", "moving second")
         tallies = (self.tally, *self.sides)
         rows = [
@@ -153,7 +153,7 @@ class MatchResult:
         ]
         words = sentence(score) + sentence(difference)
         failed = sentence(f"Lost because the agent failed: {self.forfeits[0]:,} and {self.forfeits[1]:,}.")
-        called_off = sentence(f"{self.by_limit:,} games were called off.") if self.by_limit else ""
+        called_off = sentence(f"{counted(self.by_limit, 'game')} called off.") if self.by_limit else ""
         head = ("", "won", "drawn", "lost", "score")
         return words + table(head, rows, strong=[0]) + (failed if any(self.forfeits) else "") + called_off
 

@@ -29,6 +29,7 @@ from mdplay.playing.matches.ratings import elo_ratings
 from mdplay.playing.matches.results import Results
 from mdplay.playing.matches.schedule import Show
 from mdplay.playing.records import Record
+from mdplay.words import counted
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class TournamentResult:
 
     def __repr__(self) -> str:
         order = ", ".join(f"{rating.agent} {rating.elo:+.0f}" for rating in self.ratings)
-        return f"<TournamentResult of {len(self.records)} games: {order or 'nobody'}>"
+        return f"<TournamentResult of {counted(len(self.records), 'game')}: {order or 'nobody'}>"
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -126,7 +127,7 @@ class TournamentResult:
             (f"{i}  {r.agent}", f"{r.elo:+.0f}", f"± {r.reach:.0f}", *(self._percent(r.agent, b) for b in columns))
             for i, r in enumerate(ratings, start=1)
         ]
-        about = sentence(f"{len(self.records):,} games; scores of the row against the column in %.")
+        about = sentence(f"{counted(len(self.records), 'game')}; scores of the row against the column in %.")
         withdrawn = "".join(sentence(f"{agent} was withdrawn: {told}") for agent, told in self.failures)
         return about + table(("agent", "Elo", "95 %", *numbers), rows, things="agents") + withdrawn
 

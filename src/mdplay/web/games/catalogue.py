@@ -9,9 +9,11 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from hashlib import sha256
 from typing import Any
 
 from mdplay.game import Game, num_players
@@ -142,6 +144,7 @@ PROFILES = {
     ),
 }
 ORDER = tuple(PROFILES)
+MOST_LETTERS = 80  # of an address
 AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic"})
 
 
@@ -205,11 +208,45 @@ class Catalogue(dict[str, Entry]):
         registered = [*ORDER, *(name for name in names() if name not in ORDER)]
         named = [spec for spec in specs if spec not in registered]
         chosen = [spec for spec in specs if spec in registered]
-        for number, spec in enumerate(named, start=1):
-            entry = own_entry(f"own-{number}", spec, tried)
-            self[entry.id] = entry
+        for identifier, spec in zip(own_ids(named), named, strict=True):
+            self[identifier] = own_entry(identifier, spec, tried)
         for name in [*chosen, *(name for name in registered if name not in chosen)]:
             self[name] = Entry(name, PROFILES.get(name, Profile(name)), name)
+
+
+def own_ids(specs: Iterable[str]) -> list[str]:
+    """Return the ids of games of the command line, by their classes and options: their order does not matter.
+
+    Where two are called alike, the file tells them apart, and where that is called alike, a hash of its path.
+    """
+    told = [_told(spec) for spec in specs]
+    for length in (1, 2, 3):
+        ids = [_slug("own", *parts[:length][::-1], options) for parts, options in told]
+        of = {one: {whole for whole, other in zip(told, ids, strict=True) if other == one} for one in ids}
+        if all(len(games) == 1 for games in of.values()):
+            return ids
+    return [f"own-{_hash(repr(one))}" for one in told]  # names too long to tell apart
+
+
+def _hash(text: str) -> str:
+    return sha256(text.encode()).hexdigest()[:8]
+
+
+def _told(spec: str) -> tuple[tuple[str, ...], str]:
+    """Return what names a game, the shortest first, and its options."""
+    read = read_spec(spec)
+    if read.file is None:
+        return (read.name,), read.options
+    path = read.file.resolve()
+    kind = type(make(spec)).__name__
+    return (kind, path.stem, _hash(str(path))), read.options
+
+
+def _slug(*parts: str) -> str:
+    """Return parts of a name as one that an address can have."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", "-".join(part for part in parts if part))
+    plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MOST_LETTERS]
 
 
 def own_entry(identifier: str, spec: str, tried: bool) -> Entry:

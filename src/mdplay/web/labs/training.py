@@ -15,6 +15,7 @@ from mdplay.web.labs.limits import Deadline, notice_of
 from mdplay.web.numbers import points_of
 from mdplay.web.work.jobs import Job
 from mdplay.web.work.workshop import Workshop
+from mdplay.words import counted
 
 LEARN_SECONDS = 300.0
 
@@ -68,6 +69,6 @@ def tell_training(
 
     task = {"kind": "learn", "game": entry.told(params), "method": method}
     found = workshop.done(entry.profile.title, task, work, check=job.check, notice=notice_of(job))
-    title = f"Learned by {method}, {episodes:,} games"
+    title = f"Learned by {method}, {counted(episodes, 'game')}"
     name = agents.keep(entry, params, title, found)
     job.emit("learned", {"id": name, "title": title, "text": found.text()[:20_000]})
