@@ -12,14 +12,13 @@ from mdplay.cli.common import (
     Count,
     engine_option,
     game_argument,
+    in_bytes,
     json_option,
     print_json,
     progress,
     threads_option,
 )
 from mdplay.game import Game
-
-GIGABYTE = 1e9
 
 
 @click.command()
@@ -49,14 +48,12 @@ def command(
     Example:
       mdplay book connect-four --plies 4
     """
-    from mdplay.solving.proof.book import make_book, positions, user_path
+    from mdplay.solving.proof.book import make_book
 
-    path = out or user_path(game, plies)
-    limit = None if memory is None else int(memory * GIGABYTE)
-    with progress("positions", len(positions(game, plies))) as show:
-        book = make_book(game, plies, path, memory=limit, threads=threads, engine=engine, show=show)
-    facts = {"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": path.stat().st_size}
+    with progress("positions") as show:
+        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, engine=engine, show=show)
+    facts = book.document()
     if as_json:
         print_json(facts)
         return
-    click.echo(f"{facts['positions']:,} positions after {plies} plies, {facts['bytes']:,} bytes: {path}")
+    click.echo(f"{facts['positions']:,} positions after {plies} plies, {facts['bytes']:,} bytes: {facts['path']}")
