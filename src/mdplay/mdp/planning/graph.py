@@ -63,22 +63,27 @@ class Backward:
     def __init__(self, arrays: ModelArrays) -> None:
         order = np.argsort(arrays.target, kind="stable")
         self._arrays = arrays
-        self._choices = arrays.source[order]
-        self._first = np.searchsorted(arrays.target[order], np.arange(arrays.num_states + 1))
+        first = np.searchsorted(arrays.target[order], np.arange(arrays.num_states + 1))
+        self._back = (first, arrays.source[order], arrays.owner)
+        self._work = 2 * len(order)
 
     def attract(self, goal: Mask, allowed: Mask) -> tuple[Mask, Integers]:
         """Return the states with a way into the goal by allowed choices, and how a shortest begins."""
         reached = goal.copy()
         choice = self._arrays.first_actions.copy()
-        arrays = (self._first, self._choices, self._arrays.owner, allowed, reached, choice)
-        run(attract, 2 * len(self._choices), *arrays)
+        run(attract, self._work, self._back, *self._queue(reached), allowed, reached, choice)
         return reached, choice
 
     def keep_staying(self, out_allowed: Mask) -> bool:
         """Forbid choices that do not let a policy stay among allowed ones for ever; say whether any is left."""
         left = np.bincount(self._arrays.owner[out_allowed], minlength=self._arrays.num_states)
-        arrays = (self._first, self._choices, self._arrays.owner, out_allowed, left)
-        return bool(run(keep_staying, 2 * len(self._choices), *arrays) > 0)
+        gone = run(keep_staying, self._work, self._back, *self._queue(left == 0), out_allowed, left)
+        return bool(gone < self._arrays.num_states)
+
+    def _queue(self, marked: Mask) -> tuple[Integers, int]:
+        """Return room for all states, the marked ones first, and how many these are."""
+        found = np.flatnonzero(marked)
+        return np.pad(found, (0, len(marked) - len(found))), len(found)
 
     def surely(self, goal: Mask) -> tuple[Mask, Integers]:
         """Return the states from which some policy reaches the goal with probability 1, and that policy."""
