@@ -9,9 +9,9 @@ from typing import Any
 
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.learning import learners
 from mdplay.learning.curves import Examined
-from mdplay.learning.learned import Actor, Learned, Report
+from mdplay.learning.learned import Actor, Learned, Report, Run
+from mdplay.learning.learners import learn_by
 from mdplay.playing.agents import named_agent
 from mdplay.playing.matches.match import OPENINGS, match
 from mdplay.running import Show
@@ -52,8 +52,8 @@ def learn(
     if against is not None:
         named_agent(game, against)  # a wrong name is better known now than at the first point of the curve
         options["examine"] = partial(examine, game, against, games or GAMES)
-    common = {"method": method, "episodes": episodes, "seed": seed, "file": file, "show": show, "report": report}
-    return learners.learn(game, **common, **options)  # type: ignore[arg-type]
+    run = Run(None if method == "auto" else method, episodes, seed, file, show, report)
+    return learn_by(game, run, **options)
 
 
 def examine(game: Game[Any], opponent: str, games: int, agent: Actor) -> Examined:
