@@ -17,12 +17,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900  # for numbers between these
 UNIT = 2.0**-53
 
 
-def merge(
-    transitions: Any,
-    out_mark: Any,
-    out_rest: Any,
-    out_transitions: Any,
-) -> int:
+def merge(transitions: Any, out_mark: Any, out_rest: Any, out_transitions: Any) -> int:
     """Add up the transitions of a row that have the same target; rows must be grouped.
 
     ``out_mark[t]``, -1 at first, is where the last transition to target t went.  ``out_rest``, 0 at first, takes
@@ -105,13 +100,7 @@ def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sur
 
 
 def gauss_seidel(
-    order: Any,
-    blocks: Any,
-    first_choice: Any,
-    choices: Any,
-    threshold: float,
-    limit: int,
-    out_value: Any,
+    order: Any, blocks: Any, first_choice: Any, choices: Any, threshold: float, limit: int, out_value: Any
 ) -> int:
     """Sweep in place through blocks of states, each until it changes by no more than the threshold.
 
@@ -217,11 +206,13 @@ def components(first_edge: Any, target: Any, out_component: Any) -> int:
     return found
 
 
-def keep_staying(back: Any, out_queue: Any, count: int, out_allowed: Any, out_left: Any) -> int:
-    """Forbid choices that may lead to a state without allowed choices, until no more are found.
+def spread(back: Any, out_queue: Any, count: int, out_allowed: Any, out_needed: Any, out_choice: Any) -> int:
+    """Add states to those in a queue by the allowed choices that may lead to one of them, breadth first.
 
-    ``back`` is as in ``attract``.  ``out_left[s]`` is the number of allowed choices of state s; those with none
-    are the first ``count`` of the queue, which has room for all.  Return how many have none left.
+    ``back`` is first_back, back_choice and owner: the choices that may lead to state s are
+    ``back_choice[first_back[s]:first_back[s + 1]]``.  The first ``count`` of the queue are there to begin with; it
+    has room for all.  A state joins when as many of its choices are found as ``out_needed`` says, and gets the
+    last of them; a choice that is found is allowed no more.  Return how many states there are.
     """
     first_back, back_choice, owner = back
     done = 0
@@ -233,31 +224,9 @@ def keep_staying(back: Any, out_queue: Any, count: int, out_allowed: Any, out_le
             if out_allowed[choice]:
                 out_allowed[choice] = False
                 before = owner[choice]
-                out_left[before] -= 1
-                if out_left[before] == 0:
+                out_needed[before] -= 1
+                if out_needed[before] == 0:
+                    out_choice[before] = choice
                     out_queue[count] = before
                     count += 1
-    return count
-
-
-def attract(back: Any, out_queue: Any, count: int, allowed: Any, out_reached: Any, out_choice: Any) -> int:
-    """Extend the reached states by all that have an allowed choice with a way into them, breadth first.
-
-    ``back`` is first_back, back_choice and owner: the choices that may lead to state s are
-    ``back_choice[first_back[s]:first_back[s + 1]]``.  The reached states are the first ``count`` of the queue,
-    which has room for all.  A state that joins gets the choice by which it does.  Return how many are reached.
-    """
-    first_back, back_choice, owner = back
-    done = 0
-    while done < count:
-        state = out_queue[done]
-        done += 1
-        for index in range(first_back[state], first_back[state + 1]):
-            choice = back_choice[index]
-            before = owner[choice]
-            if allowed[choice] and not out_reached[before]:
-                out_reached[before] = True
-                out_choice[before] = choice
-                out_queue[count] = before
-                count += 1
     return count

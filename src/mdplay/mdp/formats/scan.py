@@ -132,13 +132,7 @@ def product_error(a: float, b: float, c: float) -> float:
 
 
 @kernel
-def scan_lines(
-    data: Any,
-    begin: int,
-    num_states: int,
-    num_actions: int,
-    out_columns: Any,
-) -> tuple[int, int, int]:
+def scan_lines(data: Any, begin: int, num_states: int, num_actions: int, out_columns: Any) -> tuple[int, int, int]:
     """Read plain transition lines; stop before the first other line.
 
     The columns are state, action, target, reward and probability.  Return the line's place, how many transitions

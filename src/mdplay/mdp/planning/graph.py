@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
-from mdplay.mdp.loops import attract, keep_staying
+from mdplay.mdp.loops import spread
 from mdplay.states.walks import Integers, run
 
 Mask = npt.NDArray[np.bool_]
@@ -69,21 +69,20 @@ class Backward:
 
     def attract(self, goal: Mask, allowed: Mask) -> tuple[Mask, Integers]:
         """Return the states with a way into the goal by allowed choices, and how a shortest begins."""
-        reached = goal.copy()
-        choice = self._arrays.first_actions.copy()
-        run(attract, self._work, self._back, *self._queue(reached), allowed, reached, choice)
-        return reached, choice
+        choice, left = self._arrays.first_actions.copy(), (~goal).astype(np.int64)
+        self._spread(allowed.copy(), left, choice)
+        return left <= 0, choice
 
     def keep_staying(self, out_allowed: Mask) -> bool:
         """Forbid choices that do not let a policy stay among allowed ones for ever; say whether any is left."""
         left = np.bincount(self._arrays.owner[out_allowed], minlength=self._arrays.num_states)
-        gone = run(keep_staying, self._work, self._back, *self._queue(left == 0), out_allowed, left)
-        return bool(gone < self._arrays.num_states)
+        return self._spread(out_allowed, left, self._arrays.first_actions.copy()) < len(left)
 
-    def _queue(self, marked: Mask) -> tuple[Integers, int]:
-        """Return room for all states, the marked ones first, and how many these are."""
-        found = np.flatnonzero(marked)
-        return np.pad(found, (0, len(marked) - len(found))), len(found)
+    def _spread(self, out_allowed: Mask, out_needed: Integers, out_choice: Integers) -> int:
+        """Let the states that need no more choices take in those that lead to them; return how many there are."""
+        found = np.flatnonzero(out_needed == 0)
+        queue = np.pad(found, (0, len(out_needed) - len(found)))
+        return int(run(spread, self._work, self._back, queue, len(found), out_allowed, out_needed, out_choice))
 
     def surely(self, goal: Mask) -> tuple[Mask, Integers]:
         """Return the states from which some policy reaches the goal with probability 1, and that policy."""
