@@ -37,7 +37,7 @@ def games_of_points(game):
 
 
 def learned_network(game):
-    from mdplay.learning.learners import learn
+    from mdplay.playing.learning import learn
 
     return learn(game, method="network", episodes=4000, epsilon=0.3, seed=1).network
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from mdplay import stopping
-from mdplay.stopping import Terminated, Watchman, answered, finishing
+from mdplay.stopping import StillRunning, Terminated, Watchman, answered, finishing, saving
 
 
 class Left:
@@ -83,3 +83,13 @@ def test_an_ignored_signal_stays_ignored(left):
         assert not watchman.number and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("kind, saved", [(KeyboardInterrupt, 1), (Terminated, 1), (StillRunning, 0), (OSError, 0)])
+def test_ctrl_c_saves_unless_a_kernel_still_writes(kind, saved):
+    calls = []
+    with pytest.raises(kind), saving(lambda: calls.append(stopping.PATIENCE.finishing)):
+        raise kind
+    assert calls == [1] * saved
+    with pytest.raises(kind), saving(None):
+        raise kind

@@ -30,7 +30,7 @@ def main() -> int:
     if wrong := int((found != scores).sum()):
         print(f"{wrong} of {len(scores)} scores have changed: the rules are others, make the book anew")
         return 1
-    OpeningBook(GAME, PLIES, rows, scores).save(path)
+    OpeningBook(GAME, PLIES, rows, scores, path).save()
     print(f"{len(scores)} scores proved again; {path.name} has the identity of the present rules")
     return 0
 

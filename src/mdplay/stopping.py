@@ -56,6 +56,20 @@ def finishing() -> Iterator[None]:
         PATIENCE.finishing -= 1
 
 
+@contextmanager
+def saving(save: Callable[[], object] | None) -> Iterator[None]:
+    """Save when Ctrl-C ends the block, unless a kernel still writes: then what was saved last stays."""
+    try:
+        yield
+    except StillRunning:
+        raise
+    except KeyboardInterrupt:
+        if save is not None:
+            with finishing():
+                save()
+        raise
+
+
 def answered() -> None:
     """Tell that Ctrl-C has ended a job, and that its answer follows."""
     PATIENCE.answered = True

@@ -274,12 +274,11 @@ def _make_qubic(path: Path) -> None:
 
 
 def _read_qubic(path: Path) -> Any:
-    from mdplay.games.qubic.book import read_book
     from mdplay.games.qubic.verify import read_rows, verify
 
     rows = read_rows(path)
     verify(rows)
-    return [read_book(path).text(), rows]
+    return rows
 
 
 def _make_proof(path: Path) -> None:

@@ -8,9 +8,9 @@ import pytest
 from mdplay import make
 from mdplay.engines import using
 from mdplay.learning import spreading
-from mdplay.learning.learners import learn
 from mdplay.learning.spreading import Changes, join
 from mdplay.learning.training import Training
+from mdplay.playing.learning import learn
 from tests.learning.spread_learners import Mortal
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")

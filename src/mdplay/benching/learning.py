@@ -28,15 +28,16 @@ def twenty48_group(quick: bool) -> Group:
 def learning_group(quick: bool) -> Group:
     """Return the group: episodes of a game without a learner of its own."""
     sizes = (50, 100) if quick else (1_000, 10_000, 30_000)
-    contenders = {OURS: lambda size: _episodes(TicTacToe(), "auto", size)}
+    contenders = {OURS: lambda size: _episodes(TicTacToe(), None, size)}
     return Group("learning", "learn Tic-Tac-Toe by the network for any game", "episodes", sizes, contenders)
 
 
-def _episodes(game: Any, method: str, episodes: int) -> Callable[[], Any]:
-    from mdplay.learning.learners import learn
+def _episodes(game: Any, method: str | None, episodes: int) -> Callable[[], Any]:
+    from mdplay.learning.learned import Run
+    from mdplay.learning.learners import learn_by
 
     def run() -> int:
-        learn(game, method=method, episodes=episodes, seed=1)
+        learn_by(game, Run(method, episodes, seed=1))
         return episodes
 
     return run

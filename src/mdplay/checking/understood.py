@@ -200,15 +200,10 @@ def _about_turns(game: Game[Any], seen: Seen) -> Iterator[str]:
 
 def _about_actions(seen: Seen) -> Iterator[str]:
     count = seen.legal.bit_length()
-    unused = elements_not_in(seen.legal, count)
+    unused = [action for action in range(count) if not seen.legal >> action & 1]
     if unused and seen.positions >= ENOUGH * count:
         shown = ", ".join(map(str, unused[:5])) + (", ..." if len(unused) > 5 else "")
         yield f"of the actions 0 .. {count - 1} these were never legal: {shown}"
-
-
-def elements_not_in(mask: int, count: int) -> list[int]:
-    """Return the numbers below ``count`` that are not in a set."""
-    return [i for i in range(count) if not mask >> i & 1]
 
 
 def _about_symmetries(game: Game[Any], states: list[Any]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from mdplay.cli.common import (
     Count,
     engine_option,
     game_argument,
+    in_bytes,
     json_option,
     print_json,
     progress,
@@ -19,8 +20,6 @@ from mdplay.cli.common import (
 )
 from mdplay.game import Game
 from mdplay.words import counted
-
-GIGABYTE = 1e9
 
 
 @click.command()
@@ -50,15 +49,13 @@ def command(
     Example:
       mdplay book connect-four --plies 4
     """
-    from mdplay.solving.proof.book import make_book, positions, user_path
+    from mdplay.solving.proof.book import make_book
 
-    path = out or user_path(game, plies)
-    limit = None if memory is None else int(memory * GIGABYTE)
-    with progress("positions", len(positions(game, plies))) as show:
-        book = make_book(game, plies, path, memory=limit, threads=threads, engine=engine, show=show)
-    size = path.stat().st_size
+    with progress("positions") as show:
+        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, engine=engine, show=show)
+    facts = book.document()
     if as_json:
-        print_json({"path": str(path), "plies": plies, "positions": len(book.rows), "bytes": size})
+        print_json(facts)
         return
-    known = counted(len(book.rows), "position")
-    click.echo(f"{known} after {counted(plies, 'ply')}, {counted(size, 'byte')}: {path}")
+    known, size = counted(facts["positions"], "position"), counted(facts["bytes"], "byte")
+    click.echo(f"{known} after {counted(plies, 'ply')}, {size}: {facts['path']}")

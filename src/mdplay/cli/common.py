@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -133,18 +133,25 @@ def print_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2))
 
 
+class ShowLine(Protocol):
+    """What draws a live line."""
+
+    def __call__(self, done: int, total: int | None = None, /) -> None:
+        """Draw how much is done, of a total where only the work itself knows it."""
+
+
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
+def progress(label: str, total: int | None = None) -> Iterator[ShowLine]:
     """Give a callback that draws a live line on stderr: on a terminal only, and only after a second."""
     began, drawn, last = time.monotonic(), False, 0.0
     terminal = sys.stderr.isatty()
 
-    def show(done: int) -> None:
+    def show(done: int, found: int | None = None) -> None:
         nonlocal drawn, last
         seconds = time.monotonic() - began
         if terminal and seconds > max(SHOW_AFTER_SECONDS, last + SHOW_EVERY_SECONDS):
             drawn, last = True, seconds
-            click.echo(f"\r{_line(label, done, total, seconds)}\x1b[K", err=True, nl=False)
+            click.echo(f"\r{_line(label, done, found or total, seconds)}\x1b[K", err=True, nl=False)
 
     try:
         yield show

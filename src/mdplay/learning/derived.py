@@ -44,7 +44,7 @@ class Derived:
 
     def add_bits(self, game: Game[Any], first: int, second: int, swaps: bool, column: Column) -> None:
         """Add a cell for each bit that was seen in a column; those beside each other on a grid are neighbours."""
-        bits = elements_of(reduce(or_, column))
+        bits = elements(reduce(or_, column) & WORD)
         width = _width(game, bits)
         begin = len(self.rows)
         for bit in bits:
@@ -79,11 +79,6 @@ def read_cell(row: tuple[int, ...], s: Any, player: int) -> int:
     if swaps and player:
         first, second = second, first
     return (int(s[first]) >> shift & 1) + 2 * (int(s[second]) >> shift & 1)
-
-
-def elements_of(bits: int) -> list[int]:
-    """Return the positions of the bits of a number, the lowest first."""
-    return elements(bits & WORD)
 
 
 # ---------------------------------------------------------------- what random games tell

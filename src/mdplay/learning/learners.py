@@ -11,16 +11,14 @@ A game brings its own by ``registry.bring(Game, learners={"name": Learner})``; t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from mdplay.contract import need_game
 from mdplay.errors import unknown
 from mdplay.game import Game
-from mdplay.learning.learned import Learned, Learner, Report, Run
+from mdplay.learning.learned import Learned, Learner, Run
 from mdplay.registry import brought, load_attribute
-from mdplay.running import Show
 from mdplay.specs import Parameter, parameters
 
 LEARNERS = {
@@ -44,29 +42,18 @@ def options_of(game: Game[Any]) -> list[Parameter]:
     return [option for name, option in found.items() if name != EXAMINE]
 
 
-def learn(
-    game: Game[Any],
-    *,
-    method: str = "auto",
-    episodes: int | Sequence[int] | None = None,
-    seed: int | None = None,
-    file: str | Path | None = None,
-    show: Show | None = None,
-    report: Report | None = None,
-    **options: Any,
-) -> Learned:
-    """Learn a game by playing it, and return what was learned: the inner side of ``mdplay.learn``.
+def learn_by(game: Game[Any], run: Run, **options: Any) -> Learned:
+    """Learn a game as a run says, and return what was learned: the inner side of ``mdplay.learn``.
 
-    ``auto`` is the first of the game's own methods, else network.  Options that are None count as not given.
+    Without a method it is the first of the game's own, else network.  Options that are None count as not given.
     """
     need_game(game)
     known = learners(game)
-    if method != "auto" and method not in known:
-        raise unknown("method", method, known)
-    maker = next(iter(known.values())) if method == "auto" else known[method]
+    if run.method is not None and run.method not in known:
+        raise unknown("method", run.method, known)
+    maker = next(iter(known.values())) if run.method is None else known[run.method]
     learner = _made(maker, {name: value for name, value in options.items() if value is not None})
-    named = None if method == "auto" else method
-    return learner.learn(game, Run(named, episodes, seed, file, show, report))
+    return learner.learn(game, run)
 
 
 def _made(maker: Maker, given: dict[str, Any]) -> Learner:

@@ -17,12 +17,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900  # for numbers between these
 UNIT = 2.0**-53
 
 
-def merge(
-    transitions: Any,
-    out_mark: Any,
-    out_rest: Any,
-    out_transitions: Any,
-) -> int:
+def merge(transitions: Any, out_mark: Any, out_rest: Any, out_transitions: Any) -> int:
     """Add up the transitions of a row that have the same target; rows must be grouped.
 
     ``out_mark[t]``, -1 at first, is where the last transition to target t went.  ``out_rest``, 0 at first, takes
@@ -85,12 +80,8 @@ def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sur
             product = p * r
             fits = fits and abs(product) > SMALLEST and abs(r) < LARGEST and p < LARGEST
             size += abs(product)
-            shifted = SPLIT * p
-            p_high = shifted - (shifted - p)
-            p_low = p - p_high
-            shifted = SPLIT * r
-            r_high = shifted - (shifted - r)
-            r_low = r - r_high
+            p_high, r_high = SPLIT * p - (SPLIT * p - p), SPLIT * r - (SPLIT * r - r)
+            p_low, r_low = p - p_high, r - r_high
             lost = p_low * r_low - (((product - p_high * r_high) - p_low * r_high) - p_high * r_low)
             new = mean + product
             back = new - mean
@@ -109,13 +100,7 @@ def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sur
 
 
 def gauss_seidel(
-    order: Any,
-    blocks: Any,
-    first_choice: Any,
-    choices: Any,
-    threshold: float,
-    limit: int,
-    out_value: Any,
+    order: Any, blocks: Any, first_choice: Any, choices: Any, threshold: float, limit: int, out_value: Any
 ) -> int:
     """Sweep in place through blocks of states, each until it changes by no more than the threshold.
 
@@ -221,57 +206,27 @@ def components(first_edge: Any, target: Any, out_component: Any) -> int:
     return found
 
 
-def keep_staying(first_back: Any, back: Any, owner: Any, out_allowed: Any, out_left: Any) -> int:
-    """Forbid choices that may lead to a state without allowed choices, until no more are found.
+def spread(back: Any, out_queue: Any, count: int, out_allowed: Any, out_needed: Any, out_choice: Any) -> int:
+    """Add states to those in a queue by the allowed choices that may lead to one of them, breadth first.
 
-    ``out_left[s]`` is the number of allowed choices of state s.  Return how many states have some left.
+    ``back`` is first_back, back_choice and owner: the choices that may lead to state s are
+    ``back_choice[first_back[s]:first_back[s + 1]]``.  The first ``count`` of the queue are there to begin with; it
+    has room for all.  A state joins when as many of its choices are found as ``out_needed`` says, and gets the
+    last of them; a choice that is found is allowed no more.  Return how many states there are.
     """
-    size = len(first_back) - 1
-    queue = np.zeros(size, np.int64)
-    count = 0
-    for state in range(size):
-        if out_left[state] == 0:
-            queue[count] = state
-            count += 1
+    first_back, back_choice, owner = back
     done = 0
     while done < count:
-        state = queue[done]
+        state = out_queue[done]
         done += 1
         for index in range(first_back[state], first_back[state + 1]):
-            choice = back[index]
+            choice = back_choice[index]
             if out_allowed[choice]:
                 out_allowed[choice] = False
                 before = owner[choice]
-                out_left[before] -= 1
-                if out_left[before] == 0:
-                    queue[count] = before
+                out_needed[before] -= 1
+                if out_needed[before] == 0:
+                    out_choice[before] = choice
+                    out_queue[count] = before
                     count += 1
-    return size - count
-
-
-def attract(first_back: Any, back: Any, owner: Any, allowed: Any, out_reached: Any, out_choice: Any) -> int:
-    """Extend the reached states by all that have an allowed choice with a way into them, breadth first.
-
-    The choices that may lead to state s are ``back[first_back[s]:first_back[s + 1]]``.  A state that joins
-    gets the choice by which it does.  Return how many states are reached.
-    """
-    size = len(first_back) - 1
-    queue = np.zeros(size, np.int64)
-    count = 0
-    for state in range(size):
-        if out_reached[state]:
-            queue[count] = state
-            count += 1
-    done = 0
-    while done < count:
-        state = queue[done]
-        done += 1
-        for index in range(first_back[state], first_back[state + 1]):
-            choice = back[index]
-            before = owner[choice]
-            if allowed[choice] and not out_reached[before]:
-                out_reached[before] = True
-                out_choice[before] = choice
-                queue[count] = before
-                count += 1
     return count

@@ -10,9 +10,9 @@ from typing import Any
 
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.learning import learners
 from mdplay.learning.curves import Examined, Found, Kept
-from mdplay.learning.learned import Actor, Learned, Report
+from mdplay.learning.learned import Actor, Learned, Report, Run
+from mdplay.learning.learners import learn_by
 from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
 from mdplay.playing.agents import named_agent
 from mdplay.playing.matches.match import OPENINGS, match
@@ -60,8 +60,8 @@ def learn(
         judges = Judges(game, against, games or GAMES, exact or 0)
         judges.call()  # a wrong name is better known now than at the first point of the curve
         options["examine"] = judges.examine
-    common = {"method": method, "episodes": episodes, "seed": seed, "file": file, "show": show, "report": report}
-    return learners.learn(game, **common, **options)  # type: ignore[arg-type]
+    run = Run(None if method == "auto" else method, episodes, seed, file, show, report)
+    return learn_by(game, run, **options)
 
 
 @dataclass(frozen=True)

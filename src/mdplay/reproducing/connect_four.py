@@ -138,8 +138,8 @@ def claims(facts: Facts) -> list[Claim]:
 
 # ---------------------------------------------------------------- slices
 def _slices() -> Figure:
-    game, rows = ConnectFour(), []
-    scores = {cells: _one_slice().slice_score(_lain(cells), 0) for cells in SLICES}
+    game, one_slice = ConnectFour(), ConnectFour(1, 4)
+    scores = {cells: one_slice.slice_score(_lain(cells), 0) for cells in SLICES}
     rows = [[cells, str(scores[cells])] for cells in SLICES]
     states = list(_positions(game, 200))
     sums = [(game.slice_score(s, player), _plain_score(game, s, player)) for s in states for player in (0, 1)]
@@ -161,10 +161,6 @@ def _slices() -> Figure:
         table=ResultTable(["four cells", "score"], rows),
         drawings=[Drawing(_slice_svg(cells), f"{scores[cells]}") for cells in SLICES],
     )
-
-
-def _one_slice() -> ConnectFour:
-    return ConnectFour(1, 4)
 
 
 def _lain(cells: str) -> State:

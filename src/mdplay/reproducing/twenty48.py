@@ -208,7 +208,7 @@ def _images() -> str:
 # ---------------------------------------------------------------- learning
 def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
     from mdplay.games.twenty48.curves import curve
-    from mdplay.learning.learners import learn
+    from mdplay.playing.learning import learn
 
     training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, show=show)
     found: dict[str, Any] = training.document()

@@ -57,7 +57,7 @@ from mdplay.solving.values import StateValue
 from mdplay.states.keys import Layout, key_of, layout_of, num_words, state_of, widths_of
 from mdplay.states.memory import budget, require
 from mdplay.states.sampling import sample_games, sample_widths
-from mdplay.stopping import StillRunning, finishing
+from mdplay.stopping import finishing, saving
 
 FIRST_SLOTS, MANY_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 18, 1 << 20, 1 << 8
 SHORT_LIMIT, WHOLE_LIMIT = 2.0**31 - 1.0, 2.0**53 - 1.0  # of whole values beside a distance, and by themselves
@@ -97,18 +97,11 @@ class HashTable:
             return
         if not self._count:
             self._prepare(state)
-        try:
+        with saving(partial(keep, self) if keep else None):
             while (status := self._walk(state, seconds if keep else None)) != FINISHED:
                 self._prepare_again(status)
                 if keep and status == STOPPED:
                     keep(self)
-        except StillRunning:
-            raise  # the kernel still writes: what was kept last stays
-        except KeyboardInterrupt:
-            if keep:
-                with finishing():
-                    keep(self)
-            raise
 
     def closed(self) -> NDArray[np.int64]:
         """Return the rows of all closed states: the words of the key, then the entry."""

@@ -37,7 +37,7 @@ from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_
 from mdplay.states.memory import require
 from mdplay.states.numbering import Numbering
 from mdplay.states.sampling import sample_games
-from mdplay.stopping import StillRunning, finishing
+from mdplay.stopping import saving
 
 REMOTENESS, MOVER_SHIFT, RANK_SHIFT = (1 << 22) - 1, 23, 24
 MOST_RESULTS = 254
@@ -223,19 +223,12 @@ def retrograde(
     start = game.initial() if state is None else state
     work = prepared(game, start, threads=threads, memory=memory) if begun is None else begun
     watch = Watch(work.threads, show)
-    try:
+    with saving(partial(keep, work) if keep else None):
         while not work.complete:
             with stopped_after(watch, seconds if keep else None):
                 work.run(watch)
             if keep and not work.complete:
                 keep(work)
-    except StillRunning:
-        raise  # a kernel still writes: what was kept last stays
-    except KeyboardInterrupt:
-        if keep:
-            with finishing():
-                keep(work)
-        raise
     return analysed(work.states(), threads=work.threads, memory=memory)
 
 

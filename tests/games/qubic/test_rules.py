@@ -6,8 +6,8 @@ import pytest
 from mdplay.bits import elements, nonempty, popcount
 from mdplay.bridge import kernel, load, native, pack, word
 from mdplay.errors import PositionError
+from mdplay.games.qubic.plain import DEEPEST, FAILURES, forced, tables
 from mdplay.games.qubic.rules import CELLS, FULL, Qubic, State
-from mdplay.games.qubic.verify import DEEPEST, FAILURES, _tables, forced
 from mdplay.notation import parse_position
 from mdplay.rng import Random
 from mdplay.searching.playouts import playouts
@@ -247,7 +247,7 @@ compiled_forced = kernel(forced)  # the checker's part by itself, compiled as ke
 
 def test_what_look_settles_is_so():
     """Against the definition of a forced win, by recursion, and against the checker of the proof."""
-    lines, _ = _tables()
+    lines, _ = tables()
     met = Counter()
     for s in middle_positions(150 if COMPILED else 15, seed=3):
         bounds, won = GAME.bounds(s), 1 - 2 * s.player

@@ -1,3 +1,5 @@
+"""Here are tested besides: mdplay.games.qubic.plain."""
+
 import gzip
 
 import numpy as np
@@ -5,8 +7,9 @@ import pytest
 
 from mdplay.errors import FormatError
 from mdplay.games.qubic.book import shipped_book
+from mdplay.games.qubic.plain import all_lines, all_symmetries
 from mdplay.games.qubic.rules import Qubic
-from mdplay.games.qubic.verify import all_lines, all_symmetries, read_rows, verify
+from mdplay.games.qubic.verify import read_rows, verify
 
 GAME = Qubic()
 START = (4398048673793, 9223372036854906944)  # 57 answers of the defender
@@ -22,10 +25,14 @@ def test_lines_and_symmetries_are_those_of_the_game():
 
 
 def test_the_checker_shares_no_code_with_the_prover():
-    import mdplay.games.qubic.verify as checker
+    from mdplay.games.qubic import plain, verify
 
-    modules = {getattr(value, "__module__", "") for value in vars(checker).values()}
-    assert {name for name in modules if name and name.startswith("mdplay.games")} == {checker.__name__}
+    used = [value for module in (plain, verify) for value in vars(module).values()]
+    modules = {getattr(value, "__module__", "") for value in used}
+    assert {name for name in modules if name and name.startswith("mdplay.games")} == {
+        plain.__name__,
+        verify.__name__,
+    }
     assert not [name for name in modules if name and name.startswith("mdplay.solving")]
 
 

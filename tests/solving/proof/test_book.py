@@ -1,6 +1,7 @@
 """Opening books: made, resumed, checked when read, and true."""
 
 import inspect
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -51,8 +52,7 @@ def test_making_goes_on_where_it_stopped(needs_compiler, path, tmp_path):
     scores = whole.scores.copy()
     scores[5:] = UNKNOWN
     scores[0] = 7  # wrong on purpose: what is there is not proved again
-    begun = books.OpeningBook(GAME, whole.plies, whole.rows, scores)
-    begun.save(tmp_path / "begun.book")
+    replace(whole, scores=scores, path=tmp_path / "begun.book").save()
     assert not load_book(tmp_path / "begun.book", GAME).complete
     book = make_book(GAME, 3, tmp_path / "begun.book", memory=1 << 20, threads=1)
     assert book.complete and book.scores[0] == 7
@@ -62,7 +62,8 @@ def test_making_goes_on_where_it_stopped(needs_compiler, path, tmp_path):
 def test_ctrl_c_saves_what_is_proved(needs_compiler, tmp_path, monkeypatch):
     monkeypatch.setattr(books, "BATCH", 4)
 
-    def stop(done):
+    def stop(done, total):
+        assert (done, total) == (4, len(positions(GAME, 3)))
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -91,7 +92,8 @@ def test_a_book_of_other_plies_is_not_continued(needs_compiler, path):
 def test_the_users_book_is_found(needs_compiler, path, tmp_path, monkeypatch):
     monkeypatch.setattr(books, "cache_folder", lambda: tmp_path)
     assert find_book(GAME) is None
-    load_book(path, GAME).save(books.user_path(GAME, 3))
+    made = make_book(GAME, 3, memory=1 << 20, threads=1)
+    assert made.path == books.user_path(GAME, 3) and made.document()["bytes"] == path.stat().st_size
     found = find_book(GAME)
     assert found is not None and found.plies == 3
     assert prover_for(GAME, memory=1 << 20).prove(GAME.initial()).nodes < 500

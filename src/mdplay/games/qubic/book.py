@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import FormatError
-from mdplay.files import read, unzip, write
+from mdplay.files import write
 from mdplay.games.qubic.rules import Qubic
 
 SHIPPED = "book.txt.gz"
@@ -83,12 +83,6 @@ def write_book(path: str | Path, book: StrategyBook) -> None:
     """Write a book, whole or not at all; a name that ends in .gz is compressed."""
     data = book.text().encode()
     write(path, gzip.compress(data, mtime=0) if str(path).endswith(".gz") else data)
-
-
-def read_book(path: str | Path) -> StrategyBook:
-    """Read a book, or raise FormatError."""
-    data = read(path)
-    return parse_book(unzip(data, path) if str(path).endswith(".gz") else data, str(path))
 
 
 def parse_book(data: bytes, name: str) -> StrategyBook:

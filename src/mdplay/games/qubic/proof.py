@@ -38,7 +38,7 @@ from mdplay.games.qubic.proof_nodes import (
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.threats import line_tables, new_frames, new_memory
 from mdplay.running import Show, Watch
-from mdplay.stopping import StillRunning, finishing
+from mdplay.stopping import saving
 from mdplay.store import load, save
 
 KIND = "qubic-proof"
@@ -305,11 +305,5 @@ def _run_saving(prover: StrategyProver, path: Path, save_seconds: float, pause: 
         if pause is not None:
             pause(proved, replies)
 
-    try:
+    with saving(partial(prover.save, path)):
         return prover.run(rest)
-    except StillRunning:
-        raise  # a kernel still writes: the last checkpoint stays
-    except KeyboardInterrupt:
-        with finishing():
-            prover.save(path)
-        raise

@@ -1,9 +1,7 @@
 """An independent checker of books that claim the first player's win in Qubic.
 
-Nothing here comes from the prover, the threat search or the rules of the game: the lines are listed from their
-definition, the symmetries are the closure of five of them, each checked to map lines onto lines, and a forced win
-is searched by the plain words: a forcing move leaves exactly one cell that completes a line, which the opponent
-must take.
+Nothing here comes from the prover, the threat search or the rules of the game: what the checker knows of the cube
+it has from the cube's definition (plain.py).
 
 A book has a line ``attacker defender cell`` for each position in which the attacker needs a plan (masks as decimal
 numbers, cell = x + 4y + 16z; any symmetric image will do).  The attacker takes cell 0; then, for every answer of
@@ -15,8 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
-from itertools import product
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,13 +25,21 @@ from mdplay.bridge import borrow, get, kernel, part, put
 from mdplay.engines import Engine, using
 from mdplay.errors import FormatError
 from mdplay.files import read, unzip
+from mdplay.games.qubic.plain import (
+    DEEPEST,
+    FAILURES,
+    complete,
+    finishing,
+    forced,
+    moved_by,
+    place_of,
+    smallest,
+    tables,
+)
 from mdplay.running import Show, Watch
 
 Words = NDArray[np.uint64]
 START = (1, 0)
-MAX_NODES = 20_000_000  # of one search for forcing moves
-FAILURES = 1 << 20
-DEEPEST = 34
 PART = 64  # positions that are checked together
 OCCUPIED, UNEVEN, OVERLAP, LOST, OPEN, FULL = range(1, 7)
 REASONS = {
@@ -45,171 +50,6 @@ REASONS = {
     OPEN: "the position is not in the book, and no sequence of threats wins it",
     FULL: "the cube is full and nobody has won",
 }
-
-
-# ---------------------------------------------------------------- lines and symmetries of our own
-@lru_cache(maxsize=1)
-def all_lines() -> tuple[int, ...]:
-    """Return the 76 lines: along a line each coordinate stands still, rises or falls, and not all stand still."""
-    tracks = [(c, c, c, c) for c in range(4)] + [(0, 1, 2, 3), (3, 2, 1, 0)]
-    found = {
-        sum(1 << x + 4 * y + 16 * z for x, y, z in zip(*chosen, strict=True))
-        for chosen in product(tracks, repeat=3)
-        if any(len(set(track)) > 1 for track in chosen)
-    }
-    return tuple(sorted(found))
-
-
-def _generators() -> list[tuple[int, ...]]:
-    """Return five symmetries: two orders of the axes, one reflection, two relabellings of all coordinates."""
-    cells = [(c % 4, c // 4 % 4, c // 16) for c in range(64)]
-    images = [
-        [(y, x, z) for x, y, z in cells],
-        [(y, z, x) for x, y, z in cells],
-        [(3 - x, y, z) for x, y, z in cells],
-        *([(names[x], names[y], names[z]) for x, y, z in cells] for names in ((0, 2, 1, 3), (1, 0, 3, 2))),
-    ]
-    return [tuple(x + 4 * y + 16 * z for x, y, z in image) for image in images]
-
-
-@lru_cache(maxsize=1)
-def all_symmetries() -> tuple[tuple[int, ...], ...]:
-    """Return the closure of the generators; each maps the set of lines onto itself."""
-    found = {tuple(range(64))}
-    fresh = list(found)
-    while fresh:
-        images = {tuple(g[cell] for cell in old) for old in fresh for g in _generators()}
-        fresh = list(images - found)
-        found |= images
-    lines = set(all_lines())
-    for symmetry in found:
-        moved = {sum(1 << symmetry[cell] for cell in range(64) if line >> cell & 1) for line in lines}
-        if moved != lines:
-            raise AssertionError("a symmetry does not keep the lines")
-    return tuple(sorted(found))
-
-
-@lru_cache(maxsize=1)
-def _tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return the lines, and for each symmetry and 4 bits of a mask where these go."""
-    moved = np.zeros((len(all_symmetries()), 16 * 16), np.uint64)
-    for k, symmetry in enumerate(all_symmetries()):
-        for place, bits in product(range(16), range(16)):
-            moved[k, 16 * place + bits] = sum(1 << symmetry[4 * place + i] for i in range(4) if bits >> i & 1)
-    return np.array(all_lines(), np.uint64), moved.reshape(-1)
-
-
-# ---------------------------------------------------------------- positions
-@part
-def moved_by(cells: Any, k: int, moved: Any) -> Any:
-    """Return where a symmetry takes the cells."""
-    out = U64(0)
-    for place in range(16):
-        out |= get(moved, 256 * k + 16 * place + int(cells >> 4 * place & 15))
-    return out
-
-
-@part
-def smallest(attacker: Any, defender: Any, moved: Any) -> Any:
-    """Return the smallest image of a position, and the number of a symmetry that gives it."""
-    best, other, which = moved_by(attacker, 0, moved), moved_by(defender, 0, moved), 0
-    for k in range(1, len(moved) // 256):
-        image = moved_by(attacker, k, moved)
-        if image <= best:
-            second = moved_by(defender, k, moved)
-            if image < best or second < other:
-                best, other, which = image, second, k
-    return best, other, which
-
-
-@part
-def finishing(mine: Any, theirs: Any, lines: Any) -> Any:
-    """Return the free cells that complete a line of mine."""
-    cells = U64(0)
-    for i in range(len(lines)):
-        line = get(lines, i)
-        if line & theirs == 0 and popcount(line & mine) == 3:
-            cells |= line & ~mine
-    return cells
-
-
-@part
-def complete(cells: Any, lines: Any) -> bool:
-    """Tell whether the cells contain a line."""
-    found = False
-    for i in range(len(lines)):
-        line = get(lines, i)
-        found |= line & cells == line
-    return found
-
-
-# ---------------------------------------------------------------- wins by forcing moves
-@part
-def forcing_cells(attacker: Any, defender: Any, lines: Any) -> Any:
-    """Return the cells worth trying: those that make a line of three, and block if the defender has one."""
-    cells = U64(0)
-    for i in range(len(lines)):
-        line = get(lines, i)
-        if line & defender == 0 and popcount(line & attacker) == 2:
-            cells |= line & ~attacker
-    blocks = finishing(defender, attacker, lines)
-    if nonempty(blocks):
-        cells = cells & blocks if not nonempty(without_lowest(blocks)) else U64(0)
-    return cells
-
-
-@part
-def wins_at_once(attacker: Any, defender: Any, cells: Any, lines: Any) -> bool:
-    """Tell whether the attacker completes a line, or one of the cells leaves two cells that do."""
-    if nonempty(finishing(attacker, defender, lines)):
-        return True
-    while nonempty(cells):
-        if nonempty(without_lowest(finishing(attacker | U64(1) << lowest(cells), defender, lines))):
-            return True
-        cells = without_lowest(cells)
-    return False
-
-
-@part
-def place_of(attacker: Any, defender: Any, size: int) -> int:
-    """Return a place for a position in a table whose number of places is a power of two."""
-    z = (attacker * 0x9E37_79B9_7F4A_7C15 ^ (defender + 0x1234_5678_9ABC_DEF1)) * 0xC2B2_AE3D_27D4_EB4F
-    return int((z ^ z >> 29 ^ z >> 43) & (size - 1))
-
-
-@part
-def forced(attacker: Any, defender: Any, lines: Any, stack: Any, failures: Any) -> Any:
-    """Tell whether the attacker, to move, wins by forcing moves alone, and count the positions looked at.
-
-    ``stack`` keeps attacker, defender and the cells left to try for each pair of moves, which take two free cells
-    of 64, so that there are at most 32; ``failures`` remembers positions (pairs of words) that are not won so.
-    """
-    depth, nodes = 0, 0
-    while nodes < MAX_NODES:
-        nodes += 1
-        cells = forcing_cells(attacker, defender, lines)
-        if wins_at_once(attacker, defender, cells, lines):
-            return True, nodes
-        place = 2 * place_of(attacker, defender, len(failures) // 2)
-        if get(failures, place) != attacker or get(failures, place + 1) != defender:
-            put(stack, 3 * depth, attacker)
-            put(stack, 3 * depth + 1, defender)
-            put(stack, 3 * depth + 2, cells)
-            depth += 1
-        while depth > 0 and get(stack, 3 * depth - 1) == 0:
-            depth -= 1
-            attacker, defender = get(stack, 3 * depth), get(stack, 3 * depth + 1)
-            place = 2 * place_of(attacker, defender, len(failures) // 2)
-            put(failures, place, attacker)
-            put(failures, place + 1, defender)
-        if depth == 0:
-            return False, nodes
-        cells = get(stack, 3 * depth - 1)
-        put(stack, 3 * depth - 1, without_lowest(cells))
-        attacker = get(stack, 3 * depth - 3) | U64(1) << lowest(cells)
-        defender = get(stack, 3 * depth - 2)
-        defender |= finishing(attacker, defender, lines)
-    return False, nodes
 
 
 # ---------------------------------------------------------------- the book
@@ -357,7 +197,7 @@ def check_part(number: int, positions: Words, book: Words, stop: NDArray[np.uint
     met, counts = np.zeros(64 * (len(own) // 2), np.int64), np.zeros(3, np.int64)
     stack, failures = np.zeros(3 * DEEPEST, np.uint64), np.zeros(2 * FAILURES, np.uint64)
     room = (stack, failures, np.zeros(1, np.uint8) if stop is None else stop, met, counts)
-    flaw, attacker, defender = follow_book(own, *_tables(), np.array(book), *room)
+    flaw, attacker, defender = follow_book(own, *tables(), np.array(book), *room)
     return Part(_gap(int(flaw), int(attacker), int(defender)), met[: counts[0]], int(counts[1]), int(counts[2]))
 
 
@@ -374,7 +214,7 @@ def verify(
     With an ``engine`` (mdplay.engines) its workers do it, as many as ``threads`` says; the verdict is the same.
     """
     book = np.zeros(3 << (2 * len(rows) + 1).bit_length(), np.uint64)
-    flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), _tables()[1], book)
+    flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), tables()[1], book)
     if flaw:
         attacker, defender, cell = (int(value) for value in rows[number])
         return Verdict(f"line {number + 1}: {attacker} {defender} {cell}: {REASONS[flaw]}", len(rows), 0, 0, 0, 0)

@@ -18,9 +18,9 @@ from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.identity import game_identity
 from mdplay.learning.learned import Report
-from mdplay.learning.learners import learn
 from mdplay.learning.shipped import shipped_file
 from mdplay.playing.advising import Advice, Adviser, SearchAdviser, Value, best_of
+from mdplay.playing.learning import learn
 from mdplay.running import Show
 
 SOLVED_CELLS = 6  # up to here a table is better

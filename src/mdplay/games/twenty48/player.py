@@ -93,13 +93,9 @@ class Player:
             return points + Player(self.network, self.depth - 1).value(after)
         if not self.network.before:
             return points + self.network.estimate(after.board)
-        chances = [
-            (self.game.probability(after, i), self.game.outcome(after, i).board) for i in self._popups(after)
-        ]
+        popups = elements(self.game.outcomes(after))
+        chances = [(self.game.probability(after, i), self.game.outcome(after, i).board) for i in popups]
         return points + sum(probability * self.network.estimate(board) for probability, board in chances)
-
-    def _popups(self, state: State) -> list[int]:
-        return elements(self.game.outcomes(state))
 
     def play_games(
         self, *, games: int, seed: int = 0, threads: int | None = None, show: Show | None = None, first: int = 0

@@ -125,25 +125,14 @@ def read_decimal(data: Any, at: int) -> tuple[float, int]:
 @part
 def product_error(a: float, b: float, c: float) -> float:
     """Return c - a * b without rounding, for a product that is nearly c."""
-    x = SPLIT * a
-    a_high = x - (x - a)
-    a_low = a - a_high
-    y = SPLIT * b
-    b_high = y - (y - b)
-    b_low = b - b_high
-    product = a * b
+    a_high, b_high = SPLIT * a - (SPLIT * a - a), SPLIT * b - (SPLIT * b - b)
+    a_low, b_low, product = a - a_high, b - b_high, a * b
     error = a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
     return (c - product) - error
 
 
 @kernel
-def scan_lines(
-    data: Any,
-    begin: int,
-    num_states: int,
-    num_actions: int,
-    out_columns: Any,
-) -> tuple[int, int, int]:
+def scan_lines(data: Any, begin: int, num_states: int, num_actions: int, out_columns: Any) -> tuple[int, int, int]:
     """Read plain transition lines; stop before the first other line.
 
     The columns are state, action, target, reward and probability.  Return the line's place, how many transitions

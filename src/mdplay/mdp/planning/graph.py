@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
-from mdplay.mdp.loops import attract, keep_staying
+from mdplay.mdp.loops import spread
 from mdplay.states.walks import Integers, run
 
 Mask = npt.NDArray[np.bool_]
@@ -63,22 +63,26 @@ class Backward:
     def __init__(self, arrays: ModelArrays) -> None:
         order = np.argsort(arrays.target, kind="stable")
         self._arrays = arrays
-        self._choices = arrays.source[order]
-        self._first = np.searchsorted(arrays.target[order], np.arange(arrays.num_states + 1))
+        first = np.searchsorted(arrays.target[order], np.arange(arrays.num_states + 1))
+        self._back = (first, arrays.source[order], arrays.owner)
+        self._work = 2 * len(order)
 
     def attract(self, goal: Mask, allowed: Mask) -> tuple[Mask, Integers]:
         """Return the states with a way into the goal by allowed choices, and how a shortest begins."""
-        reached = goal.copy()
-        choice = self._arrays.first_actions.copy()
-        arrays = (self._first, self._choices, self._arrays.owner, allowed, reached, choice)
-        run(attract, 2 * len(self._choices), *arrays)
-        return reached, choice
+        choice, left = self._arrays.first_actions.copy(), (~goal).astype(np.int64)
+        self._spread(allowed.copy(), left, choice)
+        return left <= 0, choice
 
     def keep_staying(self, out_allowed: Mask) -> bool:
         """Forbid choices that do not let a policy stay among allowed ones for ever; say whether any is left."""
         left = np.bincount(self._arrays.owner[out_allowed], minlength=self._arrays.num_states)
-        arrays = (self._first, self._choices, self._arrays.owner, out_allowed, left)
-        return bool(run(keep_staying, 2 * len(self._choices), *arrays) > 0)
+        return self._spread(out_allowed, left, self._arrays.first_actions.copy()) < len(left)
+
+    def _spread(self, out_allowed: Mask, out_needed: Integers, out_choice: Integers) -> int:
+        """Let the states that need no more choices take in those that lead to them; return how many there are."""
+        found = np.flatnonzero(out_needed == 0)
+        queue = np.pad(found, (0, len(out_needed) - len(found)))
+        return int(run(spread, self._work, self._back, queue, len(found), out_allowed, out_needed, out_choice))
 
     def surely(self, goal: Mask) -> tuple[Mask, Integers]:
         """Return the states from which some policy reaches the goal with probability 1, and that policy."""

@@ -45,12 +45,7 @@ def bellman_backup(
 
 @kernel
 def q_values(
-    first_choice: Integers,
-    choices: ChoiceArrays,
-    value: Floats,
-    begin: int,
-    end: int,
-    out_q_value: Floats,
+    first_choice: Integers, choices: ChoiceArrays, value: Floats, begin: int, end: int, out_q_value: Floats
 ) -> None:
     """Find the q value of every choice of some states."""
     first_transition, target, probability, reward, discount = choices

@@ -16,7 +16,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,6 +46,7 @@ UNKNOWN = -128
 BATCH = 32  # positions between two looks at the clock
 SAVE_SECONDS = 60.0
 SUFFIX = ".book"
+ShowOf = Callable[[int, int], None]
 MAX_PLIES = 64  # of a book that is read: the positions beyond would never end
 
 
@@ -57,6 +58,7 @@ class OpeningBook:
     plies: int
     rows: NDArray[np.uint64]
     scores: NDArray[np.int8]
+    path: Path
 
     @property
     def complete(self) -> bool:
@@ -69,11 +71,16 @@ class OpeningBook:
         states = [unpack(self.game, self.rows[i].tolist()) for i in known]
         prover.learn(states, self.scores[known].tolist())
 
-    def save(self, path: Path) -> None:
-        """Write the book to a file, atomically."""
-        make_folder(path.parent)
+    def save(self) -> None:
+        """Write the book to its file, atomically."""
+        make_folder(self.path.parent)
         meta = {"game": repr(self.game), "rules": game_identity(self.game), "plies": self.plies}
-        store.save(path, {"scores": self.scores}, kind=KIND, meta=meta)
+        store.save(self.path, {"scores": self.scores}, kind=KIND, meta=meta)
+
+    def document(self) -> dict[str, Any]:
+        """Return what ``mdplay book --json`` prints of a saved book."""
+        size = self.path.stat().st_size
+        return {"path": str(self.path), "plies": self.plies, "positions": len(self.rows), "bytes": size}
 
 
 def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
@@ -100,7 +107,7 @@ def load_book(path: Path, game: Game[Any]) -> OpeningBook:
         raise FormatError(f"{path} has {scores.size} scores; after {plies} plies there are {len(rows)} positions")
     if (np.abs(scores[scores != UNKNOWN].astype(np.int64)) > LIMIT).any():
         raise FormatError(f"{path} has a score beyond {LIMIT}, which no proof can have given")
-    return OpeningBook(game, plies, rows, scores)
+    return OpeningBook(game, plies, rows, scores, path)
 
 
 def make_book(
@@ -111,13 +118,13 @@ def make_book(
     memory: int | None = None,
     threads: int | None = None,
     engine: Engine | str | None = None,
-    show: Callable[[int], None] | None = None,
+    show: ShowOf | None = None,
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
     ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``engine`` (mdplay.engines)
     batches of positions go to its workers, each of which may use so much.
-    ``show`` gets the number of positions done.  Stopped by Ctrl-C, it saves what it has.
+    ``show`` gets the number of positions done and of all.  Stopped by Ctrl-C, it saves what it has.
     """
     path, memory = path or user_path(game, plies), memory or MEMORY
     book = _begun(game, plies, path)
@@ -125,23 +132,23 @@ def make_book(
         if engine is None:
             prover = Prover(game, memory=memory, threads=threads)
             book.teach(prover)
-            _fill(book, path, prover.scores, show)
+            _fill(book, prover.scores, show)
         else:
-            _fill_by(engine, threads, Order(recipe_of(game), plies, memory), book, path, show)
+            _fill_by(engine, threads, Order(recipe_of(game), plies, memory), book, show)
     finally:
         with finishing():
-            book.save(path)
+            book.save()
     return book
 
 
 def _begun(game: Game[Any], plies: int, path: Path) -> OpeningBook:
     if not path.exists():
         rows = positions(game, plies)
-        return OpeningBook(game, plies, rows, np.full(len(rows), UNKNOWN, np.int8))
+        return OpeningBook(game, plies, rows, np.full(len(rows), UNKNOWN, np.int8), path)
     book = load_book(path, game)
     if book.plies != plies:
         raise FormatError(f"{path} is a book of {book.plies} plies, not of {plies}; name another file")
-    return OpeningBook(game, plies, book.rows, book.scores.copy())  # the file's own array cannot be written
+    return replace(book, scores=book.scores.copy())  # the file's own array cannot be written
 
 
 class Order(NamedTuple):
@@ -168,36 +175,31 @@ def _prover_of(order: Order) -> tuple[Prover, NDArray[np.uint64]]:
 class _Filling:
     """A book that is filled, told about and saved now and then."""
 
-    def __init__(self, book: OpeningBook, path: Path, show: Callable[[int], None] | None) -> None:
-        self.book, self.path, self.show = book, path, show
+    def __init__(self, book: OpeningBook, show: ShowOf | None) -> None:
+        self.book, self.show = book, show
         self._saved = time.monotonic()
 
     def enter(self, batch: Any, scores: Any) -> None:
         """Take the scores of some positions."""
         self.book.scores[batch] = scores
         if self.show is not None:
-            self.show(int(np.count_nonzero(self.book.scores != UNKNOWN)))
+            self.show(int(np.count_nonzero(self.book.scores != UNKNOWN)), len(self.book.rows))
         if time.monotonic() - self._saved > SAVE_SECONDS:
-            self.book.save(self.path)
+            self.book.save()
             self._saved = time.monotonic()
 
 
-def _fill(book: OpeningBook, path: Path, scores: Callable[..., Any], show: Callable[[int], None] | None) -> None:
-    filling, left = _Filling(book, path, show), np.flatnonzero(book.scores == UNKNOWN)
+def _fill(book: OpeningBook, scores: Callable[..., Any], show: ShowOf | None) -> None:
+    filling, left = _Filling(book, show), np.flatnonzero(book.scores == UNKNOWN)
     for i in range(0, len(left), BATCH):
         batch = left[i : i + BATCH]
         filling.enter(batch, scores(unpack(book.game, book.rows[j].tolist()) for j in batch))
 
 
 def _fill_by(
-    engine: Engine | str,
-    workers: int | None,
-    order: Order,
-    book: OpeningBook,
-    path: Path,
-    show: Callable[[int], None] | None,
+    engine: Engine | str, workers: int | None, order: Order, book: OpeningBook, show: ShowOf | None
 ) -> None:
-    filling, left = _Filling(book, path, show), np.unique(np.flatnonzero(book.scores == UNKNOWN) // BATCH)
+    filling, left = _Filling(book, show), np.unique(np.flatnonzero(book.scores == UNKNOWN) // BATCH)
 
     def done(number: int, scores: NDArray[np.int8]) -> None:
         filling.enter(slice(number * BATCH, (number + 1) * BATCH), scores)

@@ -7,7 +7,8 @@ from typing import Any
 
 from mdplay.game import Game
 from mdplay.learning.learned import Learned
-from mdplay.learning.learners import learn, learners
+from mdplay.learning.learners import learners
+from mdplay.playing.learning import learn
 from mdplay.specs import parameters
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.learned import LearnedAgents
