@@ -19,7 +19,7 @@ from threading import Thread
 
 from mdplay import Game, make
 from mdplay.engines import Engine, using
-from mdplay.states.enumeration import enumerate_states
+from mdplay.states.enumeration import Enumeration
 from mdplay.states.sharding.driver import Count, enumerated
 from mdplay.states.sharding.shard import Shard, Sharding, digest_of
 
@@ -104,7 +104,7 @@ def measure(game: Game, engine: Engine, shards: int, kills: int = 0) -> Count:
 
 def single(game: Game) -> Count:
     began = time.process_time()
-    states = enumerate_states(game)
+    states = Enumeration(game).finish()
     seconds = time.process_time() - began
     digest = int(digest_of(states.words, states.keys)) % (1 << 64)
     count = Count(tuple(states.levels()), len(states.target), digest)

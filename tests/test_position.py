@@ -12,28 +12,14 @@ from hypothesis import strategies as st
 
 import mdplay.position
 from mdplay import Game, GameError, IllegalMove, MdplayError, Position, PositionError, make, play
-
-
-class Pile(NamedTuple):
-    pile: int
-    player: int
+from tests import nim
 
 
 @dataclass(frozen=True)
-class Nim(Game[Pile]):
+class Nim(nim.Nim):
     """The game of the contract's docstring: whoever cannot take 1 to 3 has lost."""
 
-    def initial(self) -> Pile:
-        return Pile(5, 0)
-
-    def legal(self, s: Pile) -> int:
-        return (1 << min(3, s.pile)) - 1
-
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile(s.pile - action - 1, 1 - s.player)
-
-    def result(self, s: Pile) -> int:
-        return 2 * s.player - 1
+    pile: int = 5
 
 
 def test_doctest():

@@ -10,13 +10,12 @@ import time
 from contextlib import closing
 from multiprocessing import active_children
 
-import numpy as np
 import pytest
 
 from mdplay import AgentError, GameError, LimitError, make, match
 from mdplay.cluster.opening import open_engine
 from tests.cluster import tasks
-from tests.cluster.uses import USES
+from tests.cluster.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
 from tests.helpers import NIM, write
 
 
@@ -26,18 +25,12 @@ def engine():
         yield opened
 
 
-def test_answers_come_in_the_order_of_the_numbers(engine):
-    assert engine.map(tasks.draw, range(100)) == list(map(tasks.draw, range(100)))
-
-
-def test_a_large_value_is_shared_and_cannot_be_written(engine):
-    table = engine.share({"weights": np.arange(1000.0), "name": "weights"})
-    assert engine.map(tasks.weigh, range(1000), table, 2.0) == [2.0 * number for number in range(1000)]
+def test_answers_come_in_order_and_large_values_are_shared(engine):
+    map_in_order(engine, 1000)
 
 
 def test_workers_that_die_are_replaced_and_nothing_is_lost(engine, tmp_path):
-    assert engine.map(tasks.die_once, range(30), tmp_path) == list(map(tasks.draw, range(30)))
-    assert len(list(tmp_path.iterdir())) == 6
+    replace_the_dead(engine, tmp_path, 30, 6)
 
 
 def test_a_task_that_kills_every_worker_is_given_up(engine, monkeypatch):
@@ -78,24 +71,11 @@ def test_ctrl_c_ends_the_workers_at_once():
 
 
 def test_actors_exchange_large_answers_and_are_made_again_when_they_die(engine, tmp_path):
-    actors = engine.actors(tasks.Counter, 2, tmp_path)
-    held, counts = actors.exchange("add", None)
-    assert counts == [(1, None), (1, None)]
-    _, counts = actors.exchange("add", held)
-    assert counts == [(2, [0, 3]), (1, [0, 3])]  # the second one died and has forgotten what it was told
-    assert [part.tolist() for part in actors.fetch(held)] == [[0, 0, 0], [1, 1, 1]]
-    with pytest.raises(AgentError, match="actor 0"):
-        actors.call("fail")
-    actors.close()
+    exchange_by_actors(engine, tmp_path)
 
 
 def test_each_actor_gets_the_parts_that_are_addressed_to_it(engine, tmp_path):
-    actors = engine.actors(tasks.Counter, 2, tmp_path)
-    addressed, told = actors.scatter("deal", None)
-    assert told == [None, None]
-    _, told = actors.scatter("deal", addressed)
-    assert told == [[0, 10], [1, 11]]
-    actors.close()
+    scatter_to_actors(engine, tmp_path)
 
 
 @pytest.mark.parametrize("use", USES)

@@ -1,18 +1,20 @@
-"""Every use of an engine, each as bytes that must be the same whatever the engine."""
+"""Every use of an engine, each as bytes that must be the same whatever the engine; and what actors must do."""
 
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pytest
 
-from mdplay import evaluate, make, match, plan, solve, tournament
+from mdplay import AgentError, evaluate, make, match, plan, solve, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.games.qubic.replies import prove_replies
 from mdplay.games.qubic.verify import verify
 from mdplay.mdp.sharding.driver import plan_sharded
 from mdplay.solving.proof.book import make_book
 from mdplay.states.sharding.driver import count_states
+from tests.cluster import tasks
 from tests.games.qubic.test_proof import SMALL, WIDE
 from tests.mdp.sharding.test_driver import garnet, grid, in_bytes
 from tests.playing.players import named
@@ -92,3 +94,39 @@ USES = [
     of_proof,
     of_verdict,
 ]
+
+
+def map_in_order(engine, count):
+    """Answers come in the order of the numbers; a large value is shared and cannot be written."""
+    assert engine.map(tasks.draw, range(count)) == list(map(tasks.draw, range(count)))
+    table = engine.share({"weights": np.arange(float(count)), "name": "weights"})
+    assert engine.map(tasks.weigh, range(count), table, 2.0) == [2.0 * number for number in range(count)]
+
+
+def replace_the_dead(engine, folder, count, deaths):
+    """Workers that die are replaced, and nothing is lost."""
+    assert engine.map(tasks.die_once, range(count), folder) == list(map(tasks.draw, range(count)))
+    assert len(list(folder.iterdir())) == deaths
+
+
+def exchange_by_actors(engine, folder):
+    """Actors exchange large answers, and are made again when they die."""
+    actors = engine.actors(tasks.Counter, 2, folder)
+    held, counts = actors.exchange("add", None)
+    assert counts == [(1, None), (1, None)]
+    _, counts = actors.exchange("add", held)
+    assert counts == [(2, [0, 3]), (1, [0, 3])]  # the second one died and has forgotten what it was told
+    assert [part.tolist() for part in actors.fetch(held)] == [[0, 0, 0], [1, 1, 1]]
+    with pytest.raises(AgentError, match="actor 0"):
+        actors.call("fail")
+    actors.close()
+
+
+def scatter_to_actors(engine, folder):
+    """Each actor gets the parts that are addressed to it."""
+    actors = engine.actors(tasks.Counter, 2, folder)
+    addressed, told = actors.scatter("deal", None)
+    assert told == [None, None]
+    _, told = actors.scatter("deal", addressed)
+    assert told == [[0, 10], [1, 11]]
+    actors.close()

@@ -67,10 +67,7 @@ SOURCES: dict[str, dict[str, str]] = {
     "constant": {"limit": "MOST", "module": "MOST = LIMIT\n"},
     "table of the module": {"limit": "MOST[1]", "module": "MOST = (7, LIMIT)\n"},
     "function": {"limit": "most(s.pile)", "module": "def most(n: int) -> int:\n    return LIMIT\n"},
-    "default argument": {
-        "limit": "most(s.pile)",
-        "module": "def most(n, m=LIMIT):\n    return m\n",
-    },
+    "default argument": {"limit": "most(s.pile)", "module": "def most(n, m=LIMIT):\n    return m\n"},
     "closure": {
         "limit": "most(s.pile)",
         "module": "def bound(m):\n    def most(n):\n        return m\n    return most\n\nmost = bound(LIMIT)\n",

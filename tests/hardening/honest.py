@@ -1,4 +1,4 @@
-"""Small honest games, which ``lies`` lets break their promises one at a time."""
+"""Small honest games, which tests let break their promises one at a time."""
 
 from __future__ import annotations
 

@@ -24,34 +24,23 @@ def test_a_whole_game_with_every_command(tmp_path):
         greeting = plain(screen.read_until("player 1> "))
         assert "You are player 1 against" in greeting
         assert "0 1 2\n3 4 5\n6 7 8" in greeting
-        screen.send("9")
-        assert "'9' is not a legal move here. Legal moves: 0, 1, 2, 3, 4, 5, 6, 7, 8" in screen.read_until(
-            "player 1> "
-        )
-        screen.send("4")
-        assert "O 1 2\n3 X 5\n6 7 8" in plain(screen.read_until("player 1> "))
-        screen.send("4")
-        assert "'4' is not a legal move here. Legal moves: 1, 2, 3, 5, 6, 7, 8" in screen.read_until("player 1> ")
-        screen.send("undo")
-        assert "0 1 2\n3 4 5\n6 7 8" in plain(screen.read_until("player 1> "))
-        screen.send("undo")
-        assert "nothing to undo" in screen.read_until("player 1> ")
-        screen.send("hint")
-        assert "players.py:Leftmost: 0" in screen.read_until("player 1> ")
-        screen.send("values")
-        assert "players.py:Leftmost knows no values" in screen.read_until("player 1> ")
-        screen.send("help")
-        assert "save FILE" in screen.read_until("player 1> ")
-        screen.send("2")
-        screen.read_until("player 1> ")
-        screen.send("moves")
-        assert "Legal moves: 1, 3, 4, 5, 6, 7, 8" in screen.read_until("player 1> ")
-        screen.send("save game.json")
-        assert "Saved to game.json." in screen.read_until("player 1> ")
-        screen.send("save nowhere/game.json")
-        assert "cannot write nowhere/game.json" in screen.read_until("player 1> ")
-        screen.send("5")
-        screen.read_until("player 1> ")
+        for sent, answer in (
+            ("9", "'9' is not a legal move here. Legal moves: 0, 1, 2, 3, 4, 5, 6, 7, 8"),
+            ("4", "O 1 2\n3 X 5\n6 7 8"),
+            ("4", "'4' is not a legal move here. Legal moves: 1, 2, 3, 5, 6, 7, 8"),
+            ("undo", "0 1 2\n3 4 5\n6 7 8"),
+            ("undo", "nothing to undo"),
+            ("hint", "players.py:Leftmost: 0"),
+            ("values", "players.py:Leftmost knows no values"),
+            ("help", "save FILE"),
+            ("2", "O 1 X"),
+            ("moves", "Legal moves: 1, 3, 4, 5, 6, 7, 8"),
+            ("save game.json", "Saved to game.json."),
+            ("save nowhere/game.json", "cannot write nowhere/game.json"),
+            ("5", "O O X"),
+        ):
+            screen.send(sent)
+            assert answer in plain(screen.read_until("player 1> "))
         screen.send("8")
         assert screen.exit_code() == 0
         assert "The game is over: you win." in screen.rest

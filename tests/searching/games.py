@@ -147,6 +147,13 @@ class Deal(Game[Hand]):
 
 NOTHING, RESULT, REWARD, PROBABILITY, DRAW, BOUNDS_LISTED, PLAYER = range(7)  # what Faulty breaks
 
+LATE = [  # what every search notices of that, and its words
+    (RESULT, "a result, reward"),
+    (REWARD, "a result, reward"),
+    (BOUNDS_LISTED, "bounds list"),
+    (PLAYER, "neither 0 nor 1"),
+]
+
 
 class Count(NamedTuple):
     n: int

@@ -14,11 +14,9 @@ from mdplay.searching.alpha_beta import WIN
 from mdplay.searching.depth_limited import HeuristicAgent, depth_limited
 from tests.helpers import COMPILED
 from tests.searching.games import (
-    BOUNDS_LISTED,
-    PLAYER,
+    LATE,
     PROBABILITY,
     RESULT,
-    REWARD,
     Chain,
     Endless,
     EndlessChance,
@@ -124,16 +122,7 @@ def test_a_game_without_end_is_searched_to_its_depth():
     assert depth_limited(Endless(), depth=5).depth == 5
 
 
-@pytest.mark.parametrize(
-    ("broken", "words"),
-    [
-        (RESULT, "a result, reward"),
-        (REWARD, "a result, reward"),
-        (PROBABILITY, "probabilities"),
-        (BOUNDS_LISTED, "bounds list"),
-        (PLAYER, "neither 0 nor 1"),
-    ],
-)
+@pytest.mark.parametrize(("broken", "words"), [*LATE, (PROBABILITY, "probabilities")])
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):

@@ -1,54 +1,38 @@
 """Search by what a game knows: settled positions are decided, and only moves worth a search are tried."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import pytest
 
 from mdplay.bits import U64, elements
-from mdplay.game import Bounds, Game
+from mdplay.game import Bounds
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.threats import ThreatSearch
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from mdplay.searching.depth_limited import depth_limited
 from mdplay.searching.mcts import mcts
+from tests import nim
 from tests.helpers import python
-
-
-class Pile(NamedTuple):
-    left: int
-    player: int
+from tests.nim import State
 
 
 @dataclass(frozen=True)
-class Nim(Game[Pile]):
-    """Take one, two or three; whoever takes the last one wins.  Piles up to ``known`` are settled."""
+class Nim(nim.Nim):
+    """Piles up to ``known`` are settled."""
 
     known: int = 100
 
-    def initial(self) -> Pile:
-        return Pile(21, 0)
-
-    def legal(self, s: Pile) -> int:
-        return (1 << min(3, s.left)) - 1
-
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile(s.left - action - 1, 1 - s.player)
-
-    def result(self, s: Pile) -> int:
-        return 2 * s.player - 1
-
-    def heuristic(self, s: Pile) -> float:
+    def heuristic(self, s: State) -> float:
         return 0.0
 
-    def bounds(self, s: Pile) -> Bounds:
+    def bounds(self, s: State) -> Bounds:
         won = 1 - 2 * s.player
-        if s.left > self.known:
+        if s.pile > self.known:
             return Bounds(-1, 1, self.legal(s))
-        if s.left % 4 == 0:
+        if s.pile % 4 == 0:
             return Bounds(-won, -won, 0)
-        return Bounds(won, won, U64(1) << s.left % 4 - 1)
+        return Bounds(won, won, U64(1) << s.pile % 4 - 1)
 
 
 def test_a_settled_root_is_answered_at_once():
@@ -62,7 +46,7 @@ def test_settled_leaves_prove_what_is_above_them():
     knowing, plain = Nim(known=4), Nim(known=0)
     for left in range(5, 11):
         lookup = -1.0 if left % 4 == 0 else 1.0  # Bouton 1901: leave a multiple of four
-        state = Pile(left, 1)
+        state = State(left, 1)
         for search in (
             lambda game, s: mcts(game, s, simulations=5000),
             lambda game, s: depth_limited(game, s, depth=12),
@@ -80,7 +64,7 @@ def test_knowledge_can_be_left_out():
 
 
 def test_a_lost_root_is_searched_all_the_same():
-    found = mcts(Nim(), Pile(8, 0), simulations=100)
+    found = mcts(Nim(), State(8, 0), simulations=100)
     assert (found.value, found.proven, len(found.moves)) == (-1.0, True, 3)
 
 
@@ -91,8 +75,8 @@ def test_without_solver_knowledge_is_a_value_and_no_proof():
 
 def test_a_kept_tree_may_end_at_a_settled_node():
     game = Nim(known=4)
-    first = mcts(game, Pile(6, 0), simulations=50)
-    again = mcts(game, Pile(3, 0), simulations=50, reuse=first)  # settled, so it never had children
+    first = mcts(game, State(6, 0), simulations=50)
+    again = mcts(game, State(3, 0), simulations=50, reuse=first)  # settled, so it never had children
     assert (again.action, again.value, again.proven) == (2, 1.0, True)
 
 

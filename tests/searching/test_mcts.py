@@ -26,11 +26,8 @@ from mdplay.searching.result import SearchAgent
 from mdplay.searching.selectors import UCB1, Greedy
 from tests.helpers import COMPILED, python
 from tests.searching.games import (
-    BOUNDS_LISTED,
     DRAW,
-    PLAYER,
-    RESULT,
-    REWARD,
+    LATE,
     Chain,
     Deal,
     Endless,
@@ -198,16 +195,7 @@ def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
 
 
 # ---------------------------------------------------------------- broken promises
-@pytest.mark.parametrize(
-    ("broken", "words"),
-    [
-        (RESULT, "a result, reward"),
-        (REWARD, "a result, reward"),
-        (DRAW, "draw gave"),
-        (BOUNDS_LISTED, "bounds list"),
-        (PLAYER, "neither 0 nor 1"),
-    ],
-)
+@pytest.mark.parametrize(("broken", "words"), [*LATE, (DRAW, "draw gave")])
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):

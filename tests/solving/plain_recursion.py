@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from mdplay.bits import elements
 from mdplay.game import Game
+from tests.nim import Nim, State
 
 
 def exact_values(game: Game[Any]) -> Any:
@@ -48,47 +49,23 @@ def exact_distances(game: Game[Any], value: Any) -> Any:
     return distance
 
 
-class Pile(NamedTuple):
-    left: int
-    player: int
-
-
-@dataclass(frozen=True)
-class Nim(Game[Pile]):
-    """Take one, two or three; who cannot move has lost."""
-
-    pile: int = 21
-
-    def initial(self) -> Pile:
-        return Pile(self.pile, 0)
-
-    def legal(self, s: Pile) -> int:
-        return (1 << min(3, s.left)) - 1
-
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile(s.left - action - 1, 1 - s.player)
-
-    def result(self, s: Pile) -> int:
-        return 2 * s.player - 1
-
-
 @dataclass(frozen=True)
 class Round(Nim):
     """A game that comes back to where it was."""
 
-    def legal(self, s: Pile) -> int:
+    def legal(self, s: State) -> int:
         return 1
 
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile((s.left + 1) % 5, s.player)
+    def step(self, s: State, action: int) -> State:
+        return State((s.pile + 1) % 5, s.player)
 
 
 @dataclass(frozen=True)
 class Grow(Nim):
     """A pile that may grow to more bits than random games ever show: most of them end at once."""
 
-    def legal(self, s: Pile) -> int:
-        return 0 if s.left == 0 or s.left >> 40 else 3
+    def legal(self, s: State) -> int:
+        return 0 if s.pile == 0 or s.pile >> 40 else 3
 
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile(s.left * 2 + 1, 1 - s.player) if action == 0 else Pile(0, 1 - s.player)
+    def step(self, s: State, action: int) -> State:
+        return State(s.pile * 2 + 1, 1 - s.player) if action == 0 else State(0, 1 - s.player)

@@ -14,7 +14,7 @@ from mdplay import FormatError, Solution, make, solve
 from mdplay.solving.files import load_table, save_table
 from mdplay.specs import load_module
 from tests.helpers import NIM, write
-from tests.solving.plain_recursion import Nim
+from tests.nim import Nim
 
 SOLVE = """
 import sys
@@ -44,8 +44,8 @@ def test_values_that_are_fractions_come_back_to_the_last_bit(tmp_path, needs_com
 
 def test_states_that_a_file_lacks_are_solved_when_asked_for(tmp_path):
     game, path = Nim(), tmp_path / "solution"
-    solve(game, game.initial()._replace(left=5), file=path)
-    assert Solution.load(path, game).value(game.initial()._replace(left=21)) == 1
+    solve(game, game.initial()._replace(pile=5), file=path)
+    assert Solution.load(path, game).value(game.initial()._replace(pile=21)) == 1
 
 
 def test_other_files_are_refused_with_a_sentence(tmp_path):
@@ -74,7 +74,7 @@ def test_other_files_are_refused_with_a_sentence(tmp_path):
 
 def test_an_unfinished_file_is_no_solution_but_goes_on(tmp_path):
     path, game = tmp_path / "solution", Nim()
-    part = solve(game, game.initial()._replace(left=5))
+    part = solve(game, game.initial()._replace(pile=5))
     save_table(path, part.table, game=game, complete=False)
     with pytest.raises(FormatError, match="unfinished"):
         Solution.load(path, game)

@@ -25,12 +25,9 @@ from mdplay.solving.solvers import solve
 from mdplay.states import graph as game_graph
 from mdplay.states import perft
 from mdplay.states.perft import perft as count
+from tests.hardening import honest
+from tests.hardening.honest import State
 from tests.helpers import COMPILED
-
-
-class State(NamedTuple):
-    n: int
-    player: int
 
 
 @dataclass(frozen=True)
@@ -57,15 +54,8 @@ class Count(Game[State]):
 
 
 @dataclass(frozen=True)
-class Numbered(Count):
-    def index(self, s: State) -> int:
-        return 2 * s.n + s.player
-
-    def state(self, i: int) -> State:
-        return State(i >> 1, i & 1)
-
-    def size(self) -> int:
-        return 20
+class Numbered(Count, honest.Numbered):
+    """The same with numbers for the states."""
 
 
 def value(game, s):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mdplay import GameError, LimitError, make, solve
-from tests.solving.plain_recursion import Nim, Pile
+from tests.nim import Nim, State
 
 
 @dataclass(frozen=True)
@@ -15,26 +15,26 @@ class Numbered(Nim):
 
     lookup: int = 1
 
-    def index(self, s: Pile) -> int:
-        return self.pile - s.left
+    def index(self, s: State) -> int:
+        return self.pile - s.pile
 
-    def state(self, i: int) -> Pile:
-        return Pile(self.pile - i, 0)
+    def state(self, i: int) -> State:
+        return State(self.pile - i, 0)
 
     def size(self) -> int:
         return self.pile + 1
 
-    def result(self, s: Pile) -> int:
+    def result(self, s: State) -> int:
         return self.lookup * (2 * s.player - 1)
 
 
 @dataclass(frozen=True)
 class Backwards(Numbered):
-    def index(self, s: Pile) -> int:
-        return s.left
+    def index(self, s: State) -> int:
+        return s.pile
 
-    def state(self, i: int) -> Pile:
-        return Pile(i, 0)
+    def state(self, i: int) -> State:
+        return State(i, 0)
 
 
 def test_dense_and_hashed_agree():
@@ -43,7 +43,7 @@ def test_dense_and_hashed_agree():
     assert (dense.method, hashed.method) == ("indexed", "hashed")
     for left in range(22):
         for player in (0, 1):
-            s = Pile(left, player)
+            s = State(left, player)
             assert (dense.value(s), dense.distance(s)) == (hashed.value(s), hashed.distance(s))
             assert dense.choices(s) == hashed.choices(s)
 

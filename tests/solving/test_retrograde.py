@@ -16,7 +16,7 @@ from mdplay.solving.files import Unfinished, save_table
 from mdplay.solving.retrograde import prepared, retrograde
 from mdplay.solving.solution import Solution
 from mdplay.states import enumeration
-from mdplay.states.enumeration import enumerate_states
+from mdplay.states.enumeration import Enumeration
 from tests.helpers import COMPILED
 from tests.solving.loopy_graphs import (
     Drawn,
@@ -152,14 +152,14 @@ class CountsOn(Game[Adding]):
 
 def test_a_game_that_only_counts_on_is_refused():
     with pytest.raises(LimitError, match="a random game of CountsOn goes on for more than 32,768 plies"):
-        enumerate_states(CountsOn())
+        Enumeration(CountsOn()).finish()
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_numbers_are_the_same_for_any_number_of_threads(threads, monkeypatch):
     monkeypatch.setattr(enumeration, "CHUNK", 16)  # so that the threads work together
     for game in (make("dodgem"), make("pig:goal=8")):
-        one, many = enumerate_states(game), enumerate_states(game, threads=threads)
+        one, many = Enumeration(game).finish(), Enumeration(game, threads=threads).finish()
         for a, b in ((one.keys, many.keys), (one.node, many.node), (one.target, many.target)):
             assert np.array_equal(a, b)
 
@@ -167,7 +167,7 @@ def test_numbers_are_the_same_for_any_number_of_threads(threads, monkeypatch):
 @pytest.mark.slow
 def test_two_threads_number_a_million_states_alike():
     game = make("connect-four:rows=5,cols=4")
-    one, two = enumerate_states(game), enumerate_states(game, threads=2)
+    one, two = Enumeration(game).finish(), Enumeration(game, threads=2).finish()
     assert np.array_equal(one.keys, two.keys) and np.array_equal(one.target, two.target)
 
 

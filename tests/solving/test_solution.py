@@ -8,7 +8,8 @@ import pytest
 from mdplay import LimitError, UnknownName, make, solve
 from mdplay.bits import elements
 from mdplay.errors import GameError
-from tests.solving.plain_recursion import Grow, Nim, Round, exact_distances, exact_values
+from tests.nim import Nim
+from tests.solving.plain_recursion import Grow, Round, exact_distances, exact_values
 
 
 def states_of(game, limit=500):
@@ -67,16 +68,16 @@ def test_nim_is_lost_at_multiples_of_four():
     solution = solve(Nim())
     for left in range(22):
         for player in (0, 1):
-            s = solution.game.initial()._replace(left=left, player=player)
+            s = solution.game.initial()._replace(pile=left, player=player)
             assert solution.value(s) == (-1 if left % 4 == 0 else 1)
             assert solution.value(s, player=0) == (1 if player == 0 else -1) * solution.value(s)
 
 
 def test_a_state_out_of_reach_is_solved_when_it_is_asked_for():
-    solution = solve(Nim(), Nim().initial()._replace(left=5))
-    far = solution.game.initial()._replace(left=40)
+    solution = solve(Nim(), Nim().initial()._replace(pile=5))
+    far = solution.game.initial()._replace(pile=40)
     assert solution.value(far) == -1
-    assert solution.best(far._replace(left=42)) == [1]
+    assert solution.best(far._replace(pile=42)) == [1]
 
 
 def test_fields_wider_than_random_games_showed_start_the_walk_again():

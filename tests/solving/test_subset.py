@@ -8,7 +8,7 @@ import pytest
 from mdplay import GameError, LimitError, make, solve
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.solving import subset
-from tests.solving.plain_recursion import Nim
+from tests.nim import Nim
 
 
 # Two independent programs; 3 x 3 also by Wilson (wilson.engr.wisc.edu/boxes): every opening loses by 3.

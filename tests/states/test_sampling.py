@@ -2,7 +2,7 @@
 
 from mdplay import make, perft
 from mdplay.states.sampling import sample_games
-from tests.solving.plain_recursion import Nim
+from tests.nim import Nim
 
 
 def test_the_bound_is_below_the_true_number_and_not_far(needs_compiler):

@@ -29,14 +29,13 @@ from mdplay.running import Worker
 from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
 from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
-from mdplay.searching.simulating import back_up, expand_by, is_extreme, known_value, note_margin, proof_of
+from mdplay.searching.simulating import ends_with, expand_by, is_extreme, known_value, note_margin, proof_of
 from mdplay.searching.tree import (
     MAX_DEPTH,
     Leaf,
     SearchSettings,
     TreeArrays,
     borrowed_tree,
-    end_simulations,
     enter,
     is_open,
     is_repeated,
@@ -75,11 +74,8 @@ def simulate_by_network(
         leaf = next_leaf(game, selector, tree, root, settings)
         if leaf.depth < 0:
             return
-        value, exact, depth = value_leaf(game, selector, network, tree, root, leaf, settings.knowledge)
-        if tree.tally[0].broken:
-            return
-        back_up(game, selector, tree, depth, value, exact and settings.solver)
-        if end_simulations(tree, worker, 1):
+        valued = value_leaf(game, selector, network, tree, root, leaf, settings.knowledge)
+        if ends_with(game, selector, tree, valued, settings, worker):
             return
 
 

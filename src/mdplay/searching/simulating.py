@@ -71,12 +71,21 @@ def simulate(
         leaf = next_leaf(game, selector, tree, root, settings)
         if leaf.depth < 0:
             return
-        value, exact, depth = value_leaf(game, selector, tree, root, leaf, settings.knowledge, worker.stop)
-        if tree.tally[0].broken:
+        valued = value_leaf(game, selector, tree, root, leaf, settings.knowledge, worker.stop)
+        if ends_with(game, selector, tree, valued, settings, worker):
             return
-        back_up(game, selector, tree, depth, value, exact and settings.solver)
-        if end_simulations(tree, worker, 1):
-            return
+
+
+@part
+def ends_with(
+    game: Game[Any], selector: Selector, tree: TreeArrays, valued: Any, settings: SearchSettings, worker: Worker
+) -> bool:
+    """Back up what a leaf is worth, as ``value_leaf`` tells it; return whether the search is to stop."""
+    value, exact, depth = valued
+    if tree.tally[0].broken:
+        return True
+    back_up(game, selector, tree, depth, value, exact and settings.solver)
+    return end_simulations(tree, worker, 1)
 
 
 @part

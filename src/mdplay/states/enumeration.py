@@ -172,29 +172,6 @@ class States:
         return sizes
 
 
-def enumerate_states(
-    game: Game[Any],
-    state: Any = None,
-    *,
-    fold: bool = False,
-    threads: int | None = 1,
-    memory: int | None = None,
-    max_states: int | None = None,
-    widths: tuple[int, ...] | None = None,
-    show: Show | None = None,
-) -> States:
-    """Return all states that one (default: the start) reaches; raise LimitError if they do not fit.
-
-    ``fold`` lets images under the game's symmetries be one state.  ``memory`` is a limit in bytes, by default most
-    of what is free.  ``widths`` are those of the fields, as far as they are known.
-    """
-    work = Enumeration(
-        game, state, fold=fold, threads=threads, memory=memory, max_states=max_states, widths=widths
-    )
-    work.run(Watch(1, show))
-    return work.states()
-
-
 @dataclass
 class Chunk:
     """States ``begin`` to ``end``; once they are expanded, ``count`` keys of followers are in the block."""
@@ -206,7 +183,12 @@ class Chunk:
 
 
 class Enumeration:
-    """An enumeration under way, which may be stopped between two chunks and go on later."""
+    """An enumeration under way, which may be stopped between two chunks and go on later.
+
+    It finds all states that one (default: the start) reaches.  ``fold`` lets images under symmetries be one state.
+    ``memory`` is a limit in bytes, by default most of what is free.  ``widths`` are those of the fields, as far
+    as they are known.
+    """
 
     def __init__(
         self,
@@ -260,6 +242,11 @@ class Enumeration:
     def complete(self) -> bool:
         """Whether every state was expanded."""
         return self.done == self.numbering.known
+
+    def finish(self, show: Show | None = None) -> States:
+        """Find the states that are left and return all; raise LimitError if they do not fit."""
+        self.run(Watch(1, show))
+        return self.states()
 
     def states(self) -> States:
         """Return all states."""

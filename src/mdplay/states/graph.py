@@ -23,7 +23,7 @@ from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.running import Show, Watch
 from mdplay.states.choices import choices_of, no_chance
-from mdplay.states.enumeration import DEGREE, States, enumerate_states
+from mdplay.states.enumeration import DEGREE, Enumeration, States
 from mdplay.states.keys import Keys, read_key
 from mdplay.states.memory import available
 from mdplay.states.walks import Floats, Integers, has_cycle, lengths, preorder
@@ -139,7 +139,8 @@ def explore(
     """Return all states that one (default: the start) reaches; more than ``max_states`` are refused."""
     hold_promises(game)
     most = MAX_STATES if max_states is None else max_states
-    states = enumerate_states(game, state, threads=threads, memory=available() // 2, max_states=most, show=show)
+    work = Enumeration(game, state, threads=threads, memory=available() // 2, max_states=most)
+    states = work.finish(show)
     return _described(states)
 
 

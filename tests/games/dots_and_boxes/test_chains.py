@@ -5,7 +5,7 @@ import pytest
 from mdplay import GameError, make, solve
 from mdplay.games.dots_and_boxes.chains import ChainSearch
 from mdplay.rng import Random
-from tests.solving.plain_recursion import Nim
+from tests.nim import Nim
 
 
 @pytest.mark.parametrize("rows, cols", [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3)])

@@ -3,7 +3,7 @@
 import pytest
 
 from mdplay import PositionError, make, solve
-from mdplay.states.enumeration import enumerate_states
+from mdplay.states.enumeration import Enumeration
 
 EIGHT = [
     *(1, 2, 4, 8, 16, 20, 39, 62, 116, 152, 286, 396, 748, 1024, 1893, 2512, 4485, 5638, 9529, 10878, 16993),
@@ -23,8 +23,8 @@ def test_the_eight_puzzle_by_distance():
 
 
 def test_half_of_all_orders_can_be_reached():
-    assert len(enumerate_states(make("sliding-puzzle:rows=2,cols=2"))) == 12
-    assert len(enumerate_states(make("sliding-puzzle:rows=2,cols=3"))) == 360
+    assert len(Enumeration(make("sliding-puzzle:rows=2,cols=2")).finish()) == 12
+    assert len(Enumeration(make("sliding-puzzle:rows=2,cols=3")).finish()) == 360
 
 
 @pytest.mark.parametrize("text", ["1,2,3", "0 2 1 3 4 5 6 7 8", "0 1 2 3 4 5 6 7 9", "a"])

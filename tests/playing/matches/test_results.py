@@ -41,10 +41,15 @@ def test_foreign_and_damaged_files_are_refused(tmp_path):
         Results(tmp_path / "no folder" / "results.db")
 
 
-def test_a_schema_that_is_no_text_is_refused(tmp_path):
-    path = tmp_path / "results.db"
+def a_game_filed(folder):
+    path = folder / "results.db"
     with Results(path) as results:
         results.add("key", play(GAME, "random", "random"))
+    return path
+
+
+def test_a_schema_that_is_no_text_is_refused(tmp_path):
+    path = a_game_filed(tmp_path)
     with sqlite3.connect(path) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         file.execute("PRAGMA journal_mode = DELETE")
@@ -57,9 +62,7 @@ def test_a_schema_that_is_no_text_is_refused(tmp_path):
 
 
 def test_a_damaged_game_is_not_taken_for_a_result(tmp_path):
-    path = tmp_path / "results.db"
-    with Results(path) as results:
-        results.add("key", play(GAME, "random", "random"))
+    path = a_game_filed(tmp_path)
     with sqlite3.connect(path) as file:
         file.execute("UPDATE games SET record = replace(record, 'moves', 'muves')")
     file.close()

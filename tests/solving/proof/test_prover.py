@@ -1,7 +1,8 @@
 """Proof search against plain negamax, plain recursion, tables of whole games, and published facts.
 
-Here are tested besides: ``mdplay.solving.proof.kernel``, ``mdplay.solving.proof.stack``,
-``mdplay.solving.proof.table``, ``mdplay.solving.proof.values`` and ``mdplay.solving.proof.solution``.
+Here are tested besides: ``mdplay.solving.proof.children``, ``mdplay.solving.proof.kernel``,
+``mdplay.solving.proof.outside``, ``mdplay.solving.proof.stack``, ``mdplay.solving.proof.table``,
+``mdplay.solving.proof.values`` and ``mdplay.solving.proof.solution``.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from mdplay.rng import Random
 from mdplay.solving.proof.prover import Prover, prove
 from tests.helpers import COMPILED
 from tests.known.plain_connect_four import score as plain_score
+from tests.nim import Nim, State
 from tests.solving.plain_recursion import exact_values
 
 KNOWN = Path(__file__).parents[2] / "known" / "connect_four_scores.txt"
@@ -198,25 +200,16 @@ def test_negative_fields():
     assert prover.scores([Debt(-n, 0) for n in owed]).tolist() == want
 
 
-class Pile(NamedTuple):
-    left: int
-    player: int
-
-
 @dataclass(frozen=True)
-class Halves(Game[Pile]):
+class Halves(Nim):
     """A game whose values are not whole."""
 
-    def initial(self) -> Pile:
-        return Pile(3, 0)
+    pile: int = 3
 
-    def legal(self, s: Pile) -> int:
-        return 3 if s.left else 0
+    def step(self, s: State, action: int) -> State:
+        return State(s.pile - 1, 1 - s.player if action else s.player)
 
-    def step(self, s: Pile, action: int) -> Pile:
-        return Pile(s.left - 1, 1 - s.player if action else s.player)
-
-    def result(self, s: Pile) -> float:
+    def result(self, s: State) -> float:
         return 0.5 * s.player
 
 
@@ -224,7 +217,7 @@ def test_values_that_are_not_whole_are_refused():
     with pytest.raises(GameError, match="needs whole values"):
         prove(Halves())
     with pytest.raises(GameError, match="needs whole values"):
-        Prover(Halves(), memory=1 << 18).score(Pile(3, 0))
+        Prover(Halves(), memory=1 << 18).score(State(3, 0))
 
 
 def test_chance_is_refused():

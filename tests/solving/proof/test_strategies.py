@@ -8,7 +8,7 @@ import pytest
 from mdplay import FormatError, UnknownName, make
 from mdplay.registry import bring
 from mdplay.solving.proof.strategies import checkpoint_of, prove_strategy, verify_strategy
-from tests.solving.plain_recursion import Nim
+from tests.nim import Nim
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ Here are tested besides: ``mdplay.states.sharding.shard``, ``mdplay.states.shard
 import pytest
 
 from mdplay import FormatError, LimitError, make
-from mdplay.states.enumeration import enumerate_states
+from mdplay.states.enumeration import Enumeration
 from mdplay.states.sharding import driver, shard
 from mdplay.states.sharding.driver import Count, count_states, enumerated
 from mdplay.states.sharding.shard import digest_of
@@ -17,7 +17,7 @@ FOUR = "connect-four:rows=4,cols=4"  # 161,029 positions, says John Tromp's tabl
 
 
 def in_one_process(game, fold=False):
-    states = enumerate_states(game, fold=fold)
+    states = Enumeration(game, fold=fold).finish()
     return Count(tuple(states.levels()), len(states.target), digest_of(states.words, states.keys) % (1 << 64))
 
 

@@ -130,36 +130,40 @@ def test_no_more_jobs_than_places(monkeypatch):
     asyncio.run(run())
 
 
-def test_a_closing_pool_ends_streams_whatever_their_work_is_at(monkeypatch):
-    monkeypatch.setitem(working.KINDS, "values", "tests.web.work.test_doers:waiting")
+def while_nobody_is_free(run):
+    """Run something with a pool of threads whose work waits until it is over."""
     FREE.clear()
 
-    async def run():
+    async def held():
         async with pool(InThreads, catalogue=Catalogue()) as opened:
-            stream = await opened.begin("values", VALUES)
-            assert await stream.next() == b": begin\n\n"
-            opened.close()
-            assert await asyncio.wait_for(text_of(stream), 10) == ""
+            await run(opened)
         FREE.set()
 
-    asyncio.run(run())
+    asyncio.run(held())
+
+
+def test_a_closing_pool_ends_streams_whatever_their_work_is_at(monkeypatch):
+    async def run(opened):
+        stream = await opened.begin("values", VALUES)
+        assert await stream.next() == b": begin\n\n"
+        opened.close()
+        assert await asyncio.wait_for(text_of(stream), 10) == ""
+
+    monkeypatch.setitem(working.KINDS, "values", "tests.web.work.test_doers:waiting")
+    while_nobody_is_free(run)
 
 
 def test_a_question_that_nobody_can_answer_any_more_is_refused(monkeypatch):
+    async def run(opened):
+        asked = asyncio.ensure_future(opened.ask("methods", {}))
+        await asyncio.sleep(0.05)
+        opened.close()
+        with pytest.raises(Refused) as refused:
+            await asked
+        assert refused.value.code == 503
+
     monkeypatch.setitem(working.KINDS, "methods", "tests.web.work.test_doers:hesitating")
-    FREE.clear()
-
-    async def run():
-        async with pool(InThreads, catalogue=Catalogue()) as opened:
-            asked = asyncio.ensure_future(opened.ask("methods", {}))
-            await asyncio.sleep(0.05)
-            opened.close()
-            with pytest.raises(Refused) as refused:
-                await asked
-            assert refused.value.code == 503
-        FREE.set()
-
-    asyncio.run(run())
+    while_nobody_is_free(run)
 
 
 def hesitating(worker):

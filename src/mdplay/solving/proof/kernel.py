@@ -17,43 +17,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from mdplay.bits import U64, bit_length, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import as_mask, first_word, get, load, pack, part, prefetch, put
+from mdplay.bits import U64, bit_length
+from mdplay.bridge import as_mask, get, load, part, put
 from mdplay.contract import mask_size
-from mdplay.learning.look_ups import locate, value_after
+from mdplay.solving.proof.children import FAR, bounds_of, consult, expand
+from mdplay.solving.proof.outside import answer_of_others, look_around
 from mdplay.solving.proof.stack import (
     ACTION,
-    BROKEN,
     BUCKETS,
     CHECK,
     CHILD,
     CHOICES,
     DEPTH,
-    ENDLESS,
-    FRAME,
-    FRAMES_AT,
     GAIN,
-    GOAL,
-    GOOD,
     HINT,
     KEY,
     KIDS,
-    MAX_BUCKETS,
     MOVES,
     NODES,
     ORDER_AT,
-    PAUSE_AT,
     PAUSED,
-    PLACE,
-    START,
     STATUS,
-    TAG,
-    THREAD,
     THREADS,
     TOO_DEEP,
     UNFIT,
     load_frame,
-    row_at,
     row_of,
     save_frame,
 )
@@ -61,181 +49,16 @@ from mdplay.solving.proof.table import (
     LIMIT,
     MAX_WORK,
     NO_MOVE,
-    WAYS,
-    entry_words,
-    grow,
-    high_of,
-    low_of,
     move_of,
     place_bits,
     place_of,
     probe,
     store,
 )
-from mdplay.states.choices import no_player
 
-FAR = 1 << 44  # beyond every value and every rank
-MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was
 POLL = 1023  # nodes between two looks at the world outside, less one
 BUSY = 1024  # a power of two: slots for the places that threads are searching
-STEPS = 1 << 16  # in which the values of a network are told apart
-ORDERED_DEPTH = 12  # nodes less deep on the stack are ordered by the network; deeper ones are worth no look-ups
 SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
-
-
-@part
-def whole(x: Any, stack: Any) -> int:
-    """Return a value as an int; note in the control array if it is not whole or too large."""
-    value = int(x)
-    if value != x or value > LIMIT or value < -LIMIT:
-        put(stack, STATUS, UNFIT)
-    return value
-
-
-@part
-def bounds_of(game: Any, s: Any, stack: Any) -> Any:
-    """Return low, high and moves: what the game knows of a position, or its rules tell; note what cannot be."""
-    if game.has_bounds:
-        known = game.bounds(s)
-        if known.low > known.high or known.low > LIMIT or known.high < -LIMIT:
-            put(stack, STATUS, BROKEN if known.low > known.high else UNFIT)
-        return known.low, known.high, as_mask(game, known.moves)
-    moves = game.legal(s)
-    if nonempty(moves):
-        return -FAR, FAR, moves
-    value = whole(game.result(s), stack)
-    return value, value, moves
-
-
-@part
-def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
-    """Return what player 0 gains by the mover's reward."""
-    if not game.has_reward:
-        return 0
-    points = whole(game.reward(s, action), stack)
-    if no_player(game, s):
-        put(stack, STATUS, BROKEN)
-    return -points if game.player(s) else points
-
-
-@part
-def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
-    """Tell whether forced moves lead nowhere: none is listed, or they go on for ever; note it."""
-    if nonempty(moves) and forced < MOST_FORCED:
-        return False
-    put(stack, STATUS, ENDLESS if nonempty(moves) else BROKEN)
-    return True
-
-
-@part
-def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
-    """Play an action and the forced ones after it: the state, its bounds and moves, player 0's gain on the way."""
-    gain, forced = gain_of(game, s, action, stack), 0
-    s = game.step(s, action)
-    low, high, moves = bounds_of(game, s, stack)
-    while low + gain < goal <= high + gain and not nonempty(without_lowest(moves)):
-        if no_way_on(moves, forced, stack):
-            break
-        forced += 1
-        action = lowest(moves)
-        gain += gain_of(game, s, action, stack)
-        s = game.step(s, action)
-        low, high, moves = bounds_of(game, s, stack)
-    return s, low, high, moves, gain
-
-
-@part
-def expand(
-    game: Any, network: Any, s: Any, moves: Any, goal: int, hint: int, depth: int, base: int, low_bits: int,
-    table: Any, stack: Any,
-) -> Any:  # fmt: skip
-    """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
-    side = game.player(s)
-    if no_player(game, s):
-        put(stack, STATUS, BROKEN)
-    top, best = base, (FAR if side else -FAR)
-    bucket_words = WAYS * entry_words(game)
-    by_network = network is not None and depth < ORDERED_DEPTH
-    if by_network:
-        look_up(game, network, s)
-    while nonempty(moves):
-        action = lowest(moves)
-        moves = without_lowest(moves)
-        c, low, high, replies, gain = follow(game, s, action, goal, stack)
-        if low + gain >= goal or high + gain < goal:
-            value = gain + (low if low + gain >= goal else high)
-            if (value >= goal) == (side == 0):
-                return top, value, action
-            best = min(best, value) if side else max(best, value)
-            continue
-        place, tag = place_of(game, c, stack)
-        prefetch(table, int(place >> low_bits) * bucket_words)
-        row = row_at(game, top)
-        packed = pack(game, c)
-        for j in range(len(packed)):
-            put(stack, row + CHILD + j, packed[j])
-        put(stack, row + MOVES, first_word(replies))
-        put(stack, row + KEY, place)
-        put(stack, row + CHECK, tag)
-        put(stack, row + ACTION, action)
-        put(stack, row + GAIN, gain)
-        if by_network and action != hint:
-            early = learned_rank(game, network, s, action, side)
-        else:
-            early = rank(game, s, action, side, c, replies, hint)
-        put(stack, ORDER_AT + top, early * CHOICES + CHOICES - 1 - top + base)
-        top += 1
-    return top, best, NO_MOVE
-
-
-@part
-def look_up(game: Any, network: Any, s: Any) -> None:
-    """Have a network look at a state, before its moves are ranked."""
-    if network is not None:
-        locate(game, network.tables, s, network.places)
-
-
-@part
-def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int:
-    """Return how early to search a child by what a network holds it to be worth."""
-    if network is None:
-        return 0
-    value = value_after(game, network.tables, s, action, game.step(s, action), network.places)
-    return int(STEPS * (-value if side else value))
-
-
-@part
-def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: int) -> int:
-    """Return how early to search a child."""
-    if action == hint:
-        return FAR
-    ordering_score, replies = game.ordering_score(c), popcount(moves)
-    early: int = game.order(s, action) + (-ordering_score if side else ordering_score)
-    return early + (replies if game.player(c) == side else -replies)
-
-
-@part
-def consult(
-    game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, stack: Any
-) -> Any:
-    """Ask the table about the children, drop those it decides; return as ``expand`` does."""
-    k = base
-    while k < top:
-        row = row_of(game, base, k, stack)
-        entry = probe(game, table, low_bits, U64(get(stack, row + KEY)), U64(get(stack, row + CHECK)))
-        gain = get(stack, row + GAIN) if game.has_reward else 0
-        low, high = low_of(entry) + gain, high_of(entry) + gain
-        if (low >= goal and low_of(entry) >= -LIMIT) or (high < goal and high_of(entry) <= LIMIT):
-            value = low if low >= goal else high
-            if (value >= goal) == (side == 0):
-                return top, value, get(stack, row + ACTION)
-            best = min(best, value) if side else max(best, value)
-            top -= 1
-            put(stack, ORDER_AT + k, get(stack, ORDER_AT + top))
-            continue
-        put(stack, row + HINT, move_of(entry))
-        k += 1
-    return top, best, NO_MOVE
 
 
 @part
@@ -252,43 +75,53 @@ def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) 
 
 
 @part
+def choose_last(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
+    """Put the word of the child to search next at the end of the order, and return that place."""
+    chosen = choose(game, base, top, shared, busy, stack)
+    top -= 1
+    last, word = get(stack, ORDER_AT + top), get(stack, ORDER_AT + chosen)
+    put(stack, ORDER_AT + chosen, last)
+    put(stack, ORDER_AT + top, word)
+    return top
+
+
+@part
 def is_busy(busy: Any, place: Any) -> Any:
     """Tell whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
 
 @part
-def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: Any) -> Any:
-    """Return the first node of the stack whose question another thread has answered, its bound and its move.
-
-    If there is none, return ``depth``.
-    """
-    for d in range(depth):
-        at = FRAMES_AT + d * FRAME
-        goal = get(stack, at + GOAL)
-        entry = probe(game, table, low_bits, U64(get(stack, at + PLACE)), U64(get(stack, at + TAG)))
-        if low_of(entry) >= max(goal, -LIMIT):
-            return d, low_of(entry), move_of(entry)
-        if high_of(entry) < min(goal, LIMIT + 1):
-            return d, high_of(entry), move_of(entry)
-    return depth, 0, NO_MOVE
+def keep_answer(
+    game: Any, goal: int, best: int, cut: int, nodes: int, place: Any, tag: Any, low_bits: int, table: Any,
+    stack: Any,
+) -> None:  # fmt: skip
+    """Write the bound of a node, found in so many nodes, into the table; note if no entry can hold it."""
+    if (best > LIMIT or best < -LIMIT) and get(stack, STATUS) <= PAUSED:
+        put(stack, STATUS, UNFIT)
+    if get(stack, STATUS) <= PAUSED:  # else the bound is void, and may not even fit an entry
+        work = min(bit_length(nodes), MAX_WORK)
+        store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
 
 
 @part
-def look_around(
-    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, stack: Any, progress: Any
-) -> int:
-    """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
-    put(stack, NODES, nodes)
-    put(progress, get(stack, THREAD), nodes)
-    spent = nodes - get(stack, START)
-    if 0 < get(stack, PAUSE_AT) < nodes and get(stack, STATUS) == GOOD:
-        put(stack, STATUS, PAUSED)
-    if spent > num_buckets * WAYS and num_buckets < get(stack, MAX_BUCKETS):
-        grow(game, table, num_buckets, low_bits)
-        put(stack, BUCKETS, 2 * num_buckets)
-    buckets: int = get(stack, BUCKETS)
-    return buckets
+def take_answer(game: Any, side: int, goal: int, best: int, value: int, row: int, stack: Any) -> Any:
+    """Return the best value known of a node once the child in a row is answered, and its move if that cuts."""
+    if game.has_reward:
+        value += get(stack, row + GAIN)
+    if (value >= goal) == (side == 0):
+        return value, get(stack, row + ACTION)
+    return (min(best, value) if side else max(best, value)), NO_MOVE
+
+
+@part
+def child_of(game: Any, row: int, stack: Any) -> Any:
+    """Return the state in a row, its moves, and the one that the table names."""
+    s = load(game, stack, row + CHILD)
+    moves = as_mask(game, U64(get(stack, row + MOVES)))
+    if mask_size(game) > 64:  # a row has room for one word: ask again
+        moves = bounds_of(game, s, stack)[2]
+    return s, moves, get(stack, row + HINT)
 
 
 @part
@@ -328,39 +161,20 @@ def prove(
                     top, best, cut = base, bound, move
         # ---- answer the parent until there is a child to search
         while cut != NO_MOVE or base == top:
-            if (best > LIMIT or best < -LIMIT) and get(stack, STATUS) <= PAUSED:
-                put(stack, STATUS, UNFIT)
-            if get(stack, STATUS) <= PAUSED:  # else the bound is void, and may not even fit an entry
-                work = min(bit_length(nodes - born), MAX_WORK)
-                store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
+            keep_answer(game, goal, best, cut, nodes - born, place, tag, low_bits, table, stack)
             if depth == 0 or get(stop, 0) or get(stack, STATUS):
                 put(stack, NODES, nodes)
                 return best
             if several and depth <= SHARED_DEPTH:
                 put(busy, int(place & BUSY - 1), 0)
-            value = best
-            depth -= 1
+            value, depth = best, depth - 1
             base, top, end, best, place, tag, born, side, goal = load_frame(depth, stack)
-            row = row_of(game, base, top, stack)
-            if game.has_reward:
-                value += get(stack, row + GAIN)
-            if (value >= goal) == (side == 0):
-                best, cut = value, get(stack, row + ACTION)
-            else:
-                best, cut = (min(best, value) if side else max(best, value)), NO_MOVE
-        # ---- search the most promising of them; its word goes to the end of the order
-        chosen = choose(game, base, top, several and depth < SHARED_DEPTH, busy, stack)
-        top -= 1
-        last, word = get(stack, ORDER_AT + top), get(stack, ORDER_AT + chosen)
-        put(stack, ORDER_AT + chosen, last)
-        put(stack, ORDER_AT + top, word)
+            best, cut = take_answer(game, side, goal, best, value, row_of(game, base, top, stack), stack)
+        # ---- search the most promising of them
+        top = choose_last(game, base, top, several and depth < SHARED_DEPTH, busy, stack)
         save_frame(depth, base, top, end, best, place, tag, born, side, goal, stack)
         row = row_of(game, base, top, stack)
-        s = load(game, stack, row + CHILD)
-        hint = get(stack, row + HINT)
-        moves = as_mask(game, U64(get(stack, row + MOVES)))
-        if mask_size(game) > 64:  # a row has room for one word: ask again
-            moves = bounds_of(game, s, stack)[2]
+        s, moves, hint = child_of(game, row, stack)
         place, tag = U64(get(stack, row + KEY)), U64(get(stack, row + CHECK))
         if game.has_reward:
             goal -= get(stack, row + GAIN)

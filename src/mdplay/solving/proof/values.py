@@ -9,7 +9,8 @@ from typing import Any
 
 from mdplay.bits import bit_length, lowest, nonempty, without_lowest
 from mdplay.bridge import borrow, get, kernel, load, part, put, unpack, viewed
-from mdplay.solving.proof.kernel import FAR, bounds_of, gain_of, no_way_on, prove, whole
+from mdplay.solving.proof.children import FAR, bounds_of, gain_of, no_way_on, whole
+from mdplay.solving.proof.kernel import prove
 from mdplay.solving.proof.stack import (
     BUCKETS,
     GOOD,
