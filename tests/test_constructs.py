@@ -33,6 +33,10 @@ def lists(n):
     return len(found)
 
 
+def first_of(n):
+    return next(i for i in (3, 2, 1) if i <= n)
+
+
 class Owner:
     SIZE = 3
 
@@ -53,6 +57,7 @@ class Owner:
         (imports, "an import inside a rule; write it at the top of the file"),
         (tries, "try; rules catch no errors, ask with if before"),
         (walrus, "an assignment inside an expression (:=); give it a line of its own"),
+        (first_of, "next; write a for loop"),  # on Python 3.13 the compiler names no line
         (calls_helper, "recursion, helper calls itself; write a loop"),
         (Owner.reads, "Owner.SIZE; write self.SIZE"),
         (Owner.assigns, "an assignment to self.n; what changes belongs in the state, and a new one is returned"),

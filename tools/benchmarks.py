@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.benching.measuring import OURS, Measured
-from mdplay.benching.run import BenchResult, read
+from mdplay.benching.run import BenchResult, ratio_text, read
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE, PICTURES = (
@@ -68,7 +68,9 @@ def _table(result: BenchResult, name: str) -> str:
 def _row(found: Measured) -> str:
     memory = "" if found.memory is None else f"{found.memory / 1e6:,.1f}"
     spread = (
-        "1" if found.contender == OURS else f"{_short(found.ratio)} ({_short(found.low)} .. {_short(found.high)})"
+        "1"
+        if found.contender == OURS
+        else f"{ratio_text(found.ratio)} ({ratio_text(found.low)} .. {ratio_text(found.high)})"
     )
     agrees = "" if found.agrees else ", OTHER ANSWERS"
     cells = (
@@ -80,10 +82,6 @@ def _row(found: Measured) -> str:
         memory,
     )
     return f"| {' | '.join(cells)} |"
-
-
-def _short(ratio: float) -> str:
-    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}"
 
 
 def page() -> str:

@@ -149,7 +149,8 @@ def faults(function: FunctionType) -> Iterator[Fault]:
         elif words := DOUBTFUL.get(type(node)):
             yield Fault(line, words, False)
         elif isinstance(node, ast.Call) and (words := _called(node, function.__name__)):
-            yield Fault(line, words, "itself" in words or "super" in words)
+            over_generator = any(isinstance(argument, ast.GeneratorExp) for argument in node.args)
+            yield Fault(line, words, over_generator or "itself" in words or "super" in words)
         elif isinstance(node, ast.Attribute) and (words := _attribute(node, owner)):
             yield Fault(line, words, True)
         elif isinstance(node, ast.Constant) and (words := _constant(node)):

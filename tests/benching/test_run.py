@@ -5,7 +5,7 @@ import pytest
 
 from mdplay.benching import run
 from mdplay.benching.measuring import OURS, Group
-from mdplay.benching.run import GROUPS, bench, read
+from mdplay.benching.run import GROUPS, bench, ratio_text, read
 from mdplay.errors import LimitError, UnknownName
 from tests.helpers import ROOT
 
@@ -74,3 +74,7 @@ def test_the_page_shows_every_group_as_it_was_measured():
     for name, told in documents.items():
         assert (ROOT / "docs" / "benchmarks" / f"{name}.png").is_file()
         assert all(one["agrees"] for group in told["groups"].values() for one in group["measured"])
+
+
+def test_a_small_ratio_keeps_its_digits():
+    assert [ratio_text(one) for one in (0.0011, 0.4, 2.654, 412.3)] == ["0.0011", "0.40", "2.65", "412"]

@@ -136,12 +136,17 @@ def group_lines(group: Group, measured: Sequence[Measured]) -> list[str]:
     lines += [f"  {name} is not installed: pip install 'mdplay[bench]'" for name in dict.fromkeys(group.missing)]
     for found in measured:
         speed = f"{found.per_second:14,.0f} {group.unit}/s"
-        ratio = f"x {found.ratio:6.2f} ({found.low:.2f} .. {found.high:.2f})"
+        ratio = f"x {ratio_text(found.ratio):>6} ({ratio_text(found.low)} .. {ratio_text(found.high)})"
         memory = "" if found.memory is None else f"{found.memory / 1e6:9,.1f} MB"
         answers = "" if found.agrees else "  OTHER ANSWERS"
         took = f"{found.seconds:10.4f} s {speed}  {ratio} {memory}"
         lines.append(f"  {found.size:>9,}  {found.contender:32} {took}{answers}")
     return lines
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio with the digits that count: a small one is never 0.00."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.2g}" if ratio < 0.1 else f"{ratio:.2f}"
 
 
 def machine() -> dict[str, Any]:

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from mdplay import GameError, MdplayError, Position, make, registry
+from mdplay import GameError, MdplayError, Position, UnknownName, make, registry
+from mdplay.web.games.asking import picture_of
 from mdplay.web.games.catalogue import PROFILES, Catalogue, made, own_ids
 from tests.helpers import NIM, write
 
@@ -87,3 +88,31 @@ def test_a_file_that_is_no_game_is_told_before_anything_is_served(tmp_path):
         Catalogue([str(path)])
     with pytest.raises(MdplayError):
         Catalogue([str(tmp_path / "nothing.py")])
+
+
+SVG = """
+    def svg(self, s: State) -> str:
+        return draw.picture(9, 9, [draw.circle(4, 4, 1 // DIVISOR, KIND)], "a pile")
+"""
+
+
+@pytest.mark.parametrize(
+    "divisor, kind, error, words",
+    [
+        (1, "red", UnknownName, "no kind of shape 'red', it would be black"),
+        (0, "first", GameError, "Nim raised ZeroDivisionError: .*nim.py, line"),
+    ],
+)
+def test_a_picture_that_cannot_be_drawn_is_told_before_anything_is_served(tmp_path, divisor, kind, error, words):
+    drawn = SVG.replace("DIVISOR", str(divisor)).replace("KIND", repr(kind))
+    path = write(tmp_path, "nim.py", f"import mdplay.drawing as draw\n{NIM}{drawn}")
+    with pytest.raises(error, match=words):
+        Catalogue([str(path)])
+
+
+def test_a_later_picture_that_names_no_known_kind_is_shown_in_characters(tmp_path):
+    drawn = SVG.replace("DIVISOR", "1").replace("KIND", '"first" if s.pile == 21 else "red"')
+    game = make(str(write(tmp_path, "nim.py", f"import mdplay.drawing as draw\n{NIM}{drawn}")))
+    start = Position.start(game)
+    assert "<circle" in picture_of(start)
+    assert "pile = 20" in picture_of(start.play(start.moves[0]))

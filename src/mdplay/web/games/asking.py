@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdplay.errors import PositionError
+from mdplay.errors import PositionError, UnknownName
 from mdplay.game import Game, num_players
 from mdplay.notation import split_moves
 from mdplay.pictures import safe_picture
@@ -108,6 +108,15 @@ def drawn(asked: Ask, seed: int | None) -> Ask:
     return replace(asked, position=position)
 
 
+def picture_of(position: Position[Any]) -> str:
+    """Return the picture of a position; the characters of the board where it names a shape that nobody colours."""
+    try:
+        svg = position.svg
+    except UnknownName:  # `check` tells which; whoever plays is to go on
+        svg = ""
+    return safe_picture(svg, position.board)
+
+
 def document(asked: Ask, status: str) -> dict[str, Any]:
     """Return all that the page needs to draw a position and to play on."""
     position, game = asked.position, asked.game
@@ -125,7 +134,7 @@ def document(asked: Ask, status: str) -> dict[str, Any]:
         "status": status,
         "past": [{"move": game.move_text(s, action), "player": game.player(s)} for s, action in past],
         "last": past[-1][1] if past else None,
-        "svg": safe_picture(position.svg, position.board),
+        "svg": picture_of(position),
         "board": position.board,
         "legal": [
             {"action": action, "move": move, "name": move}

@@ -255,8 +255,11 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     read = read_spec(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
+        from mdplay.checking.promises import blaming
 
         try_game(game)
+        with blaming(game):
+            Position.start(game).svg  # noqa: B018 - one picture that fails would take the list of all games with it
     elif read.file is None and read.name in PROFILES:
         base = PROFILES[read.name]
         return Entry(

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from mdplay.game import num_players
-from mdplay.pictures import safe_picture
 from mdplay.web.games.agents import MOST, agents_of
-from mdplay.web.games.asking import Ask, ask, document, drawn
+from mdplay.web.games.asking import Ask, ask, document, drawn, picture_of
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.words import status as status_of
 from mdplay.web.service import ServiceDep
@@ -92,7 +91,7 @@ def _pictured(entry: Entry) -> dict[str, Any]:
     position = entry.position()
     return {
         "position": position.text,
-        "svg": safe_picture(position.svg, position.board),
+        "svg": picture_of(position),
         "demo": position.played,
     }
 
