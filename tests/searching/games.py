@@ -148,58 +148,71 @@ class Deal(Game[Hand]):
 NOTHING, RESULT, REWARD, PROBABILITY, DRAW, BOUNDS_LISTED, PLAYER = range(7)  # what Faulty breaks
 
 
-class Count(NamedTuple):
+class Promised(NamedTuple):
     n: int
+    broken: int
     player: int
 
 
 @dataclass(frozen=True)
-class Faulty(Game[Count]):
-    """Count down by one or two, a coin between the moves; later on one promise is broken."""
+class Faulty(Game[Promised]):
+    """Count down by one or two, a coin between the moves; later on one promise is broken.
 
-    broken: int = NOTHING
+    Which one is part of the state: so the kernels of one game meet them all.
+    """
+
     length: int = 8
 
-    def initial(self) -> Count:
-        return Count(self.length, 0)
+    def initial(self) -> Promised:
+        return Promised(self.length, NOTHING, 0)
 
-    def late(self, s: Count) -> bool:
-        return s.n <= self.length - 3
+    def breaks(self, s: Promised, broken: int) -> bool:
+        return s.broken == broken and s.n <= self.length - 3
 
-    def legal(self, s: Count) -> int:
+    def legal(self, s: Promised) -> int:
         return 3 if s.n > 0 and s.n % 2 == 0 else 0
 
-    def step(self, s: Count, action: int) -> Count:
-        return Count(s.n - 1 - 2 * action, 1 - s.player)
+    def step(self, s: Promised, action: int) -> Promised:
+        return Promised(s.n - 1 - 2 * action, s.broken, 1 - s.player)
 
-    def player(self, s: Count) -> int:
-        return 2 if self.broken == PLAYER and self.late(s) else s.player
+    def player(self, s: Promised) -> int:
+        return 2 if self.breaks(s, PLAYER) else s.player
 
-    def reward(self, s: Count, action: int) -> float:
-        return float("nan") if self.broken == REWARD and self.late(s) else 0.0
+    def reward(self, s: Promised, action: int) -> float:
+        return float("nan") if self.breaks(s, REWARD) else 0.0
 
-    def outcomes(self, s: Count) -> int:
+    def outcomes(self, s: Promised) -> int:
         return 3 if s.n > 0 and s.n % 2 else 0
 
-    def outcome(self, s: Count, i: int) -> Count:
-        return Count(s.n - 1, s.player)
+    def outcome(self, s: Promised, i: int) -> Promised:
+        return Promised(s.n - 1, s.broken, s.player)
 
-    def probability(self, s: Count, i: int) -> float:
-        return 0.25 if self.broken == PROBABILITY and self.late(s) else 0.5
+    def probability(self, s: Promised, i: int) -> float:
+        return 0.25 if self.breaks(s, PROBABILITY) else 0.5
 
-    def draw(self, s: Count, word: U64) -> int:
-        return -1 if self.broken == DRAW and self.late(s) else below(word, 2)
+    def draw(self, s: Promised, word: U64) -> int:
+        return -1 if self.breaks(s, DRAW) else below(word, 2)
 
-    def bounds(self, s: Count) -> Bounds:
+    def bounds(self, s: Promised) -> Bounds:
         if s.n <= 0:
             return Bounds(1, 1, U64(0))
-        return Bounds(-1, 1, U64(1 << 40) if self.broken == BOUNDS_LISTED and self.late(s) else U64(3))
+        return Bounds(-1, 1, U64(1 << 40) if self.breaks(s, BOUNDS_LISTED) else U64(3))
 
-    def result(self, s: Count) -> float:
-        return float("nan") if self.broken == RESULT else 1.0
+    def result(self, s: Promised) -> float:
+        return float("nan") if s.broken == RESULT else 1.0
 
-    def heuristic(self, s: Count) -> float:
+    def heuristic(self, s: Promised) -> float:
         return 0.0
+
+
+def breaking(broken):
+    """Return the start of a game of Faulty that breaks a promise later on."""
+    return Faulty().initial()._replace(broken=broken)
+
+
+class Count(NamedTuple):
+    n: int
+    player: int
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from tests.searching.games import (
     EndlessChance,
     Faulty,
     Race,
+    breaking,
     exact_values,
 )
 
@@ -137,12 +138,12 @@ def test_a_game_without_end_is_searched_to_its_depth():
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
-        depth_limited(Faulty(broken), depth=8)
+        depth_limited(Faulty(), breaking(broken), depth=8)
 
 
 def test_promises_are_held_before_a_search():
     with pytest.raises(GameError, match="result is nan in"):
-        depth_limited(Faulty(RESULT), depth=1)
+        depth_limited(Faulty(), breaking(RESULT), depth=1)
 
 
 def test_wins_are_taken_and_losses_put_off():

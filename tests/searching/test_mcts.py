@@ -36,6 +36,7 @@ from tests.searching.games import (
     Endless,
     Faulty,
     Traced,
+    breaking,
     exact_values,
 )
 
@@ -211,7 +212,7 @@ def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
-        mcts(Faulty(broken), simulations=500)
+        mcts(Faulty(), breaking(broken), simulations=500)
 
 
 @pytest.mark.parametrize("expansion", ["one", "all"])
