@@ -47,21 +47,25 @@ class Track(NamedTuple):
     theirs: int
     rolls: int  # coins still to be thrown
     sum: int
+    goal: int
+    row: int  # of coins, after each move
     player: int
+
+
+def track(goal=60, row=2):
+    """Return the start of a race; its length is part of the state, so that one kernel runs them all."""
+    return Track(0, 0, 0, 2, goal, row, 0)
 
 
 @dataclass(frozen=True)
 class Race(Game[Track]):
     """Throw a row of coins, one after the other; go on by as many steps as fell heads, one at least, or by one."""
 
-    goal: int = 60
-    row: int = 2
-
     def initial(self) -> Track:
-        return Track(0, 0, 0, 2, 0)
+        return Track(0, 0, 0, 2, 60, 2, 0)
 
     def over(self, s: Track) -> bool:
-        return s.mine >= self.goal or s.theirs >= self.goal
+        return s.mine >= s.goal or s.theirs >= s.goal
 
     def legal(self, s: Track) -> int:
         return 3 if s.rolls == 0 and not self.over(s) else 0
@@ -69,20 +73,20 @@ class Race(Game[Track]):
     def step(self, s: Track, action: int) -> Track:
         steps = max(1, s.sum) if action == 0 else 1
         if s.player == 0:
-            return Track(s.mine + steps, s.theirs, self.row, 0, 1)
-        return Track(s.mine, s.theirs + steps, self.row, 0, 0)
+            return Track(s.mine + steps, s.theirs, s.row, 0, s.goal, s.row, 1)
+        return Track(s.mine, s.theirs + steps, s.row, 0, s.goal, s.row, 0)
 
     def outcomes(self, s: Track) -> int:
         return 3 if s.rolls > 0 and not self.over(s) else 0
 
     def outcome(self, s: Track, i: int) -> Track:
-        return Track(s.mine, s.theirs, s.rolls - 1, s.sum + i, s.player)
+        return Track(s.mine, s.theirs, s.rolls - 1, s.sum + i, s.goal, s.row, s.player)
 
     def probability(self, s: Track, i: int) -> float:
         return 0.25 + 0.5 * i
 
     def result(self, s: Track) -> int:
-        return 1 if s.mine >= self.goal else -1
+        return 1 if s.mine >= s.goal else -1
 
     def heuristic(self, s: Track) -> float:
         return float(s.mine - s.theirs)
@@ -91,8 +95,6 @@ class Race(Game[Track]):
 @dataclass(frozen=True)
 class Chain(Race):
     """Each move is followed by a long row of chance events that change nothing else."""
-
-    row: int = 100
 
     def outcomes(self, s: Track) -> int:
         return 1 if s.rolls > 0 and not self.over(s) else 0
@@ -106,7 +108,7 @@ class EndlessChance(Race):
     """Coins are thrown for ever."""
 
     def outcome(self, s: Track, i: int) -> Track:
-        return Track(s.mine, s.theirs, s.rolls, s.sum + 1, s.player)
+        return Track(s.mine, s.theirs, s.rolls, s.sum + 1, s.goal, s.row, s.player)
 
 
 class Hand(NamedTuple):

@@ -38,6 +38,7 @@ from tests.searching.games import (
     Traced,
     breaking,
     exact_values,
+    track,
 )
 
 SOME = 2000 if COMPILED else 200
@@ -193,7 +194,7 @@ def test_chance_events_that_follow_each_other_have_room(expansion):
 
 
 def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
-    result = mcts(Chain(goal=4, row=700), simulations=20)
+    result = mcts(Chain(), track(goal=4, row=700), simulations=20)
     assert max(move.visits for move in result.moves) < 20
     assert result.tree.find(result.tree.state, 0).visits == 20
 
