@@ -8,6 +8,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 # not .cache: building the docs empties that
 export MDPLAY_CACHE ?= $(CURDIR)/.kernels
+# a file stays in one process, and the order is that of tests/conftest.py
+WORKERS ?= 2
+SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # tests that run with every access of the kernels checked for each change; test-slow runs all of them so
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
 	tests/searching/test_depth_limited.py
@@ -26,15 +29,15 @@ test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2 --dist loadfile -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge tests/searching tests/solving \
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/bridge tests/searching tests/solving \
 		tests/cli/test_verbs.py
-	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow" tests/bridge/compiling/test_memory.py $(CHECKED)
+	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/bridge/compiling/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
 test-slow: .venv/test
 	$(BIN)/pytest -m slow
-	MDPLAY_BOUNDS=1 $(BIN)/pytest -n 2 --dist loadfile -m "not slow"
+	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
 
 dist: .venv/test
 	rm -rf dist

@@ -3,7 +3,9 @@
 import os
 import signal
 import sys
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -13,9 +15,22 @@ from tests.helpers import COMPILED, ROOT
 # Tests are small questions, which plain Python would answer.  Tests of algorithms are to test what is compiled;
 # what people meet is tested as they meet it: small questions in plain Python first.
 AT_ONCE, AS_PEOPLE_DO = "0", "0.6"
-MET_BY_PEOPLE = ("benching", "cli", "test_docs.py", "test_registry.py")
+MET_BY_PEOPLE = ("benching", "cli", "test_docs.py", "test_examples.py", "test_registry.py", "test_showing.py")
 os.environ.setdefault("MDPLAY_PLAIN_SECONDS", AT_ONCE)
 FORCED = os.environ["MDPLAY_PLAIN_SECONDS"] != AT_ONCE
+
+# Files that take long go first, so that at the end no core waits for the last one.  Their order does not matter
+# much; a run of all tests says so if a file that is not named here took a fiftieth of it.
+LONG = """
+test_docs.py test_examples.py cluster/test_processes.py searching/test_mcts.py solving/proof/test_prover.py
+web/static/test_games.py bridge/test_cache.py solving/test_hashed.py checking/test_check.py
+learning/test_training.py test_every_kernel.py test_signature.py web/static/test_access.py
+web/static/test_page.py web/static/test_beyond.py games/twenty48/test_training.py web/games/test_routes.py
+cluster/test_on_ray.py cli/test_verbs.py mdp/sharding/test_driver.py searching/test_depth_limited.py
+mdp/planning/test_planner.py bandits/test_laboratory.py bridge/test_kernels.py web/work/test_doers.py
+web/work/test_on_engine.py hardening/test_campaign.py test_clinic.py
+"""
+SHARE = 0.02
 
 # A shell that runs the tests in the background lets them ignore Ctrl-C, and with them every program they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,6 +62,23 @@ def mdplay(capsys, monkeypatch):
     return run
 
 
+@pytest.fixture(autouse=True)
+def _forget_own_modules(request):
+    """Forget the games that a test wrote into its folder: a file is called the same in every test.
+
+    Else the next one would go by a name of its own, and so would its kernels, and no run would find them again.
+    """
+    yield
+    folder = request.node.funcargs.get("tmp_path")
+    if folder is None:
+        return
+    sys.path[:] = [place for place in sys.path if not Path(place).is_relative_to(folder)]
+    files = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items())}
+    for name, file in files.items():
+        if file and Path(file).is_relative_to(folder):
+            del sys.modules[name]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Set when kernels are compiled, here and in the processes that a test starts."""
@@ -61,10 +93,26 @@ def pytest_runtest_setup(item):
 
 
 def pytest_collection_modifyitems(items):
+    order = {ROOT / "tests" / name: number for number, name in enumerate(LONG.split())}
+    assert all(path.exists() for path in order), "a file of LONG is no more"
+    items.sort(key=lambda item: order.get(item.path, len(order)))
     skip = pytest.mark.skip(reason="needs the compiler")
     for item in items:
         if not COMPILED and "needs_compiler" in getattr(item, "fixturenames", ()):
             item.add_marker(skip)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say which files take long and are not named in LONG."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.partition("::")[0].removeprefix("tests/")] += report.duration
+    named, total = set(LONG.split()), seconds.total()
+    late = [name for name, own in seconds.most_common() if own > SHARE * total and name not in named]
+    if late and named <= set(seconds):
+        terminalreporter.write_line(f"take long, and LONG in tests/conftest.py does not name them: {late}")
 
 
 @pytest.fixture

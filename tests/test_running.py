@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 import threading
@@ -141,6 +142,46 @@ def test_ctrl_c_does_not_wait_for_a_compiler():
     ends.set()
     assert done.wait(60), "the compiler goes on by itself"
     assert compiling.run(lambda: threading.current_thread() is threading.main_thread()) is False
+
+
+def test_nobody_looks_for_garbage_while_something_is_compiled():
+    assert gc.isenabled()
+    assert compiling.run(lambda: (compiling.run(gc.isenabled), gc.isenabled())) == (False, False)
+    assert gc.isenabled()
+    with pytest.raises(ZeroDivisionError):
+        compiling.run(lambda: 1 / 0)
+    assert gc.isenabled()
+
+
+def test_two_compilers_side_by_side_end_the_rest_together():
+    first_ends, second_began = threading.Event(), threading.Event()
+
+    def second():
+        second_began.set()
+        assert first_ends.wait(60)
+        return gc.isenabled()
+
+    def first():
+        found = []
+        other = threading.Thread(target=lambda: found.append(compiling.run(second)))
+        other.start()
+        assert second_began.wait(60)
+        return other, found
+
+    other, found = compiling.run(first)
+    assert not gc.isenabled(), "the second one is still at work"
+    first_ends.set()
+    other.join()
+    assert found == [False] and gc.isenabled()
+
+
+def test_who_had_the_search_for_garbage_switched_off_finds_it_so():
+    gc.disable()
+    try:
+        compiling.run(lambda: None)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_who_shows_the_progress_may_cancel_the_job_and_its_threads_have_ended_by_then():

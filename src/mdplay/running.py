@@ -7,6 +7,7 @@ what they have.  ``progress``: a count per thread that anybody may read while th
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -178,10 +179,16 @@ class Stopwatch:
 
 
 class Compiling:
-    """Compilers at work: never in the main thread, where an exception of Ctrl-C would tear them to pieces."""
+    """Compilers at work: never in the main thread, where an exception of Ctrl-C would tear them to pieces.
+
+    Meanwhile Python's search for cycles of garbage rests.  A compiler makes millions of objects and keeps most of
+    them, and to look through them again and again took a seventh of its time.
+    """
 
     def __init__(self) -> None:
         self._working: set[Thread] = set()
+        self._lock = Lock()
+        self._collects = True  # whether garbage was searched for before
         self._ends = False
         self.elsewhere = False  # a kernel that no cache has is not compiled here: NotCompiled is raised instead
 
@@ -213,14 +220,27 @@ class Compiling:
             atexit.register(self._wait)
         thread = current_thread()
         outer = thread in self._working
-        self._working.add(thread)
+        self._begin(thread)
         began = time.perf_counter()
         try:
             return task()
         finally:
             LOST.add(began, time.perf_counter())
             if not outer:
-                self._working.discard(thread)
+                self._end(thread)
+
+    def _begin(self, thread: Thread) -> None:
+        with self._lock:
+            if not self._working:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._working.add(thread)
+
+    def _end(self, thread: Thread) -> None:
+        with self._lock:
+            self._working.discard(thread)
+            if self._collects and not self._working:
+                gc.enable()
 
     def _wait(self) -> None:
         """Wait for abandoned compilers: the end of the process would pull LLVM away under them."""

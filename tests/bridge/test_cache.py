@@ -1,6 +1,7 @@
 """Compiled kernels in fresh processes: found again, and never stale."""
 
 from functools import partial
+from shutil import copytree
 
 import pytest
 
@@ -31,17 +32,27 @@ if __name__ == "__main__":
 
 
 class Runs:
-    """One user: a folder of programs and a cache."""
+    """One user: a folder of programs and a cache, which may begin as a copy of another one's."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, kept=None):
         self.folder, self.cache = folder, folder / "cache"
         self.program = write(folder, "program.py", PROGRAM)
+        if kept is not None:
+            copytree(kept, self.cache)
 
     def perft(self, text, pile=21, **environment):
         write(self.folder, "nim.py", text)
         out = python(self.program, f"nim.py:Nim:pile={pile}", cache=self.cache, cwd=self.folder, **environment)
         paths, _, hits = out.strip().rpartition(" ")
         return paths, int(hits) > 0
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The cache of a user who has compiled Nim, once for all tests that do something to it."""
+    runs = Runs(tmp_path_factory.mktemp("kept"))
+    assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", False)
+    return runs.cache
 
 
 def test_a_game_is_compiled_once_and_never_stale(tmp_path):
@@ -71,9 +82,8 @@ def test_a_game_of_the_main_program_is_found_by_its_second_run(tmp_path):
     assert runs[0].endswith(" 0")
 
 
-def test_a_damaged_entry_is_compiled_again(tmp_path):
-    runs = Runs(tmp_path)
-    runs.perft(NIM)
+def test_a_damaged_entry_is_compiled_again(tmp_path, kept):
+    runs = Runs(tmp_path, kept)
     for entry in (tmp_path / "cache" / "kernels").glob("*.bin"):
         entry.write_bytes(entry.read_bytes()[: entry.stat().st_size // 2])
     assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", False)
@@ -85,9 +95,8 @@ def entry_of(folder):
 
 
 @pytest.mark.parametrize("place", [0, 20, 40, 1000, -1])
-def test_one_flipped_bit_is_enough(tmp_path, place):
-    runs = Runs(tmp_path)
-    runs.perft(NIM)
+def test_one_flipped_bit_is_enough(tmp_path, kept, place):
+    Runs(tmp_path, kept)
     entry = entry_of(tmp_path)
     sound = entry.read_bytes()
     content = bytearray(sound)
@@ -182,13 +191,13 @@ if len(sys.argv) > 2:
 """
 
 
-def test_a_process_that_leaves_compiling_to_others_finds_what_they_compiled(tmp_path):
+def test_a_process_that_leaves_compiling_to_others_finds_what_they_compiled(tmp_path, kept):
     runs = Runs(tmp_path)
     write(tmp_path, "nim.py", NIM)
     program = write(tmp_path, "elsewhere.py", ELSEWHERE)
     ask = partial(python, program, "nim.py:Nim:pile=21", cache=runs.cache, cwd=tmp_path)
     assert "is not compiled yet" in ask()
-    assert runs.perft(NIM) == ("[1, 3, 9, 27, 81]", False)
+    copytree(kept, runs.cache, dirs_exist_ok=True)
     assert ask().strip() == "[1, 3, 9, 27, 81]"
 
 

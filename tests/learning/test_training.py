@@ -235,6 +235,19 @@ def test_refusals_are_one_sentence(options, error, sentence):
         learn(TicTacToe(), **options)
 
 
+def test_kernels_that_do_not_learn_get_a_network_alike_be_it_learned_or_read(tmp_path):
+    game, file = TicTacToe(), tmp_path / "n"
+    learned = learn(game, episodes=10, file=file, **TINY).network
+    kinds = [
+        [(a.dtype, a.ndim, a.flags.writeable) for a in (*tables[:4], *places)]
+        for tables, places in (learned.arrays(), Network.load(file, game)[0].arrays())
+    ]
+    assert kinds[0] == kinds[1]
+    assert not learned.arrays().tables.weights.flags.writeable
+    learned.weights[0] += 1.0
+    assert learned.arrays().tables.weights[0] == learned.weights[0], "what is learned later is seen"
+
+
 def test_files_that_are_refused(tmp_path):
     game, file = TicTacToe(), tmp_path / "n"
     learned = learn(game, episodes=10, file=file, **TINY)

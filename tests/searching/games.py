@@ -47,21 +47,25 @@ class Track(NamedTuple):
     theirs: int
     rolls: int  # coins still to be thrown
     sum: int
+    goal: int
+    row: int  # of coins, after each move
     player: int
+
+
+def track(goal=60, row=2):
+    """Return the start of a race; its length is part of the state, so that one kernel runs them all."""
+    return Track(0, 0, 0, 2, goal, row, 0)
 
 
 @dataclass(frozen=True)
 class Race(Game[Track]):
     """Throw a row of coins, one after the other; go on by as many steps as fell heads, one at least, or by one."""
 
-    goal: int = 60
-    row: int = 2
-
     def initial(self) -> Track:
-        return Track(0, 0, 0, 2, 0)
+        return Track(0, 0, 0, 2, 60, 2, 0)
 
     def over(self, s: Track) -> bool:
-        return s.mine >= self.goal or s.theirs >= self.goal
+        return s.mine >= s.goal or s.theirs >= s.goal
 
     def legal(self, s: Track) -> int:
         return 3 if s.rolls == 0 and not self.over(s) else 0
@@ -69,20 +73,20 @@ class Race(Game[Track]):
     def step(self, s: Track, action: int) -> Track:
         steps = max(1, s.sum) if action == 0 else 1
         if s.player == 0:
-            return Track(s.mine + steps, s.theirs, self.row, 0, 1)
-        return Track(s.mine, s.theirs + steps, self.row, 0, 0)
+            return Track(s.mine + steps, s.theirs, s.row, 0, s.goal, s.row, 1)
+        return Track(s.mine, s.theirs + steps, s.row, 0, s.goal, s.row, 0)
 
     def outcomes(self, s: Track) -> int:
         return 3 if s.rolls > 0 and not self.over(s) else 0
 
     def outcome(self, s: Track, i: int) -> Track:
-        return Track(s.mine, s.theirs, s.rolls - 1, s.sum + i, s.player)
+        return Track(s.mine, s.theirs, s.rolls - 1, s.sum + i, s.goal, s.row, s.player)
 
     def probability(self, s: Track, i: int) -> float:
         return 0.25 + 0.5 * i
 
     def result(self, s: Track) -> int:
-        return 1 if s.mine >= self.goal else -1
+        return 1 if s.mine >= s.goal else -1
 
     def heuristic(self, s: Track) -> float:
         return float(s.mine - s.theirs)
@@ -91,8 +95,6 @@ class Race(Game[Track]):
 @dataclass(frozen=True)
 class Chain(Race):
     """Each move is followed by a long row of chance events that change nothing else."""
-
-    row: int = 100
 
     def outcomes(self, s: Track) -> int:
         return 1 if s.rolls > 0 and not self.over(s) else 0
@@ -106,7 +108,7 @@ class EndlessChance(Race):
     """Coins are thrown for ever."""
 
     def outcome(self, s: Track, i: int) -> Track:
-        return Track(s.mine, s.theirs, s.rolls, s.sum + 1, s.player)
+        return Track(s.mine, s.theirs, s.rolls, s.sum + 1, s.goal, s.row, s.player)
 
 
 class Hand(NamedTuple):
@@ -155,58 +157,71 @@ LATE = [  # what every search notices of that, and its words
 ]
 
 
-class Count(NamedTuple):
+class Promised(NamedTuple):
     n: int
+    broken: int
     player: int
 
 
 @dataclass(frozen=True)
-class Faulty(Game[Count]):
-    """Count down by one or two, a coin between the moves; later on one promise is broken."""
+class Faulty(Game[Promised]):
+    """Count down by one or two, a coin between the moves; later on one promise is broken.
 
-    broken: int = NOTHING
+    Which one is part of the state: so the kernels of one game meet them all.
+    """
+
     length: int = 8
 
-    def initial(self) -> Count:
-        return Count(self.length, 0)
+    def initial(self) -> Promised:
+        return Promised(self.length, NOTHING, 0)
 
-    def late(self, s: Count) -> bool:
-        return s.n <= self.length - 3
+    def breaks(self, s: Promised, broken: int) -> bool:
+        return s.broken == broken and s.n <= self.length - 3
 
-    def legal(self, s: Count) -> int:
+    def legal(self, s: Promised) -> int:
         return 3 if s.n > 0 and s.n % 2 == 0 else 0
 
-    def step(self, s: Count, action: int) -> Count:
-        return Count(s.n - 1 - 2 * action, 1 - s.player)
+    def step(self, s: Promised, action: int) -> Promised:
+        return Promised(s.n - 1 - 2 * action, s.broken, 1 - s.player)
 
-    def player(self, s: Count) -> int:
-        return 2 if self.broken == PLAYER and self.late(s) else s.player
+    def player(self, s: Promised) -> int:
+        return 2 if self.breaks(s, PLAYER) else s.player
 
-    def reward(self, s: Count, action: int) -> float:
-        return float("nan") if self.broken == REWARD and self.late(s) else 0.0
+    def reward(self, s: Promised, action: int) -> float:
+        return float("nan") if self.breaks(s, REWARD) else 0.0
 
-    def outcomes(self, s: Count) -> int:
+    def outcomes(self, s: Promised) -> int:
         return 3 if s.n > 0 and s.n % 2 else 0
 
-    def outcome(self, s: Count, i: int) -> Count:
-        return Count(s.n - 1, s.player)
+    def outcome(self, s: Promised, i: int) -> Promised:
+        return Promised(s.n - 1, s.broken, s.player)
 
-    def probability(self, s: Count, i: int) -> float:
-        return 0.25 if self.broken == PROBABILITY and self.late(s) else 0.5
+    def probability(self, s: Promised, i: int) -> float:
+        return 0.25 if self.breaks(s, PROBABILITY) else 0.5
 
-    def draw(self, s: Count, word: U64) -> int:
-        return -1 if self.broken == DRAW and self.late(s) else below(word, 2)
+    def draw(self, s: Promised, word: U64) -> int:
+        return -1 if self.breaks(s, DRAW) else below(word, 2)
 
-    def bounds(self, s: Count) -> Bounds:
+    def bounds(self, s: Promised) -> Bounds:
         if s.n <= 0:
             return Bounds(1, 1, U64(0))
-        return Bounds(-1, 1, U64(1 << 40) if self.broken == BOUNDS_LISTED and self.late(s) else U64(3))
+        return Bounds(-1, 1, U64(1 << 40) if self.breaks(s, BOUNDS_LISTED) else U64(3))
 
-    def result(self, s: Count) -> float:
-        return float("nan") if self.broken == RESULT else 1.0
+    def result(self, s: Promised) -> float:
+        return float("nan") if s.broken == RESULT else 1.0
 
-    def heuristic(self, s: Count) -> float:
+    def heuristic(self, s: Promised) -> float:
         return 0.0
+
+
+def breaking(broken):
+    """Return the start of a game of Faulty that breaks a promise later on."""
+    return Faulty().initial()._replace(broken=broken)
+
+
+class Count(NamedTuple):
+    n: int
+    player: int
 
 
 @dataclass(frozen=True)

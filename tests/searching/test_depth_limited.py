@@ -1,3 +1,5 @@
+from functools import cache
+
 import pytest
 
 from mdplay.bits import elements
@@ -22,12 +24,15 @@ from tests.searching.games import (
     EndlessChance,
     Faulty,
     Race,
+    breaking,
     exact_values,
+    track,
 )
 
 
+@cache
 def minimax(game, s, depth):
-    """Return the value for player 0 at a depth, without pruning, table or stack."""
+    """Return the value for player 0 at a depth, without pruning or a stack."""
     if outcomes := elements(game.outcomes(s)):
         return sum(game.probability(s, i) * minimax(game, game.outcome(s, i), depth) for i in outcomes)
     actions = elements(game.legal(s))
@@ -77,11 +82,12 @@ def test_chance_is_averaged():
 
 
 @pytest.mark.parametrize(
-    ("game", "depth"), [(Race(), 4), (Race(row=6), 3), (Chain(), 3)], ids=["two coins", "six coins", "chain"]
+    ("game", "state", "depth"),
+    [(Race(), track(), 4), (Race(), track(row=6), 3), (Chain(), track(row=100), 3)],
+    ids=["two coins", "six coins", "chain"],
 )
-def test_chance_events_that_follow_each_other_have_room(game, depth):
+def test_chance_events_that_follow_each_other_have_room(game, state, depth):
     depth = depth if COMPILED else 2
-    state = game.initial()
     result = depth_limited(game, state, depth=depth)
     expected = [minimax(game, game.step(state, action), depth - 1) for action in (0, 1)]
     assert [move.value for move in result.moves] == expected
@@ -89,24 +95,24 @@ def test_chance_events_that_follow_each_other_have_room(game, depth):
 
 def test_a_search_that_needs_more_room_goes_on_where_it_was(monkeypatch):
     # The same nodes are counted whether the stack was long enough from the start or grew on the way.
-    grown = depth_limited(Race(row=5), depth=2)
+    grown = depth_limited(Race(), track(row=5), depth=2)
     monkeypatch.setattr(module, "new_stack", lambda plies, *sizes, new=module.new_stack: new(1000, *sizes))
-    ample = depth_limited(Race(row=5), depth=2)
+    ample = depth_limited(Race(), track(row=5), depth=2)
     assert (grown.nodes, grown.moves, grown.line) == (ample.nodes, ample.moves, ample.line)
 
 
 def test_rows_of_chance_that_meet_again_are_searched_once():
     # 2**40 sequences of coins, but 820 numbers of heads among those thrown so far
-    result = depth_limited(Race(goal=100, row=40), depth=1)
+    result = depth_limited(Race(), track(goal=100, row=40), depth=1)
     assert result.nodes < 10_000
     assert [move.value for move in result.moves] == [2.0, 1.0]
 
 
 def test_what_chance_mixes_is_proven_only_when_nothing_is_guessed():
-    game = Race(goal=3)
-    guessed, seen = (depth_limited(game, depth=depth) for depth in (1, 12))
+    game, state = Race(), track(goal=3)
+    guessed, seen = (depth_limited(game, state, depth=depth) for depth in (1, 12))
     assert not any(move.proven for move in guessed.moves)
-    exact = exact_values(game, game.initial())
+    exact = exact_values(game, state)
     assert seen.proven and 0 < seen.moves[1].value < 1
     assert {move.action: move.value for move in seen.moves} == exact
     assert seen.action == max(exact, key=exact.get)
@@ -126,12 +132,12 @@ def test_a_game_without_end_is_searched_to_its_depth():
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
-        depth_limited(Faulty(broken), depth=8)
+        depth_limited(Faulty(), breaking(broken), depth=8)
 
 
 def test_promises_are_held_before_a_search():
     with pytest.raises(GameError, match="result is nan in"):
-        depth_limited(Faulty(RESULT), depth=1)
+        depth_limited(Faulty(), breaking(RESULT), depth=1)
 
 
 def test_wins_are_taken_and_losses_put_off():

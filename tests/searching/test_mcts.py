@@ -33,7 +33,9 @@ from tests.searching.games import (
     Endless,
     Faulty,
     Traced,
+    breaking,
     exact_values,
+    track,
 )
 
 SOME = 2000 if COMPILED else 200
@@ -189,7 +191,7 @@ def test_chance_events_that_follow_each_other_have_room(expansion):
 
 
 def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
-    result = mcts(Chain(goal=4, row=700), simulations=20)
+    result = mcts(Chain(), track(goal=4, row=700), simulations=20)
     assert max(move.visits for move in result.moves) < 20
     assert result.tree.find(result.tree.state, 0).visits == 20
 
@@ -199,7 +201,7 @@ def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
-        mcts(Faulty(broken), simulations=500)
+        mcts(Faulty(), breaking(broken), simulations=500)
 
 
 @pytest.mark.parametrize("expansion", ["one", "all"])

@@ -12,7 +12,7 @@ from mdplay.running import Worker
 from mdplay.searching import playouts as module
 from mdplay.searching.playouts import play_chunks, playouts
 from tests.helpers import COMPILED, NIM, write
-from tests.searching.games import DRAW, RESULT, REWARD, Endless, EndlessChance, Faulty
+from tests.searching.games import DRAW, RESULT, REWARD, Endless, EndlessChance, Faulty, breaking
 
 
 def test_random_connect_four_favours_the_first_player(needs_compiler):
@@ -76,7 +76,7 @@ def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
     monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
     assert playouts(Faulty(), games=20).mean == 1.0
     with pytest.raises(GameError, match=words):
-        playouts(Faulty(broken), games=20)
+        playouts(Faulty(), breaking(broken), games=20)
 
 
 @pytest.mark.parametrize("game", [Endless(), EndlessChance()], ids=["moves", "chance"])

@@ -66,9 +66,20 @@ class Network:
         board = self.board
         return Tables(self.weights, base, powers, layout, board.points, board.shared, not board.points)
 
+    @cached_property
+    def fixed(self) -> Tables:
+        """The network for kernels that do not learn.
+
+        They get its weights read-only, be they learned here or read from a file: for either way a kernel would be
+        compiled of its own.
+        """
+        weights = self.weights.view()
+        weights.flags.writeable = False
+        return self.tables._replace(weights=weights)
+
     def arrays(self) -> NetworkArrays:
-        """Return the network for one thread of a kernel."""
-        return NetworkArrays(self.tables, new_places(self.tables))
+        """Return the network for one thread of a kernel that does not learn."""
+        return NetworkArrays(self.fixed, new_places(self.fixed))
 
     @property
     def num_lookups(self) -> int:
@@ -80,7 +91,7 @@ class Network:
         """Return what every move is worth to the player to move, points on the way included."""
         row = np.array([[int(w) for w in words(state)]], np.uint64)
         out = np.zeros((1, MAX_ACTIONS), np.float32)
-        value_moves(native(self.game), self.tables, new_places(self.tables), row, out)
+        value_moves(native(self.game), self.fixed, new_places(self.fixed), row, out)
         return {action: float(out[0, action]) for action in elements(self.game.legal(state))}
 
     def value(self, state: Any) -> float:
