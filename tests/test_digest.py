@@ -1,5 +1,6 @@
 from enum import IntEnum
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -74,3 +75,20 @@ def test_what_a_method_asks_of_itself():
     assert asked_of_self(Asking.with_texts) == {"c"}
     assert asked_of_self(Asking.handed_on) is None
     assert asked_of_self(Asking.inside) in (None, {"a"})
+
+
+def test_what_is_asked_after_a_store_in_one_instruction_counts(monkeypatch):
+    """Python 3.13 stores the variable of a loop and loads self in one instruction."""
+
+    def asks(self, s):
+        return s
+
+    def stores(self, s):
+        return s
+
+    told = [("STORE_FAST_LOAD_FAST", ("_", "self")), ("LOAD_ATTR", "a"), ("RETURN_VALUE", None)]
+    code = [SimpleNamespace(opname=name, argval=value) for name, value in told]
+    monkeypatch.setattr("dis.get_instructions", lambda _: code)
+    assert asked_of_self(asks) == {"a"}
+    code[0].argval = ("self", "_")
+    assert asked_of_self(stores) is None

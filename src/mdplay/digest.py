@@ -131,7 +131,7 @@ def asked_of_self(method: FunctionType) -> frozenset[str] | None:
             asked.add(str(instruction.argval))
         value = instruction.argval
         touched = value if isinstance(value, tuple) and value else (value,)
-        on_top = touched[-1] == me and instruction.opname.startswith("LOAD_FAST")
+        on_top = touched[-1] == me and "LOAD_FAST" in instruction.opname  # from 3.13 on also after a store
         if me in touched[:-1] or (touched[-1] == me and "LOAD_FAST" not in instruction.opname and me):
             if instruction.opname.startswith(("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_CONST")):
                 continue  # something else of that name
