@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from mdplay.cli.common import Count, json_option, print_json
+from mdplay.cli.linear_algebra import ALL_CONTENDERS, one_thread
 
 
 @click.command()
@@ -31,9 +32,7 @@ def command(
       mdplay bench --quick --json
       pip install 'mdplay[bench]'
     """
-    from mdplay.benching.alone import one_thread
-
-    one_thread()  # before numpy is imported
+    one_thread(ALL_CONTENDERS)  # before numpy is imported
     from mdplay.benching.run import bench
 
     result = bench(groups, quick=quick, rounds=rounds, report=None if as_json else click.echo)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import THREADS, AnyNumber, engine_option, progress
+from mdplay.cli.linear_algebra import one_thread
 from mdplay.words import counted
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def command(
     """
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
+    one_thread()  # before numpy is imported
     from mdplay.mdp import MDP, evaluate_policy, plan
     from mdplay.mdp.formats.cs747 import read_policy
 
