@@ -236,7 +236,15 @@ def fault_of(command: str, answer: dict[str, Any], truth: float | None) -> str |
 
 def run(tally: Tally, count: int, seed: int) -> None:
     """Try so many lying games under every command."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 3 * NODES))
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 3 * NODES))
+    try:
+        _try_games(tally, count, seed)
+    finally:
+        sys.setrecursionlimit(limit)  # the tests that follow want rules that never end to meet it
+
+
+def _try_games(tally: Tally, count: int, seed: int) -> None:
     plain, compiled = Server(NUMBA_DISABLE_JIT="1"), Server(NUMBA_DISABLE_JIT="0")
     with tempfile.TemporaryDirectory() as folder:
         try_honest(tally, plain, Path(folder) / "honest_game.py")
