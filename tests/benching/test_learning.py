@@ -12,7 +12,7 @@ def test_numpy_and_the_laboratory_have_the_same_regret():
 
 
 def test_episodes_are_learned():
-    assert _episodes(TicTacToe(), "auto", 3)() == 3
+    assert _episodes(TicTacToe(), None, 3)() == 3
 
 
 @pytest.mark.parametrize("group", [learning_group, twenty48_group])

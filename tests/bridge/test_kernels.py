@@ -264,7 +264,7 @@ first = game.initial()
 while game.outcomes(first):
     first = game.outcome(first, (game.outcomes(first) & -game.outcomes(first)).bit_length() - 1)
 solution = solve(game)
-print({**solution.document(first), "seconds": 0})
+print({**solution.document(first), "seconds": 0, "compiling_seconds": 0})
 for found in (mcts(game, first, simulations=60), mcts(game, first, simulations=60, seed=5, threads=2)):
     print(found.action, found.value, found.moves, found.line, found.nodes, found.proven)
 some = playouts(game, games=300, threads=2)

@@ -206,7 +206,7 @@ def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
 
 @pytest.mark.parametrize("expansion", ["one", "all"])
 def test_a_random_game_that_goes_on_and_on_is_told(expansion, needs_compiler):
-    with pytest.raises(GameError, match="did not end within 1000000 moves"):
+    with pytest.raises(GameError, match="did not end within 1,000,000 moves"):
         mcts(Endless(around=1 << 40), simulations=10, expansion=expansion)
 
 

@@ -65,7 +65,7 @@ def test_games_that_come_back_to_positions_are_drawn_by_the_limit(tmp_path):
 
 
 def test_a_game_that_goes_on_and_on_is_an_error(needs_compiler):
-    with pytest.raises(GameError, match="did not end within 1000000 moves"):
+    with pytest.raises(GameError, match="did not end within 1,000,000 moves"):
         playouts(Endless(around=1 << 40), games=1)
 
 
