@@ -1,4 +1,4 @@
-"""Dots and Boxes: its rules, the search that knows chains, and a network that has learned the board of 3 x 3."""
+"""Dots and Boxes: its rules, the search that knows chains, and networks that know 3 x 3 and 5 x 5 boxes."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from mdplay.registry import bring
 bring(
     DotsAndBoxes,
     formats={"sgf": "mdplay.playing.formats.sgf:SGF"},
-    networks={"rows=3,cols=3": Path(__file__).with_name("3x3.network")},
+    networks={f"rows={n},cols={n}": Path(__file__).with_name(f"{n}x{n}.network") for n in (3, 5)},
     solvers={"chains": "mdplay.games.dots_and_boxes.chains:ChainSolver"},
 )
 
