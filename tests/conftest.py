@@ -28,7 +28,7 @@ learning/test_training.py test_every_kernel.py test_signature.py web/static/test
 web/static/test_page.py web/static/test_beyond.py games/twenty48/test_training.py web/games/test_routes.py
 cluster/test_on_ray.py cli/test_verbs.py mdp/sharding/test_driver.py searching/test_depth_limited.py
 mdp/planning/test_planner.py bandits/test_laboratory.py bridge/test_kernels.py web/work/test_doers.py
-web/work/test_on_engine.py hardening/test_campaign.py test_clinic.py
+web/work/test_on_engine.py hardening/test_campaign.py test_clinic.py playing/engine/test_limits.py
 """
 SHARE = 0.02
 

@@ -1,5 +1,6 @@
 """Flags of games are decided before anything is typed: branches that are never taken are not compiled."""
 
+import secrets
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -65,10 +66,21 @@ def test_branches_by_flags_are_taken_as_in_plain_python(around, steps, found):
     assert ask(game, words(game.initial()), steps) == ask.py_func(game, game.initial(), steps) == found
 
 
+@dataclass(frozen=True)
+class Unheard(Steps):
+    """A game with a number that no cache has seen: what is asked for is known where it is compiled."""
+
+    number: int = 0
+
+    def step(self, s: State, action: int) -> State:
+        n = s.n + 1
+        return State(n % 3 if self.around else n + self.number)
+
+
 def test_a_flag_that_was_folded_counts_as_asked_for():
     from mdplay.bridge.compiling.instances import ASKED
 
-    game = Steps(True)
+    game = Unheard(True, secrets.randbits(40))
     ask(game, words(game.initial()), 1)
     assert {"around", "has_outcomes"} <= ASKED[identity(game)]
 
