@@ -56,6 +56,7 @@ class Kept:
 
 
 Found = tuple[Examined | None, Kept | None]  # of both judges, each where it was asked
+NO_JUDGE: Found = (None, None)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
-from mdplay.learning.curves import Found, Point, draw, label, point_from, series, write_csv
+from mdplay.learning.curves import NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
     NO_NUMBER,
@@ -181,7 +181,7 @@ class Training:
         watch = Watch()
         watch.run([self._task(watch.worker(), 1, no_episodes(0))])
 
-    def add_point(self, found: Found = (None, None)) -> Point:
+    def add_point(self, found: Found = NO_JUDGE) -> Point:
         """End a stretch of episodes with a point of the curve and what judges found there; return the point."""
         stretch, self.stretch = self.stretch, Stretch()
         count = max(1, stretch.episodes)
@@ -334,7 +334,7 @@ class NetworkLearner:
                 point = budget.next_point(training)
                 learn(budget.block(training, point, most), budget.planned(training))
                 if budget.next_point(training) > point:
-                    found = training.add_point(*([self.examine(training.agent())] if self.examine else []))
+                    found = training.add_point(self.examine(training.agent()) if self.examine else NO_JUDGE)
                     if run.report is not None:
                         run.report(found.line())
                 if budget.share(training) < 1.0:
