@@ -44,6 +44,7 @@ from mdplay.rng import Random
 from mdplay.solving.proof.book import prover_for
 
 BLOCK = 2000
+SETTINGS = ("alpha", "decay", "discount", "epsilon", "exploring_starts")
 
 
 class Searcher:
@@ -62,7 +63,7 @@ def trained(game: Game[Any], seed: int, options: argparse.Namespace) -> Training
     """Return a network learned for some minutes of processor time; the rate falls in their last third."""
     board = board_of(game)
     tuples = read_tuples(options.tuples, board, seed) if options.tuples else choose_tuples(board, seed)
-    given = {name: getattr(options, name) for name in ("alpha", "decay", "discount", "epsilon")}
+    given = {name: getattr(options, name) for name in SETTINGS}
     chosen = {**suited(board), **{name: value for name, value in given.items() if value is not None}}
     training = Training.begin(game, Settings(tuples=tuples_text(tuples), seed=seed, **chosen))
     training.prepare()
@@ -203,8 +204,8 @@ def main() -> None:
     parser.add_argument("--answers")
     parser.add_argument("--openings", default="random:4")
     parser.add_argument("--tuples")
-    for name in ("alpha", "decay", "discount", "epsilon"):
-        parser.add_argument(f"--{name}", type=float)
+    for name in SETTINGS:
+        parser.add_argument(f"--{name.replace('_', '-')}", type=float)
     parser.add_argument("--out")
     options = parser.parse_args()
     game, rows = make(options.game), []

@@ -21,6 +21,8 @@ from mdplay import FormatError, Game, GameError, Learned, LimitError, learn, mak
 from mdplay.bits import elements
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
+from mdplay.learning.episodes import best_move, new_trail
+from mdplay.learning.look_ups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import Settings, Training
 from mdplay.playing.accuracy import critical_states, named_oracle
@@ -78,6 +80,37 @@ def test_one_thread_repeats_and_goes_on_to_the_last_bit(tmp_path):
     assert same(whole, resumed) and resumed.episodes == 60
     assert [point.mean for point in resumed.curve] == [point.mean for point in whole.curve]
     assert not same(whole, learn(game, episodes=60, **{**TINY, "seed": 4}))
+
+
+def test_exploring_starts_meet_more_positions():
+    """Greedy play alone sees few positions; a file of a time without exploring starts has none."""
+    greedy = {"tuples": "all", "episodes": 60, "epsilon": 0.0, "seed": 3}
+    seen = [
+        int((learn(TicTacToe(), exploring_starts=share, **greedy).coherence[:, 1] > 0).sum()) for share in (0, 1)
+    ]
+    assert seen[1] > 1.5 * seen[0] > 0
+    assert Settings(tuples="all", alpha=1.0).exploring_starts == 0
+    with pytest.raises(FormatError, match="exploring_starts=1.5 is not between 0 and 1"):
+        learn(TicTacToe(), exploring_starts=1.5, **greedy)
+
+
+def test_the_greedy_move_of_an_episode_is_the_best_of_all_values():
+    """It asks the best moves alone whether a reply ends the game; ``values`` asks all of them."""
+    game = TicTacToe()
+    network = learn(game, episodes=30, **TINY).network
+    tables, rng, answered = network.tables, Random(5), 0
+    places, room = new_places(tables), new_trail(tables, 64)
+    for _ in range(60):
+        s = game.initial()
+        while moves := elements(game.legal(s)):
+            values, (sign, word) = network.values(s), (-1 if game.player(s) else 1, rng.word())
+            locate(game, tables, s, places)
+            action, value, _ = best_move(game, tables, s, places, room, word)
+            best = pytest.approx(max(values.values()), abs=1e-5)
+            assert values[action] == best and sign * value == best
+            answered += min(values.values()) == -1 < max(values.values())
+            s = game.step(s, moves[rng.below(len(moves))])
+    assert answered > 20
 
 
 def test_a_player_by_its_file_plays_as_the_one_in_memory(tmp_path):

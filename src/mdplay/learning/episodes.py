@@ -1,6 +1,7 @@
 """Learning by self-play, compiled: an episode is played, then replayed from its end.
 
-Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random.  The
+Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random; some
+episodes begin with several random moves (exploring starts), so that positions far from good play are met too.  The
 afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand exactly:
 
     goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
@@ -52,6 +53,7 @@ LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
 MAX_MOVES = 1024  # a longer episode is cut, and valued by the network
+LONGEST_START = 12  # random moves of an exploring start
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
 COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is left of it at the end
@@ -64,6 +66,7 @@ class Rule(NamedTuple):
     decay: float  # lambda
     discount: float  # what is left of a value a move earlier
     epsilon: float
+    starts: float  # the share of episodes with an exploring start
     fair: bool
     episodes: int  # of the whole run: the rate falls in its last third
 
@@ -93,14 +96,17 @@ class Trail(NamedTuple):
     bests: NDArray[np.float32]  # what the greedy move was worth to player 0
     strays: NDArray[np.uint8]  # 1: a random move was made instead
     rates: NDArray[np.float32]  # room for those of one correction
+    actions: NDArray[np.int32]  # room for the moves of one position
+    values: NDArray[np.float32]
 
 
-def new_trail(tables: Tables) -> Trail:
+def new_trail(tables: Tables, num_actions: int) -> Trail:
     """Return room for an episode; every thread needs its own."""
     count = len(tables.base)
     signs, gains, bests = (np.zeros(MAX_MOVES, np.float32) for _ in range(3))
     rows, strays = np.zeros((MAX_MOVES, count), np.int32), np.zeros(MAX_MOVES, np.uint8)
-    return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32))
+    actions, values = np.zeros(num_actions, np.int32), np.zeros(num_actions, np.float32)
+    return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32), actions, values)
 
 
 def no_episodes(count: int) -> Episodes:
@@ -129,30 +135,52 @@ def borrowed_trail(trail: Any) -> Any:
         borrow(trail.bests),
         borrow(trail.strays),
         borrow(trail.rates),
+        borrow(trail.actions),
+        borrow(trail.values),
     )
 
 
 @part
-def best_move(game: Any, tables: Any, s: Any, places: Any, x: Any) -> Any:
-    """Return the greedy move, its worth to player 0 and the random state; ties are drawn by lot."""
+def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
+    """Fill in the legal actions and what they are worth to the mover, replies not looked at; return how many."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
-    left = game.legal(s)
-    chosen, most, ties = lowest(left), np.float32(-np.inf), 0
+    left, count = game.legal(s), 0
     while nonempty(left):
         action = lowest(left)
         left = without_lowest(left)
-        after = game.step(s, action)
-        value = sign * value_after(game, tables, s, action, after, places)
-        if tables.ahead and value >= most and is_answered(game, s, after):  # it is dear: asked of few
-            value = np.float32(-1)
-        if value > most:
-            chosen, most, ties = action, value, 1
-        elif value == most:
+        out.actions[count] = action
+        out.values[count] = sign * value_after(game, tables, s, action, game.step(s, action), places)
+        count += 1
+    return count
+
+
+@part
+def highest(values: Any, count: int, x: Any) -> Any:
+    """Return where the highest of the first values is, and the random state; ties are drawn by lot."""
+    found, ties = 0, 1
+    for k in range(1, count):
+        if values[k] > values[found]:
+            found, ties = k, 1
+        elif values[k] == values[found]:
             ties += 1
             x = advance(x)
             if below(scramble(x), ties) == 0:
-                chosen = action
-    return chosen, sign * most, x
+                found = k
+    return found, x
+
+
+@part
+def best_move(game: Any, tables: Any, s: Any, places: Any, room: Any, x: Any) -> Any:
+    """Return the greedy move, its worth to player 0 and the random state.
+
+    Looking for a reply that ends the game is dear: only the best move is asked, and the next one if there is.
+    """
+    count = value_all(game, tables, s, places, room)
+    k, x = highest(room.values, count, x)
+    while tables.ahead and room.values[k] > -1 and is_answered(game, s, game.step(s, int(room.actions[k]))):
+        room.values[k] = -1
+        k, x = highest(room.values, count, x)
+    return int(room.actions[k]), -room.values[k] if game.player(s) else room.values[k], x
 
 
 @part
@@ -167,9 +195,22 @@ def after_chance(game: Any, s: Any, x: Any) -> Any:
 
 
 @part
+def random_opening(rule: Any, x: Any) -> Any:
+    """Return how many moves an episode begins with at random, mostly none, and the random state."""
+    if rule.starts == 0.0:
+        return 0, x
+    x = advance(x)
+    if unit(scramble(x)) >= rule.starts:
+        return 0, x
+    x = advance(x)
+    return below(scramble(x), LONGEST_START + 1), x
+
+
+@part
 def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
     """Play an episode and write down its trail; return the moves, the value at its end and player 0's score."""
     s, moves, score = game.initial(), 0, np.float32(0)
+    opening, x = random_opening(rule, x)
     fresh = True
     while moves < MAX_MOVES and not is_over(game, s):
         if game.has_outcomes:
@@ -180,11 +221,11 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
         if fresh:
             locate(game, tables, s, places)
             fresh = False
-        action, best, x = best_move(game, tables, s, places, x)
+        action, best, x = best_move(game, tables, s, places, trail, x)
         trail.bests[moves] = best
         trail.strays[moves] = 0
         x = advance(x)
-        if unit(scramble(x)) < rule.epsilon:
+        if moves < opening or unit(scramble(x)) < rule.epsilon:
             x = advance(x)
             other = pick(game.legal(s), scramble(x))
             trail.strays[moves] = other != action

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
 from mdplay.checking.promises import hold_promises
+from mdplay.contract import mask_size
 from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
@@ -59,6 +60,7 @@ class Settings:
     decay: float = 0.8
     discount: float = 1.0
     epsilon: float = 0.1
+    exploring_starts: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -71,6 +73,8 @@ class Settings:
             raise FormatError(f"discount={self.discount} is not above 0 and at most 1")
         if not 0 <= self.epsilon <= 1:
             raise FormatError(f"epsilon={self.epsilon} is not between 0 and 1")
+        if not 0 <= self.exploring_starts <= 1:
+            raise FormatError(f"exploring_starts={self.exploring_starts} is not between 0 and 1")
 
 
 @dataclass
@@ -162,14 +166,16 @@ class Training:
         """Return the work of one thread: a kernel with all its arguments."""
         tables, seed = self.network.tables, word(self.settings.seed)
         lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
-        run = partial(train_network, native(self.game), lesson, new_places(tables), new_trail(tables), seed)
+        places, trail = new_places(tables), new_trail(tables, mask_size(self.game))
+        run = partial(train_network, native(self.game), lesson, places, trail, seed)
         return partial(run, self.episodes, worker, out)
 
     def _rule(self, planned: int) -> Rule:
         """Return the rule of a run of so many episodes, as kernels take it."""
         known = self.settings
         step = known.alpha / self.network.num_lookups
-        return Rule(step, float(known.decay), float(known.discount), float(known.epsilon), self._is_fair, planned)
+        numbers = map(float, (step, known.decay, known.discount, known.epsilon, known.exploring_starts))
+        return Rule(*numbers, self._is_fair, planned)
 
     @property
     def _is_fair(self) -> bool:
@@ -296,7 +302,10 @@ class NetworkLearner:
     discount: Annotated[
         float | None, "Of a result for each move before it; 0.99, with points or chance 1, unless given."
     ] = None
-    epsilon: Annotated[float | None, "Share of random moves; 0.05, with chance 0.1, with points 0.3."] = None
+    epsilon: Annotated[float | None, "Share of random moves; 0.1, with points 0.3."] = None
+    exploring_starts: Annotated[
+        float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
+    ] = None
     save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
     compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
     examine: Examine | None = None  # asked at every point of the curve
@@ -322,7 +331,7 @@ class NetworkLearner:
     def _settings(self, seed: int | None) -> dict[str, Any]:
         """Return the settings that are given."""
         wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
-        wanted |= {"epsilon": self.epsilon, "seed": seed}
+        wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": seed}
         return {name: value for name, value in wanted.items() if value is not None}
 
     def go_on(self, training: Training, budget: Budget, run: Run) -> None:
@@ -364,9 +373,14 @@ def suited(board: Board) -> dict[str, float]:
     Where a result is certain, a discount makes the winner hurry and the loser delay: self-play then meets the
     lines of a stubborn opponent, and wins differ in value.
     """
-    if board.points or board.game.has_outcomes:
-        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.1 if board.game.has_outcomes else 0.3}
-    return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, "epsilon": 0.05}
+    chance = board.game.has_outcomes
+    explored = {
+        "epsilon": 0.3 if board.points and not chance else 0.1,
+        "exploring_starts": 0.0 if chance else 0.25,
+    }
+    if board.points or chance:
+        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, **explored}
+    return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, **explored}
 
 
 def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Training:

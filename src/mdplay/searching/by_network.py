@@ -6,7 +6,8 @@ prior: softmax of the values.  PUCT (Rosin 2011, Silver et al. 2017) goes where 
     mean + c * prior * sqrt(visits of the node) / (1 + visits of the child)
 
 The node itself is worth what its best child is.  Finished games count exactly, and what is proven is proven as in
-the standard form (simulating.py).
+the standard form (simulating.py).  Nobody asks here whether a reply ends the game, as greedy play does: a child
+that loses to one shows so when it is visited, and with fifty children the question costs more than all else.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from mdplay.game import Game
 from mdplay.learning.look_ups import (
     NetworkArrays,
     borrowed_network,
-    is_answered,
     is_over,
     locate,
-    move_value,
+    value_after,
 )
 from mdplay.running import Worker
 from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
@@ -127,26 +127,21 @@ def value_children(
     locate(game, tables, s, places)
     for k in range(first, last):
         action = int(nodes[k].action)
-        value = float(move_value(game, tables, s, action, places))
+        after = game.step(s, action)
+        value = float(value_after(game, tables, s, action, after, places))
         nodes[k].value = sign * value
         nodes[k].square = value * value
         nodes[k].pulls = 1
         best = max(best, sign * value)
         if game.has_reward or abs(value) > 1.0:
             tally[0].low, tally[0].high = min(tally[0].low, value), max(tally[0].high, value)
-        if not game.has_outcomes and is_decided(game, tables, s, game.step(s, action)):
+        if not game.has_outcomes and is_over(game, after):
             nodes[k].proof = LOST if is_extreme(game, tally, -sign, value) else PROVEN
             if not exact:
                 exact, proven = proof_of(game, tree, node, sign, value)
                 best = max(best, sign * proven) if exact else best
     give_priors(nodes, first, last, best, scale_for(sign < 0, tally).factor)
     return sign * best, exact
-
-
-@part
-def is_decided(game: Game[Any], tables: Any, s: State, after: State) -> Any:
-    """Tell whether the value of a move is certain: it ends the game, or the reply does."""
-    return is_over(game, after) or (tables.ahead and is_answered(game, s, after))
 
 
 @part

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty
 from mdplay.bridge import State
@@ -23,43 +23,51 @@ from mdplay.searching.tree import Tree
 Place = tuple[Tree, int]
 
 
-@dataclass(frozen=True)
+class Visits(NamedTuple):
+    """What one tree knows of a node: where it is there, its visits, their mean value, and its proof."""
+
+    place: Place
+    pulls: int
+    value: float
+    proof: int
+
+
+@dataclass(frozen=True, eq=False)
 class Node:
-    """A position of a search tree, and the action (or outcome of chance) that led into it."""
+    """A position of a search tree, and the action (or outcome of chance) that led into it.
+
+    ``value`` is the mean for the player who moved here, or the certain one if it is ``proven``; 0 without a visit.
+    """
 
     game: Game[Any]
-    state: State
     places: tuple[Place, ...]
+    visits: int
+    value: float
+    proven: bool
+    parent: Node | None = None
     action: int = -1
-    text: str = ""
+
+    @classmethod
+    def root(cls, game: Game[Any], trees: Sequence[Tree]) -> Node:
+        """Return the root of trees of the same position."""
+        return cls(game, *_sums([_stretch(tree, 0, 1)[0] for tree in trees]))
 
     @cached_property
-    def _sums(self) -> tuple[int, float, bool]:
-        """Visits, value and whether it is proven, over all trees; where one has a proof, its value counts."""
-        visits, total, proven = 0, 0.0, []
-        for tree, k in self.places:
-            node = tree.nodes[k]
-            visits += int(node["pulls"])
-            total += float(node["value"]) * int(node["pulls"])
-            if node["proof"] in (PROVEN, LOST):
-                proven.append(float(node["value"]))
-        value = proven[0] if proven else total / visits if visits else 0.0
-        return visits, value, bool(proven)
+    def state(self) -> State:
+        """The position."""
+        if self.parent is None:
+            return self.places[0][0].root
+        before = self.parent.state
+        move = self.game.outcome if self.parent.is_chance else self.game.step
+        return move(before, self.action)
 
-    @property
-    def visits(self) -> int:
-        """The number of visits."""
-        return self._sums[0]
-
-    @property
-    def value(self) -> float:
-        """The mean value for the player who moved here, or the certain one; 0 without a visit."""
-        return self._sums[1]
-
-    @property
-    def proven(self) -> bool:
-        """Whether the value is certain."""
-        return self._sums[2]
+    @cached_property
+    def text(self) -> str:
+        """What led here, in the game's notation; empty at the root."""
+        if self.parent is None:
+            return ""
+        told = self.game.outcome_text if self.parent.is_chance else self.game.move_text
+        return told(self.parent.state, self.action)
 
     @cached_property
     def is_chance(self) -> bool:
@@ -69,18 +77,13 @@ class Node:
     @cached_property
     def children(self) -> tuple[Node, ...]:
         """The nodes after every action or outcome, in ascending order; none where no descent has gone on."""
-        found: dict[int, list[Place]] = {}
+        found: dict[int, list[Visits]] = {}
         for tree, node in self.places:
-            first = int(tree.nodes[node]["first"])
-            for k in range(first, first + int(tree.nodes[node]["kids"])):
-                found.setdefault(int(tree.nodes[k]["action"]), []).append((tree, k))
-        return tuple(self._child(action, tuple(places)) for action, places in sorted(found.items()))
-
-    def _child(self, action: int, places: tuple[Place, ...]) -> Node:
-        game, s = self.game, self.state
-        if self.is_chance:
-            return Node(game, game.outcome(s, action), places, action, game.outcome_text(s, action))
-        return Node(game, game.step(s, action), places, action, game.move_text(s, action))
+            first, kids = int(tree.nodes[node]["first"]), int(tree.nodes[node]["kids"])
+            actions = tree.nodes["action"][first : first + kids].tolist()
+            for action, visits in zip(actions, _stretch(tree, first, kids), strict=True):
+                found.setdefault(action, []).append(visits)
+        return tuple(Node(self.game, *_sums(found[action]), self, action) for action in sorted(found))
 
     @cached_property
     def ranked(self) -> tuple[Node, ...]:
@@ -98,8 +101,8 @@ class Node:
     def line(self) -> tuple[str, ...]:
         """Return the moves of best play from here on, as far as the tree has gone."""
         moves, node = [], self
-        while node.ranked and node.ranked[0].visits:
-            node = node.ranked[0]
+        while node.children and (best := max(node.children, key=node.rank)).visits:
+            node = best
             moves.append(node.text)
         return tuple(moves)
 
@@ -127,3 +130,20 @@ class Node:
                     return node
             level = [child for node in level for child in node.children if child.visits]
         return None
+
+
+def _stretch(tree: Tree, first: int, count: int) -> list[Visits]:
+    """Return what a tree knows of some nodes that lie together."""
+    nodes = tree.nodes[first : first + count]
+    places = [(tree, k) for k in range(first, first + count)]
+    columns = (nodes[name].tolist() for name in ("pulls", "value", "proof"))
+    return list(map(Visits, places, *columns))
+
+
+def _sums(known: list[Visits]) -> tuple[tuple[Place, ...], int, float, bool]:
+    """Return places, visits, value and whether it is proven, of all trees; where one has a proof, it counts."""
+    visits = sum(one.pulls for one in known)
+    total = sum(one.value * one.pulls for one in known)
+    certain = [one.value for one in known if one.proof in (PROVEN, LOST)]
+    value = certain[0] if certain else total / visits if visits else 0.0
+    return tuple(one.place for one in known), visits, value, bool(certain)

@@ -108,7 +108,7 @@ def mcts(
         watch.run([partial(run, tree, budgets[i], watch.worker(i, count)) for i, tree in enumerate(trees)])
     if not any(tree.done or tree.nodes[0].proof for tree in trees):
         raise LimitError("the search ended before its first random game did; give it more time")
-    return summary(Node(game, s, tuple((tree, 0) for tree in trees)), clock.seconds)
+    return summary(Node.root(game, trees), clock.seconds)
 
 
 def check_search(

@@ -107,4 +107,4 @@ class Search:
     @property
     def root(self) -> Node:
         """The position as a node of the tree, whose children are to be looked into."""
-        return Node(self.game, self.state, ((self._tree, 0),))
+        return Node.root(self.game, [self._tree])
