@@ -174,8 +174,15 @@ class Training:
         """Return the rule of a run of so many episodes, as kernels take it."""
         known = self.settings
         step = known.alpha / self.network.num_lookups
-        numbers = map(float, (step, known.decay, known.discount, known.epsilon, known.exploring_starts))
-        return Rule(*numbers, self._is_fair, planned)
+        return Rule(
+            step,
+            float(known.decay),
+            float(known.discount),
+            float(known.epsilon),
+            float(known.exploring_starts),
+            self._is_fair,
+            planned,
+        )
 
     @property
     def _is_fair(self) -> bool:
