@@ -78,3 +78,17 @@ def test_the_page_shows_every_group_as_it_was_measured():
 
 def test_a_small_ratio_keeps_its_digits():
     assert [ratio_text(one) for one in (0.0011, 0.4, 2.654, 412.3)] == ["0.0011", "0.40", "2.65", "412"]
+
+
+def test_what_hardly_differs_does_not_look_as_if_it_did():
+    """An axis spans a factor of ten at least."""
+    from matplotlib.figure import Figure
+
+    group = run.Group("flat", "nothing changes", "things", [1, 10], {OURS: lambda size: lambda: size})
+    panel = Figure().subplots()
+    measured = [
+        run.Measured("flat", size, OURS, 1.0, 1.0, 1.0, 1.0, True, 5_000_000 + size) for size in group.sizes
+    ]
+    run.draw_costs(panel, group, measured, "megabytes", lambda found: found.memory / 1e6)
+    low, high = panel.get_ylim()
+    assert high / low == pytest.approx(10) and low < 5 < high

@@ -34,6 +34,7 @@ PEERS = (
     *("gymnasium", "pettingzoo", "pgx"),
 )
 ROUNDS = 5
+DECADE = 10.0  # that a logarithmic axis spans at least
 WARM = 1.5  # seconds of the processor: small work is tried in plain Python before it is compiled
 Report = Callable[[str], None]
 
@@ -108,6 +109,10 @@ def draw_costs(
         if points:
             panel.plot(*zip(*points, strict=True), marker="o", label=name)
     panel.set(xscale="log", yscale="log", xlabel=group.unit, ylabel=label, title=group.name)
+    low, high = panel.get_ylim()
+    if high < DECADE * low:  # what hardly differs shall not look as if it did
+        middle = (low * high) ** 0.5
+        panel.set_ylim(middle / DECADE**0.5, middle * DECADE**0.5)
     panel.grid(True)
     if panel.lines:
         panel.legend(fontsize="small")
