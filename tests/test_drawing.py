@@ -81,10 +81,9 @@ SHAPES = {
 
 @pytest.mark.parametrize("name, shape", SHAPES.items(), ids=SHAPES)
 def test_a_kind_that_nobody_colours_is_refused(name, shape):
-    for kind in ("blak", "first thinn", ""):
-        with pytest.raises(
-            UnknownName, match="it would be black: choose from panel, hole, .*, or give it a fill$"
-        ):
+    for kind, told in (("blak", ", it would be black"), ("first thinn", ""), ("", ", it would be black")):
+        known = f"no kind of shape '[a-z]*'{told}: choose from panel, hole, .*, or give it a fill$"
+        with pytest.raises(UnknownName, match=known):
             shape(kind)
     assert shape("first thin").startswith(f'<{name} class="first thin"')
     assert 'fill="#123456"' in shape("mine", fill="#123456")

@@ -73,10 +73,11 @@ NAMED = ("panel", "hole", "open", "first", "second", "neutral", "ring", "ink", "
 
 def uncoloured(kind: str) -> str:
     """Return what is wrong with the kind of a shape that brings no colour, in words; nothing where it is known."""
-    for word in kind.split() or [kind]:
+    words = kind.split() or [kind]
+    black = "" if KINDS & set(words) else ", it would be black"
+    for word in words:
         if word not in KINDS:
-            known = f"choose from {', '.join(NAMED)}, or give it a fill"
-            return f"no kind of shape {short(word)!r}, it would be black: {known}"
+            return f"no kind of shape {short(word)!r}{black}: choose from {', '.join(NAMED)}, or give it a fill"
     return ""
 
 

@@ -109,6 +109,8 @@ def draw_costs(
         if points:
             panel.plot(*zip(*points, strict=True), marker="o", label=name)
     panel.set(xscale="log", yscale="log", xlabel=group.unit, ylabel=label, title=group.name)
+    panel.set_xticks(group.sizes, [f"{size:,}" for size in group.sizes])
+    panel.set_xticks([], minor=True)
     low, high = panel.get_ylim()
     if high < DECADE * low:  # what hardly differs shall not look as if it did
         middle = (low * high) ** 0.5
