@@ -231,7 +231,9 @@ def test_curves_with_games_against_an_opponent(tmp_path):
 
 def test_curves_by_exact_values(tmp_path):
     game = TicTacToe()
-    learned = learn(game, episodes=3000, exact=60, against="random", games=2, file=tmp_path / "n", seed=1)
+    heard, given = [], {"episodes": 3000, "exact": 60, "against": "random", "games": 2, "seed": 1}
+    learned = learn(game, file=tmp_path / "n", report=heard.append, **given)
+    assert heard.count("asking for the exact values of 60 positions, once") == 1 and len(heard) == 11
     first, last = learned.curve[0].kept, learned.curve[-1].kept
     assert first.positions == last.positions == 60 and last.share > first.share and last.low <= last.share
     agent, oracle = learned.agent(), named_oracle(game, "perfect")

@@ -19,6 +19,7 @@ from mdplay.playing.matches.match import OPENINGS, match
 from mdplay.playing.matches.statistics import score_interval
 from mdplay.rng import Random
 from mdplay.running import Show
+from mdplay.words import counted
 
 GAMES = 100
 
@@ -57,7 +58,7 @@ def learn(
         if number is not None and number < 1:
             raise LimitError(f"{name}={number} is too few; give at least 1")
     if against is not None or exact is not None:
-        judges = Judges(game, against, games or GAMES, exact or 0)
+        judges = Judges(game, against, games or GAMES, exact or 0, report)
         judges.call()  # a wrong name is better known now than at the first point of the curve
         options["examine"] = judges.examine
     run = Run(None if method == "auto" else method, episodes, seed, file, show, report)
@@ -72,6 +73,7 @@ class Judges:
     opponent: str | None
     games: int
     positions: int
+    report: Report | None = None
 
     def call(self) -> None:
         """Raise if an agent cannot be had."""
@@ -98,4 +100,6 @@ class Judges:
 
     @cached_property
     def _critical(self) -> dict[Any, dict[int, float]]:
+        if self.report is not None:  # it may take minutes
+            self.report(f"asking for the exact values of {counted(self.positions, 'position')}, once")
         return critical_states(self.game, named_oracle(self.game, "perfect"), self.positions)
