@@ -7,11 +7,11 @@ tells how long a run of a training is, and where the points of its curve are.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mdplay.errors import FormatError
 from mdplay.stopping import StillRunning, finishing
@@ -80,6 +80,13 @@ def begin_or_resume(
             return resume(file)
         raise FormatError(f"{file} is already there; resume it, or name another file")
     return begin()
+
+
+def check_settings(path: str | Path, settings: object, wanted: Mapping[str, Any]) -> None:
+    """Raise FormatError where a training to go on with has not the settings that are asked for."""
+    for name, value in wanted.items():
+        if (has := getattr(settings, name)) != value:
+            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
 
 
 class Timed(Protocol):

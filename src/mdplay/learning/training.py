@@ -24,7 +24,7 @@ from mdplay.engines import Engine
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
+from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume, check_settings
 from mdplay.learning.curves import NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
@@ -396,7 +396,5 @@ def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Trai
     asked = dict(given)
     if "tuples" in asked:
         asked["tuples"] = tuples_text(read_tuples(asked["tuples"], training.network.board, training.settings.seed))
-    for name, value in asked.items():
-        if (has := getattr(training.settings, name)) != value:
-            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
+    check_settings(path, training.settings, asked)
     return training

@@ -30,7 +30,7 @@ from mdplay.games.twenty48.patterns import parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.identity import check_rules, game_identity
-from mdplay.learning.checkpoints import Checkpoints, begin_or_resume
+from mdplay.learning.checkpoints import Checkpoints, begin_or_resume, check_settings
 from mdplay.learning.learned import Run
 from mdplay.learning.memory import new_floats
 from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
@@ -263,9 +263,7 @@ def _begin(given: Mapping[str, Any]) -> Training:
 def resumed(path: str | Path, wanted: Mapping[str, Any]) -> Training:
     """Read a checkpoint to go on with; ``wanted`` are the settings asked for, which must be its own."""
     training = Training.load(path)
-    for name, value in wanted.items():
-        if (has := getattr(training.settings, name)) != value:
-            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
+    check_settings(path, training.settings, wanted)
     return training
 
 
