@@ -1,8 +1,11 @@
 """Learning by self-play, compiled: an episode is played, then replayed from its end.
 
 Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random; some
-episodes begin with several random moves (exploring starts), so that positions far from good play are met too.  The
-afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand exactly:
+episodes begin with several random moves (exploring starts) and roam on, so that positions far from good play are
+met too, while the others stay near it.
+
+The afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand
+exactly:
 
     goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
     goal(t - 1) = d * value of the greedy move at t                     if move t was a random one
@@ -53,7 +56,7 @@ LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
 MAX_MOVES = 1024  # a longer episode is cut, and valued by the network
-LONGEST_START = 12  # random moves of an exploring start
+LONGEST_START, ROAMING = 12, 0.2  # of an exploring start: its random moves; the least share of them from there on
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
 COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is left of it at the end
@@ -195,22 +198,22 @@ def after_chance(game: Any, s: Any, x: Any) -> Any:
 
 
 @part
-def random_opening(rule: Any, x: Any) -> Any:
-    """Return how many moves an episode begins with at random, mostly none, and the random state."""
+def exploration(rule: Any, x: Any) -> Any:
+    """Return how many moves an episode begins with at random, the share of random ones after, the random state."""
     if rule.starts == 0.0:
-        return 0, x
+        return 0, rule.epsilon, x
     x = advance(x)
     if unit(scramble(x)) >= rule.starts:
-        return 0, x
+        return 0, rule.epsilon, x
     x = advance(x)
-    return below(scramble(x), LONGEST_START + 1), x
+    return below(scramble(x), LONGEST_START + 1), max(rule.epsilon, ROAMING), x
 
 
 @part
 def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
     """Play an episode and write down its trail; return the moves, the value at its end and player 0's score."""
     s, moves, score = game.initial(), 0, np.float32(0)
-    opening, x = random_opening(rule, x)
+    opening, epsilon, x = exploration(rule, x)
     fresh = True
     while moves < MAX_MOVES and not is_over(game, s):
         if game.has_outcomes:
@@ -225,7 +228,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
         trail.bests[moves] = best
         trail.strays[moves] = 0
         x = advance(x)
-        if moves < opening or unit(scramble(x)) < rule.epsilon:
+        if moves < opening or unit(scramble(x)) < epsilon:
             x = advance(x)
             other = pick(game.legal(s), scramble(x))
             trail.strays[moves] = other != action

@@ -309,7 +309,7 @@ class NetworkLearner:
     discount: Annotated[
         float | None, "Of a result for each move before it; 0.99, with points or chance 1, unless given."
     ] = None
-    epsilon: Annotated[float | None, "Share of random moves; 0.1, with points 0.3."] = None
+    epsilon: Annotated[float | None, "Share of random moves; 0.05, with chance 0.1, with points 0.3."] = None
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
@@ -380,14 +380,11 @@ def suited(board: Board) -> dict[str, float]:
     Where a result is certain, a discount makes the winner hurry and the loser delay: self-play then meets the
     lines of a stubborn opponent, and wins differ in value.
     """
-    chance = board.game.has_outcomes
-    explored = {
-        "epsilon": 0.3 if board.points and not chance else 0.1,
-        "exploring_starts": 0.0 if chance else 0.25,
-    }
-    if board.points or chance:
-        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, **explored}
-    return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, **explored}
+    if board.game.has_outcomes:
+        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.1}
+    if board.points:
+        return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.3}
+    return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, "epsilon": 0.05, "exploring_starts": 0.25}
 
 
 def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Training:

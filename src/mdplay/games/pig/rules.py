@@ -16,6 +16,7 @@ from mdplay.game import Between, Game
 
 ROLL, HOLD = 0, 1
 SIDES = 6
+STEPS = 21
 WIDTH, HEIGHT = 320, 190
 
 
@@ -72,6 +73,23 @@ class Pig(Game[State]):
     def probability(self, s: State, i: int) -> float:
         """Return a sixth."""
         return 1.0 / SIDES
+
+    # ---------------------------------------------------------------- cells
+    @property
+    def num_cells(self) -> int:
+        """The score of each player, and the turn."""
+        return 3
+
+    @property
+    def cell_values(self) -> int:
+        """Steps of a score towards the goal; the total of a turn while the die rolls."""
+        return STEPS
+
+    def cell(self, s: State, i: int) -> int:
+        """Return a score in steps, as near ones are worth nearly the same; or 0, and a roll's total from 1 on."""
+        if i == 2:
+            return s.rolling * min(s.turn // 2 + 1, STEPS - 1)
+        return (s.mine if i == s.player else s.theirs) * (STEPS - 1) // self.goal
 
     # ---------------------------------------------------------------- words for people
     def parse(self, text: str) -> State:
