@@ -41,3 +41,14 @@ def test_a_one_loses_the_turn():
 def test_positions_that_cannot_be(text):
     with pytest.raises(PositionError):
         make("pig").parse(text)
+
+
+def test_cells_tell_scores_in_steps_and_the_total_of_a_roll():
+    """They are the players' own, whoever moves; a total counts only where it may be lost."""
+    game = make("pig")
+
+    def cells(text):
+        return [game.cell(game.parse(text), i) for i in range(game.num_cells)]
+
+    assert cells("31-40+12*x") == [6, 8, 7] and cells("40-31+12*o") == [6, 8, 7]
+    assert cells("32-44+12x") == [6, 8, 0] and cells("0-99+0*x") == [0, 19, 1]
