@@ -9,6 +9,7 @@ import pytest
 from mdplay import Game, GameError, make
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.othello.rules import Othello
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.grid import cell_images
 from mdplay.learning.board import board_of, cells_of
@@ -139,6 +140,16 @@ def test_tuples_are_chosen_by_what_fits():
     assert tuples != choose_tuples(board_of(ConnectFour()), 1)
     board = board_of(DotsAndBoxes(3, 3))
     assert sorted(map(len, choose_tuples(board, 0))) == [10, 10, 10, 10, 16, 16, 24]
+
+
+@pytest.mark.parametrize("game", [ConnectFour(), Othello(side=6)], ids=["discs", "othello"])
+def test_all_cells_are_looked_at_about_equally_often(game):
+    """Of plain walks one seed looked at a cell of Connect Four 8 times, at another 49, and learned far worse."""
+    board = board_of(game)
+    for seed in range(6):
+        images = [image[c] for cells in choose_tuples(board, seed) for image in board.symmetries for c in cells]
+        counts = [images.count(c) for c in range(board.num_cells)]
+        assert min(counts) > 0.7 * sum(counts) / len(counts)
 
 
 def test_tuples_as_texts():

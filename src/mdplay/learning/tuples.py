@@ -33,6 +33,7 @@ BESIDE_WHOLE = ((2, TABLE), (4, 1 << 10))  # walks beside the whole board: how m
 MOST_ENTRIES = (1 << 31) - 1  # places are int32
 MOST_TUPLES = 4096
 TRIES = 200  # walks that are tried for each one that is wanted
+CANDIDATES = 8  # walks of which the one is taken that evens out how often cells are looked at
 COUNTED = re.compile(r"(\d{1,4})x(\d{1,3})")
 
 
@@ -92,17 +93,30 @@ def tuples_text(tuples: Sequence[Cells]) -> str:
 
 # ---------------------------------------------------------------- walks
 def _walks(board: Board, count: int, seed: int, *, entries: int = 0, cells: int = 0) -> list[Cells]:
-    """Return random walks of so many cells or so large tables, no two of them images of each other."""
+    """Return random walks of so many cells or so large tables, no two of them images of each other.
+
+    Of some walks the one is taken whose cells, under all symmetries, were looked at least so far: networks that
+    hardly see a part of the board play far worse.
+    """
     rng, found, known = Random(seed, entries + cells), list[Cells](), set[Cells]()
+    seen = [0] * board.num_cells  # by how many look-ups
     for _ in range(TRIES * count):
         if len(found) == count:
             break
-        walk = _walk(board, rng, entries, min(cells, board.num_cells))
-        kind = min(tuple(sorted(image[c] for c in walk)) for image in board.symmetries)
-        if kind not in known:
+        drawn = [_walk(board, rng, entries, min(cells, board.num_cells)) for _ in range(CANDIDATES)]
+        walk = min(drawn, key=lambda walk: (_kind(board, walk) in known, sum(seen[c] for c in walk) / len(walk)))
+        if (kind := _kind(board, walk)) not in known:
             known.add(kind)
             found.append(walk)
+            for image in board.symmetries:
+                for c in walk:
+                    seen[image[c]] += 1
     return found
+
+
+def _kind(board: Board, walk: Cells) -> Cells:
+    """Return the same cells for all images of a walk."""
+    return min(tuple(sorted(image[c] for c in walk)) for image in board.symmetries)
 
 
 def _walk(board: Board, rng: Random, entries: int, cells: int) -> Cells:
