@@ -13,7 +13,7 @@ from mdplay.playing.agents import DEFAULT_AGENT, default_agent, named_agent
 from mdplay.registry import bring, bringers, brought
 
 GAMES = [f"{name}:{given}" for name in bringers("networks") for given in brought(make(name), "networks")]
-LARGEST, LARGEST_OF_ALL = 1_000_000, 5_000_000  # bytes; five networks
+LARGEST, LARGEST_OF_ALL = 1_000_000, 5_000_000  # bytes; six networks
 LARGER = {"dots-and-boxes:rows=3,cols=3": 1_800_000}  # where a megabyte costs strength: 94.5 % instead of 98.9 %
 
 

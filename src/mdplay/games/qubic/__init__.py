@@ -1,4 +1,6 @@
-"""Qubic: its rules, threats, the proof of the first player's win with its book and checker, its agents."""
+"""Qubic: its rules, threats, the proof of the first player's win with its book and checker, agents, a network."""
+
+from pathlib import Path
 
 from mdplay.games.qubic.rules import Qubic
 from mdplay.registry import bring
@@ -10,6 +12,7 @@ bring(
         "perfect": "mdplay.games.qubic.agents:QubicPerfectAgent",
         "threats": "mdplay.games.qubic.agents:ThreatsAgent",
     },
+    networks={"": Path(__file__).with_name("qubic.network")},
     proofs={
         "prove": "mdplay.games.qubic.replies:prove",
         "verify": "mdplay.games.qubic.verify:verify_book",
