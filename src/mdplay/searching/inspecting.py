@@ -24,12 +24,13 @@ Place = tuple[Tree, int]
 
 
 class Visits(NamedTuple):
-    """What one tree knows of a node: where it is there, its visits, their mean value, and its proof."""
+    """What one tree knows of a node: where it is there, its visits, their mean value, its proof, its children."""
 
     place: Place
     pulls: int
     value: float
     proof: int
+    kids: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,7 @@ class Node:
     visits: int
     value: float
     proven: bool
+    expanded: bool  # whether a descent has gone on from here
     parent: Node | None = None
     action: int = -1
 
@@ -122,13 +124,13 @@ class Node:
         write(path, json.dumps({**position, **self.document(depth=depth, min_visits=min_visits)}, indent=1))
 
     def find(self, state: State, depth: int) -> Node | None:
-        """Return the node of a state at most ``depth`` moves and outcomes below, or None."""
+        """Return the expanded node of a state at most ``depth`` moves and outcomes below, or None."""
         level: Sequence[Node] = [self]
         for _ in range(depth + 1):
             for node in level:
                 if node.state == state:
                     return node
-            level = [child for node in level for child in node.children if child.visits]
+            level = [child for node in level for child in node.children if child.expanded]
         return None
 
 
@@ -136,14 +138,14 @@ def _stretch(tree: Tree, first: int, count: int) -> list[Visits]:
     """Return what a tree knows of some nodes that lie together."""
     nodes = tree.nodes[first : first + count]
     places = [(tree, k) for k in range(first, first + count)]
-    columns = (nodes[name].tolist() for name in ("pulls", "value", "proof"))
+    columns = (nodes[name].tolist() for name in ("pulls", "value", "proof", "kids"))
     return list(map(Visits, places, *columns))
 
 
-def _sums(known: list[Visits]) -> tuple[tuple[Place, ...], int, float, bool]:
-    """Return places, visits, value and whether it is proven, of all trees; where one has a proof, it counts."""
+def _sums(known: list[Visits]) -> tuple[tuple[Place, ...], int, float, bool, bool]:
+    """Return what a node has from ``places`` to ``expanded``, of all trees; where one has a proof, it counts."""
     visits = sum(one.pulls for one in known)
     total = sum(one.value * one.pulls for one in known)
     certain = [one.value for one in known if one.proof in (PROVEN, LOST)]
     value = certain[0] if certain else total / visits if visits else 0.0
-    return tuple(one.place for one in known), visits, value, bool(certain)
+    return tuple(one.place for one in known), visits, value, bool(certain), any(one.kids for one in known)
