@@ -9,7 +9,7 @@ BIN := .venv/bin
 # not .cache: building the docs empties that
 export MDPLAY_CACHE ?= $(CURDIR)/.kernels
 # a file stays in one process, and the order is that of tests/conftest.py
-WORKERS ?= 3
+WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # tests that run with every access of the kernels checked for each change; test-slow runs all of them so
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
