@@ -143,13 +143,13 @@ def test_tuples_are_chosen_by_what_fits():
 
 
 @pytest.mark.parametrize("game", [ConnectFour(), Othello(side=6)], ids=["discs", "othello"])
-def test_no_seed_hardly_looks_at_a_part_of_the_board(game):
+def test_all_cells_are_looked_at_about_equally_often(game):
     """Of plain walks one seed looked at a cell of Connect Four 8 times, at another 49, and learned far worse."""
     board = board_of(game)
     for seed in range(6):
         images = [image[c] for cells in choose_tuples(board, seed) for image in board.symmetries for c in cells]
         counts = [images.count(c) for c in range(board.num_cells)]
-        assert min(counts) > 0.4 * sum(counts) / len(counts) and max(counts) < 1.6 * sum(counts) / len(counts)
+        assert min(counts) > 0.7 * sum(counts) / len(counts)
 
 
 def test_tuples_as_texts():

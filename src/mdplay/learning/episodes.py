@@ -198,25 +198,22 @@ def after_chance(game: Any, s: Any, x: Any) -> Any:
 
 
 @part
-def exploration(rule: Any, share: Any, x: Any) -> Any:
-    """Return how many moves an episode begins with at random, the share of random ones after, the random state.
-
-    Exploring starts become rare as the rate falls: what is learned last is good play.
-    """
+def exploration(rule: Any, x: Any) -> Any:
+    """Return how many moves an episode begins with at random, the share of random ones after, the random state."""
     if rule.starts == 0.0:
         return 0, rule.epsilon, x
     x = advance(x)
-    if unit(scramble(x)) >= rule.starts * share:
+    if unit(scramble(x)) >= rule.starts:
         return 0, rule.epsilon, x
     x = advance(x)
     return below(scramble(x), LONGEST_START + 1), max(rule.epsilon, ROAMING), x
 
 
 @part
-def play_episode(game: Any, tables: Any, rule: Any, share: Any, places: Any, trail: Any, x: Any) -> Any:
+def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
     """Play an episode and write down its trail; return the moves, the value at its end and player 0's score."""
     s, moves, score = game.initial(), 0, np.float32(0)
-    opening, epsilon, x = exploration(rule, share, x)
+    opening, epsilon, x = exploration(rule, x)
     fresh = True
     while moves < MAX_MOVES and not is_over(game, s):
         if game.has_outcomes:
@@ -315,12 +312,12 @@ def train_network(
     for i in range(worker.first, len(out.moves), worker.stride):
         if worker.stop[0]:
             return
-        share, x = share_of_rate(rule, first + i), stream(seed, first + i)
-        moves, value, score = play_episode(game, tables, rule, share, places, trail, x)
+        moves, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
             out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
-        replay(lesson, np.float32(rule.step * share), trail, moves, value)
+        step = np.float32(rule.step * share_of_rate(rule, first + i))
+        replay(lesson, step, trail, moves, value)
         out.scores[i], out.moves[i] = score, moves
         worker.progress[worker.first] += moves
 

@@ -12,9 +12,7 @@ so that a move changes it by (new value - old value) * powers for the few cells 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import partial
 from math import prod
 
 import numpy as np
@@ -36,7 +34,6 @@ MOST_ENTRIES = (1 << 31) - 1  # places are int32
 MOST_TUPLES = 4096
 TRIES = 200  # walks that are tried for each one that is wanted
 CANDIDATES = 8  # walks of which the one is taken that evens out how often cells are looked at
-USUAL = 400  # walks that tell how often that is usual
 COUNTED = re.compile(r"(\d{1,4})x(\d{1,3})")
 
 
@@ -98,27 +95,23 @@ def tuples_text(tuples: Sequence[Cells]) -> str:
 def _walks(board: Board, count: int, seed: int, *, entries: int = 0, cells: int = 0) -> list[Cells]:
     """Return random walks of so many cells or so large tables, no two of them images of each other.
 
-    Of some walks the one is taken whose cells were looked at least so far, for what is usual: some seeds would
-    hardly see a part of the board, and learn far worse.
+    Of some walks the one is taken whose cells, under all symmetries, were looked at least so far: networks that
+    hardly see a part of the board play far worse.
     """
     rng, found, known = Random(seed, entries + cells), list[Cells](), set[Cells]()
-    walk = partial(_walk, board, rng, entries, min(cells, board.num_cells))
-    usual = _looks(board, [walk() for _ in range(USUAL)])
+    seen = [0] * board.num_cells  # by how many look-ups
     for _ in range(TRIES * count):
         if len(found) == count:
             break
-        seen = _looks(board, found)
-        drawn = [one for one in (walk() for _ in range(CANDIDATES)) if _kind(board, one) not in known]
-        if drawn:
-            found.append(min(drawn, key=lambda one: sum(seen[c] / usual[c] for c in one) / len(one)))
-            known.add(_kind(board, found[-1]))
+        drawn = [_walk(board, rng, entries, min(cells, board.num_cells)) for _ in range(CANDIDATES)]
+        walk = min(drawn, key=lambda walk: (_kind(board, walk) in known, sum(seen[c] for c in walk) / len(walk)))
+        if (kind := _kind(board, walk)) not in known:
+            known.add(kind)
+            found.append(walk)
+            for image in board.symmetries:
+                for c in walk:
+                    seen[image[c]] += 1
     return found
-
-
-def _looks(board: Board, walks: Sequence[Cells]) -> list[int]:
-    """Return how often each cell is looked at by walks under all symmetries; 1 for never."""
-    counts = Counter(image[c] for walk in walks for image in board.symmetries for c in walk)
-    return [max(1, counts[c]) for c in range(board.num_cells)]
 
 
 def _kind(board: Board, walk: Cells) -> Cells:
