@@ -16,7 +16,7 @@ from mdplay.game import Between, Game
 
 ROLL, HOLD = 0, 1
 SIDES = 6
-STEPS = 21  # of a cell: a score of five points is one, and two points of a turn
+STEPS = 21  # of a cell: a twentieth of the goal, or two points of a turn
 WIDTH, HEIGHT = 320, 190
 
 
