@@ -20,7 +20,8 @@ from statistics import median
 import numpy as np
 
 from mdplay.games.twenty48.moves import row_table
-from mdplay.games.twenty48.training import Training, TrainingSettings
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
+from mdplay.running import Watch
 from scalar_2048 import train as train_scalar
 
 Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds
@@ -40,11 +41,12 @@ def ours(method: str) -> Run:
     """Return a run of our learner, in this thread so that its time counts."""
 
     def run(episodes: int) -> tuple[float, float]:
-        training = Training.begin(TrainingSettings(method=method, seed=1))
-        task, moves = training.task(episodes)
+        training = TilesTraining.begin(TrainingSettings(method=method, seed=1))
+        out = training.room(episodes)
+        task = training.task(Watch().worker(), episodes, out)
         began = time.thread_time()
         task()
-        return int(moves.sum()), time.thread_time() - began
+        return int(out.moves.sum()), time.thread_time() - began
 
     return run
 
@@ -87,9 +89,9 @@ def two_threads(rounds: int, episodes: int) -> None:
     for _ in range(rounds):
         speeds = []
         for threads in (1, 2):
-            training = Training.begin(TrainingSettings(seed=1))
+            training = TilesTraining.begin(TrainingSettings(seed=1))
             training.prepare()
-            training.run_block(threads * episodes, threads)
+            training.run(threads * episodes, threads, threads * episodes)
             speeds.append(training.moves_per_second)
         ratios.append(speeds[1] / speeds[0])
     print(f"Two threads: {median(ratios):.2f}x one, by the clock ({min(ratios):.2f} .. {max(ratios):.2f})")

@@ -36,7 +36,7 @@ from mdplay.bits import elements
 from mdplay.game import Game
 from mdplay.learning.board import board_of
 from mdplay.learning.network import Network
-from mdplay.learning.training import Settings, Training, suited
+from mdplay.learning.training import NetworkTraining, Settings, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
 from mdplay.playing.matches.statistics import score_interval
@@ -59,13 +59,13 @@ class Searcher:
         return found.action
 
 
-def trained(game: Game[Any], seed: int, options: argparse.Namespace) -> Training:
+def trained(game: Game[Any], seed: int, options: argparse.Namespace) -> NetworkTraining:
     """Return a network learned for some minutes of processor time; the rate falls in their last third."""
     board = board_of(game)
     tuples = read_tuples(options.tuples, board, seed) if options.tuples else choose_tuples(board, seed)
     given = {name: getattr(options, name) for name in SETTINGS}
     chosen = {**suited(board), **{name: value for name, value in given.items() if value is not None}}
-    training = Training.begin(game, Settings(tuples=tuples_text(tuples), seed=seed, **chosen))
+    training = NetworkTraining.begin(game, Settings(tuples=tuples_text(tuples), seed=seed, **chosen))
     training.prepare()
     began, planned = time.process_time(), 1 << 40
     while (spent := time.process_time() - began) < 60 * options.minutes:
@@ -157,7 +157,7 @@ def _margin(game: Game[Any], agent: Any, solution: Any, side: int, rng: Random) 
     return total + game.result(s) * (-1 if side else 1)
 
 
-def measured(training: Training, options: argparse.Namespace) -> dict[str, Any]:
+def measured(training: NetworkTraining, options: argparse.Namespace) -> dict[str, Any]:
     """Return all figures of what was learned."""
     game, network = training.game, training.network
     agent: Any = Searcher(network, options.search) if options.search else training.agent()
@@ -176,10 +176,10 @@ def measured(training: Training, options: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def read_training(file: str, game: Game[Any]) -> Training:
+def read_training(file: str, game: Game[Any]) -> NetworkTraining:
     """Return a training before its first episode, but with the network of a file."""
     network = Network.load(file, game)[0]
-    training = Training.begin(game, Settings(tuples=tuples_text(network.tuples), **suited(network.board)))
+    training = NetworkTraining.begin(game, Settings(tuples=tuples_text(network.tuples), **suited(network.board)))
     training.network.weights[:] = network.weights
     return training
 

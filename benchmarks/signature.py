@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from mdplay import MDP, make, mcts, perft, plan, playouts, prove, solve
-from mdplay.games.twenty48.training import Training, TrainingSettings
-from mdplay.games.twenty48.training import run_training as train
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.learning.points.counting import learn_utilities
 from mdplay.searching.depth_limited import depth_limited
 
@@ -123,9 +122,9 @@ def garnet(num_states: int, num_actions: int, branches: int) -> MDP:
 def learned() -> Iterator[str]:
     """Yield the bits of what was learned."""
     for method in ("td", "tc", "td-before"):
-        training = train(
-            Training.begin(TrainingSettings(method=method, network="012,345", rows=2, cols=3, seed=1)), 5
-        )
+        settings = TrainingSettings(method=method, network="012,345", rows=2, cols=3, seed=1)
+        training = TilesTraining.begin(settings)
+        training.run(5, 1, 5)
         yield f"learn 2048 {method}: {digest(training.network.weights, training.scores)}"
     for explore in ("annealed", "always"):
         points = learn_utilities(make("qubic"), episodes=20, explore=explore, seed=1)

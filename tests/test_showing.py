@@ -12,11 +12,10 @@ from mdplay import MDP, Game, Position, depth_limited, make, match, plan, search
 from mdplay.bandits.laboratory import compare, parse_bandit, run_bandit
 from mdplay.bits import elements
 from mdplay.charts import Branch, Series, chart, heat_map, ticks, tree
-from mdplay.games.twenty48.training import Training as Training2048
-from mdplay.games.twenty48.training import TrainingSettings
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.learning.curves import Examined, Point
 from mdplay.learning.points.utilities import PointUtilities
-from mdplay.learning.training import Settings, Training
+from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.pictures import TAGS
 from mdplay.registry import names
 from mdplay.showing import board, brief, number, sentence, table
@@ -163,7 +162,7 @@ def test_a_plan_shows_its_first_states_and_says_so():
 
 
 def test_a_training_shows_its_curve():
-    training = Training.begin(TIC_TAC_TOE, Settings("0-1-2", 1.0))
+    training = NetworkTraining.begin(TIC_TAC_TOE, Settings("0-1-2", 1.0))
     assert "no point of a curve yet" in words(training._repr_html_())
     scores = Examined("random", 100, 0.6, 0.5, 0.7), Examined("random", 100, 0.9, 0.8, 0.95)
     training.curve = [Point(1000 * (i + 1), 1.0, 0.0, 5.0, one) for i, one in enumerate(scores)]
@@ -174,7 +173,7 @@ def test_a_training_shows_its_curve():
 
 def test_a_training_of_2048_shows_mean_and_best():
     scores, tiles = np.arange(2000, dtype=np.int32), np.full(2000, 5, np.uint8)
-    training = Training2048(TrainingSettings(), None, None, scores, tiles, np.ones(2000, np.int32), 1.0)
+    training = TilesTraining(TrainingSettings(), None, None, scores, tiles, np.ones(2000, np.int32), 1.0)
     (picture,) = pictures(training._repr_html_())
     assert {"mean", "best", "score", "episodes"} <= set(picture.itertext())
     assert picture.get("aria-label") == "score over episodes: mean, best"

@@ -299,9 +299,9 @@ def _read_proof(path: Path) -> Any:
 
 # ---------------------------------------------------------------- learning
 def _training(method: str) -> Any:
-    from mdplay.games.twenty48.training import Training, TrainingSettings
+    from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 
-    training = Training.begin(TrainingSettings(method=method, network="0123,012,048c"))
+    training = TilesTraining.begin(TrainingSettings(method=method, network="0123,012,048c"))
     training.network.weights[:] = np.arange(training.network.weights.size)
     training.scores, training.moves = (np.arange(50, dtype=np.int32) for _ in range(2))
     training.tiles = np.arange(50, dtype=np.uint8) % 11
@@ -309,9 +309,9 @@ def _training(method: str) -> Any:
 
 
 def _read_training(path: Path) -> Any:
-    from mdplay.games.twenty48.training import Training
+    from mdplay.games.twenty48.training import TilesTraining
 
-    found = Training.load(path)
+    found = TilesTraining.load(path)
     network = found.network
     assert len(found.curve) == 1
     return [found.settings, network.weights, found.coherence, found.scores, network.estimate(0x1234)]
@@ -319,9 +319,9 @@ def _read_training(path: Path) -> Any:
 
 def _make_tuple_network(path: Path) -> None:
     from mdplay.games.tic_tac_toe.rules import TicTacToe
-    from mdplay.learning.training import Settings, Training
+    from mdplay.learning.training import NetworkTraining, Settings
 
-    training = Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0))
+    training = NetworkTraining.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0))
     training.network.weights[:] = np.arange(training.network.weights.size)
     training.add_point()
     training.save(path)
@@ -329,9 +329,9 @@ def _make_tuple_network(path: Path) -> None:
 
 def _read_tuple_network(path: Path) -> Any:
     from mdplay.games.tic_tac_toe.rules import TicTacToe
-    from mdplay.learning.training import Training
+    from mdplay.learning.training import NetworkTraining
 
-    found = Training.load(path, TicTacToe())
+    found = NetworkTraining.load(path, TicTacToe())
     found.text(), [point.line() for point in found.curve]
     return [found.settings, found.network.weights, found.coherence, found.episodes, found.curve]
 

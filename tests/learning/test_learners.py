@@ -5,7 +5,7 @@ import pytest
 
 from mdplay import FormatError, GameError, Learned, LimitError, UnknownName, evaluate, learn, make, match
 from mdplay.games.tic_tac_toe.rules import TicTacToe
-from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.learning.learners import learners, options_of
 from mdplay.learning.points.utilities import read_points
 from mdplay.registry import bring
@@ -17,10 +17,11 @@ SMALL = {"network": "01,23", "episodes": 30, "seed": 3}
 
 def test_the_games_own_learner_is_taken_by_itself():
     by_itself = learn(BOARD, **SMALL)
-    assert isinstance(by_itself, Training) and isinstance(by_itself, Learned)
+    assert isinstance(by_itself, TilesTraining) and isinstance(by_itself, Learned)
     named = learn(BOARD, method="td", **SMALL)
     settings = TrainingSettings(rows=2, cols=2, network="01,23", seed=3)
-    direct = run_training(Training.begin(settings), 30)
+    direct = TilesTraining.begin(settings)
+    direct.run(30, 1, 30)
     assert (named.network.weights == by_itself.network.weights).all()
     assert (direct.network.weights == by_itself.network.weights).all()
     other = learn(BOARD, method="tc", **SMALL)
@@ -100,6 +101,7 @@ class Nothing:
 def test_a_game_brings_its_own_learner():
     bring(Own, learners={"nothing": Nothing})
     assert list(learners(Own())) == ["nothing", "network", "points"]
-    assert [option.name for option in options_of(Own())] == ["depth"]
+    options = {option.name: option.help for option in options_of(Own())}
+    assert next(iter(options)) == "depth" and {"minutes", "tuples", "explore"} <= set(options)
     assert learn(Own(), episodes=7, depth=3).num_games == 1
     assert list(learners(TicTacToe())) == ["network", "points"]

@@ -9,7 +9,7 @@ from mdplay import evaluate
 from mdplay.bits import elements
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
-from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 
 OPTIMAL_2X2 = 66.9641494571  # expected score of perfect play, by exact solution of all states
 OPTIMAL_2X3 = 480.2582717760  # the same; tests/solving holds both against the solver
@@ -53,8 +53,9 @@ def test_perfect_play_on_2x2_is_worth_what_is_known():
     ids=lambda settings: settings.method,
 )
 def test_learned_play_on_2x2_is_nearly_perfect(settings):
-    training = Training.begin(TrainingSettings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
-    player = Player(run_training(training, 30_000).network)
+    training = TilesTraining.begin(TrainingSettings(**{**vars(settings), "rows": 2, "cols": 2, "seed": 1}))
+    training.run(30_000, 1, 30_000)
+    player = Player(training.network)
     score = expected_score(player.game, lambda s, value: value(player.act(s)))
     assert score <= OPTIMAL_2X2 + 1e-9
     assert score >= 0.99 * OPTIMAL_2X2
@@ -63,12 +64,12 @@ def test_learned_play_on_2x2_is_nearly_perfect(settings):
 @pytest.mark.slow
 def test_learned_play_on_2x3_is_nearly_perfect():
     """Optimism makes the learner try everything; lower and lower rates average the chance out."""
-    training = Training.begin(
+    training = TilesTraining.begin(
         TrainingSettings(method="td-before", rows=2, cols=3, seed=1, alpha=0.1, optimistic=1000.0)
     )
     for alpha in (0.1, 0.03, 0.01):
         training.settings = replace(training.settings, alpha=alpha)
-        run_training(training, training.episodes + 1_000_000)
+        training.run(1_000_000, 1, 1_000_000)
     mean, error = evaluate(Twenty48(2, 3), training.agent(), games=400_000, seed=2).mean
     assert mean - 4 * error >= 0.99 * OPTIMAL_2X3
     assert mean - 4 * error <= OPTIMAL_2X3

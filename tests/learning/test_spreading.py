@@ -9,7 +9,7 @@ from mdplay import make
 from mdplay.engines import using
 from mdplay.learning import spreading
 from mdplay.learning.spreading import Changes, join
-from mdplay.learning.training import Training
+from mdplay.learning.training import NetworkTraining
 from mdplay.playing.learning import learn
 from tests.learning.spread_learners import Mortal
 
@@ -52,7 +52,7 @@ def test_a_checkpoint_is_gone_on_with(tmp_path, short_slices):
     path = tmp_path / "spread.safetensors"
     learned("serial", episodes=100, file=path)
     assert learned("serial", episodes=200, file=path, resume=True).episodes == 200
-    assert Training.load(path, make("tic-tac-toe")).episodes == 200
+    assert NetworkTraining.load(path, make("tic-tac-toe")).episodes == 200
 
 
 def test_a_weight_moves_by_the_mean_of_those_who_moved_it():

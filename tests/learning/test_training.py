@@ -24,7 +24,7 @@ from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning.episodes import best_move, new_trail
 from mdplay.learning.look_ups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
-from mdplay.learning.training import Settings, Training
+from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.playing.accuracy import critical_states, named_oracle
 from mdplay.rng import Random
 from mdplay.store import load, save
@@ -71,9 +71,9 @@ def test_one_thread_repeats_and_goes_on_to_the_last_bit(tmp_path):
     game, file = TicTacToe(), tmp_path / "n"
     whole = learn(game, episodes=60, **TINY)
     part = learn(game, episodes=60, file=file, **TINY)
-    assert same(whole, part) and same(whole, Training.load(file, game))
+    assert same(whole, part) and same(whole, NetworkTraining.load(file, game))
     file.unlink()
-    learner = Training.begin(game, whole.settings)
+    learner = NetworkTraining.begin(game, whole.settings)
     learner.run(5, 1, 60)
     learner.save(file)
     resumed = learn(game, episodes=60, file=file, resume=True)
@@ -241,7 +241,7 @@ def test_curves_by_exact_values(tmp_path):
     kept = [values[agent.act(s, Random(0))] == max(values.values()) for s, values in asked.items()]
     assert sum(kept) / 60 == last.share and all(len(set(values.values())) > 1 for values in asked.values())
     assert "of 60 positions" in learned.curve[-1].line() and "against random" in learned.curve[-1].line()
-    again = Training.load(tmp_path / "n", game)
+    again = NetworkTraining.load(tmp_path / "n", game)
     assert again.curve == learned.curve
     learned.write_curve(tmp_path / "c.csv")
     with (tmp_path / "c.csv").open() as lines:
@@ -323,23 +323,23 @@ def test_files_that_are_refused(tmp_path):
 def test_forged_files_are_refused(tmp_path, change, sentence):
     """Whoever forges a file makes its checksum too."""
     file = tmp_path / "n"
-    Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)).save(file)
+    NetworkTraining.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)).save(file)
     stored = load(file, kind="tuple-network")
     arrays = {name: array.copy() for name, array in stored.arrays.items()}
     save(file, arrays, kind="tuple-network", meta={**stored.meta, **change})
     with pytest.raises(FormatError, match=sentence):
-        Training.load(file, TicTacToe())
+        NetworkTraining.load(file, TicTacToe())
 
 
 def test_an_older_checkpoint_is_read(tmp_path):
-    training, file = Training.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)), tmp_path / "n"
+    training, file = NetworkTraining.begin(TicTacToe(), Settings("0-1-2,0-4-8", 3.0)), tmp_path / "n"
     training.episodes = 7
     training.save(file)
     stored = load(file, kind="tuple-network")
     arrays, meta = {name: array.copy() for name, array in stored.arrays.items()}, dict(stored.meta)
     meta["course"] = meta.pop("progress")
     save(file, arrays, kind="tuple-network", meta=meta)
-    assert Training.load(file, TicTacToe()).episodes == 7
+    assert NetworkTraining.load(file, TicTacToe()).episodes == 7
 
 
 def test_a_game_from_outside_that_names_no_cells(tmp_path, needs_compiler):
@@ -394,7 +394,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, needs_compiler, kills, 
     command += ["--tuples", "0-1-2,0-4-8", "--out", str(file), "--resume", "--save-every", "0"]
     hits = sum(kill_while_it_learns(command, file, rng.below(300) / 1000) for _ in range(kills))
     game = TicTacToe()
-    begun = Training.load(file, game).episodes
+    begun = NetworkTraining.load(file, game).episodes
     resumed = learn(game, episodes=episodes, file=file, resume=True)
     whole = learn(game, episodes=episodes, **TINY)
     assert 2 * hits >= kills and begun > 0

@@ -101,8 +101,9 @@ class Budget:
     """How long a run is: so many episodes, or so many seconds of learning."""
 
     episodes: int | None
-    seconds: float | None
+    seconds: float | None = None
     began: float = 0.0  # the seconds that the training had before
+    every: int | None = None  # episodes from point to point of the curve; else the run has POINTS
 
     def share(self, training: Timed) -> float:
         """Return which part of the run is done."""
@@ -111,7 +112,9 @@ class Budget:
         return (training.seconds - self.began) / self.seconds
 
     def next_point(self, training: Timed) -> int:
-        """Return the number of the point of the curve that comes next, from 1 to POINTS; beyond it at the end."""
+        """Return the number of the point of the curve that comes next, from 1; beyond the last one at the end."""
+        if self.every is not None:
+            return training.episodes // self.every + 1
         if self.seconds is None:
             return training.episodes * POINTS // (self.episodes or 1) + 1
         return int(self.share(training) * POINTS) + 1
@@ -130,7 +133,12 @@ class Budget:
         """
         speed = training.episodes / training.seconds if training.seconds else 0.0
         count = most or max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
+        return max(1, min(count, self._until(training, point, speed)))
+
+    def _until(self, training: Timed, point: int, speed: float) -> int:
+        """Return how many episodes there are up to a point or the end, whichever is first."""
+        points = POINTS if self.every is None else point  # with points of their own the end is no point
+        left = -(-(self.episodes or 1) * point // points) - training.episodes
         if self.seconds is not None:
-            left = (self.seconds * point / POINTS + self.began - training.seconds) * speed
-            return max(1, min(count, int(left) or 1))
-        return max(1, min(count, -(-(self.episodes or 1) * point // POINTS) - training.episodes))
+            left = int((self.seconds * point / points + self.began - training.seconds) * speed) or 1
+        return left if self.every is None else min(left, point * self.every - training.episodes)

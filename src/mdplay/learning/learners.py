@@ -36,9 +36,11 @@ def learners(game: Game[Any]) -> dict[str, Maker]:
 
 
 def options_of(game: Game[Any]) -> list[Parameter]:
-    """Return the options of a game's learners: of its own, else of those for any game."""
-    chosen = brought(game, "learners") or learners(game)
-    found = {option.name: option for learner in chosen.values() for option in parameters(learner)}
+    """Return the options of all learners of a game; of one that several have, what the first of them says."""
+    found: dict[str, Parameter] = {}
+    for learner in learners(game).values():
+        for option in parameters(learner):
+            found.setdefault(option.name, option)
     return [option for name, option in found.items() if name != EXAMINE]
 
 

@@ -26,9 +26,9 @@ from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import value_moves
 from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
-from mdplay.learning.memory import new_floats
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
+from mdplay.memory import new_floats
 from mdplay.rng import Random
 from mdplay.store import load, save
 

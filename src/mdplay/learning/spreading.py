@@ -25,10 +25,10 @@ from mdplay.errors import MdplayError
 from mdplay.game import Game
 from mdplay.learning.episodes import Episodes
 from mdplay.learning.network import Network
+from mdplay.learning.self_play import Learn
 from mdplay.shipping import Recipe, made_again, recipe_of
 
 SLICE = 4000  # episodes of a worker in a round: fewer would take less time than telling the others
-Learn = Callable[[int, int], None]
 
 
 class Training(Protocol):

@@ -6,9 +6,8 @@ one thread a run of a given number of episodes ends with the same bits however o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,10 +20,10 @@ from mdplay.bridge import native, word
 from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.engines import Engine
-from mdplay.errors import FormatError, GameError, LimitError
+from mdplay.errors import FormatError, GameError
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume, check_settings
+from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
@@ -39,14 +38,13 @@ from mdplay.learning.episodes import (
 )
 from mdplay.learning.learned import Actor, Run
 from mdplay.learning.look_ups import new_places
-from mdplay.learning.memory import new_floats
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
-from mdplay.learning.spreading import Learn, spread
+from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
+from mdplay.learning.spreading import spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.memory import new_floats
+from mdplay.running import MAX_THREADS, Show, Watch, Worker
 from mdplay.words import counted
-
-EPISODES = 100_000
 
 Examine = Callable[[Actor], Found]
 
@@ -98,7 +96,7 @@ def stretch_from(data: Mapping[str, Any]) -> Stretch:
 
 
 @dataclass
-class Training:
+class NetworkTraining(Training[Episodes]):
     """A training: the settings, the network as it is now, and how it went so far."""
 
     settings: Settings
@@ -111,7 +109,7 @@ class Training:
     stretch: Stretch = field(default_factory=Stretch)
 
     @classmethod
-    def begin(cls, game: Game[Any], settings: Settings) -> Training:
+    def begin(cls, game: Game[Any], settings: Settings) -> NetworkTraining:
         """Return a training before its first episode."""
         board = board_of(game)
         network = Network.create(board, read_tuples(settings.tuples, board, settings.seed))
@@ -123,38 +121,29 @@ class Training:
         return self.network.game
 
     @property
-    def moves_per_second(self) -> float:
-        """The mean speed, all threads together."""
-        return self.moves / self.seconds if self.seconds else 0.0
+    def num_moves(self) -> int:
+        """The moves of all episodes."""
+        return self.moves
 
     # ---------------------------------------------------------------- learning
-    def run(self, episodes: int, threads: int, planned: int, show: Show | None = None) -> None:
-        """Learn some more episodes of a run that has ``planned`` in all.  Ctrl-C ends it after those at work."""
-        out = no_episodes(episodes)
-        watch = Watch(threads, None if show is None else lambda more: show(self.moves + more))
-        began = time.perf_counter()
-        try:
-            watch.run([self._task(watch.worker(i, threads), planned, out) for i in range(threads)])
-        finally:
-            self.seconds += time.perf_counter() - began
-            self._check(out)
-            done = out.moves >= 0
-            self.add(Episodes(out.scores[done], out.moves[done]))
-
-    def _check(self, played: Episodes) -> None:
-        """Raise GameError for an episode whose rules told no number."""
-        if NO_NUMBER in played.moves:
-            limits = f"from {-LARGEST:g} to {LARGEST:g}"
-            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+    def room(self, episodes: int) -> Episodes:
+        """Return room for what comes of so many episodes."""
+        return no_episodes(episodes)
 
     def play(self, first: int, episodes: int, planned: int) -> Episodes:
         """Learn episodes from a number on, and return what came of them; they do not count as played."""
         out, watch, before = no_episodes(episodes), Watch(), self.episodes
         self.episodes = first
-        watch.run([self._task(watch.worker(), planned, out)])
+        watch.run([self.task(watch.worker(), planned, out)])
         self.episodes = before
-        self._check(out)
+        self.check(out)
         return out
+
+    def check(self, played: Episodes) -> None:
+        """Raise GameError for an episode whose rules told no number."""
+        if NO_NUMBER in played.moves:
+            limits = f"from {-LARGEST:g} to {LARGEST:g}"
+            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
 
     def add(self, played: Episodes) -> None:
         """Count episodes that were learned."""
@@ -162,7 +151,7 @@ class Training:
         self.episodes += len(played.moves)
         self.moves += int(played.moves.sum(dtype=np.int64))
 
-    def _task(self, worker: Worker, planned: int, out: Episodes) -> Callable[[], None]:
+    def task(self, worker: Worker, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         tables, seed = self.network.tables, word(self.settings.seed)
         lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
@@ -188,11 +177,6 @@ class Training:
     def _is_fair(self) -> bool:
         """Whether rates are fair: beside a tuple of the whole board, which the others would hold back."""
         return len(self.network.tuples) > 1 and max(map(len, self.network.tuples)) == self.network.board.num_cells
-
-    def prepare(self) -> None:
-        """Compile what there is to compile, so that the clock measures learning."""
-        watch = Watch()
-        watch.run([self._task(watch.worker(), 1, no_episodes(0))])
 
     def add_point(self, found: Found = NO_JUDGE) -> Point:
         """End a stretch of episodes with a point of the curve and what judges found there; return the point."""
@@ -255,8 +239,12 @@ class Training:
         words = {"settings": asdict(self.settings), "progress": progress}
         self.network.save(path, {"coherence": self.coherence}, words)
 
+    def save_compact(self, path: str | Path) -> None:
+        """Write the network alone, rounded, in a fraction of the room."""
+        self.network.save_compact(path)
+
     @classmethod
-    def load(cls, path: str | Path, game: Game[Any]) -> Training:
+    def load(cls, path: str | Path, game: Game[Any]) -> NetworkTraining:
         """Read a checkpoint to go on with."""
         network, arrays, meta = Network.load(path, game)
         if "settings" not in meta or "coherence" not in arrays:
@@ -280,7 +268,7 @@ class Training:
 
 # ---------------------------------------------------------------- runs
 @dataclass(frozen=True)
-class NetworkLearner:
+class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     """Learn any game by self-play: a network of tuples of cells, temporal differences, temporal coherence.
 
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
@@ -294,15 +282,8 @@ class NetworkLearner:
 
     """
 
-    minutes: Annotated[float | None, Between(0, 1e7), "How long to learn, instead of a number of episodes."] = None
-    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
-    engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
-        None
-    )
-    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
-        None
-    )
-    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
+    EPISODES = 100_000
+
     tuples: Annotated[str | None, "Cells to look at together: 70x8 (walks), all, or 0-1-2,3-4-5."] = None
     alpha: Annotated[float | None, "Rate of learning; 3, with points or chance 1, unless given."] = None
     lambda_: Annotated[float | None, "Returns of TD(lambda); 0.8, with points or chance 0.5, unless given."] = None
@@ -313,65 +294,53 @@ class NetworkLearner:
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
-    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
-    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
+    engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
+        None
+    )
+    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
+        None
+    )
     examine: Examine | None = None  # asked at every point of the curve
 
-    def learn(self, game: Game[Any], run: Run) -> Training:
-        """Begin a training, or go on with that of the file, until the run is over."""
-        episodes = run.episodes
-        if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
-            raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
-        if episodes is not None and self.minutes is not None:
-            raise LimitError("give a number of episodes or of minutes, not both")
+    def learn(self, game: Game[Any], run: Run) -> NetworkTraining:
+        """Learn a game that keeps what its rules promise."""
         hold_promises(game)
-        given = self._settings(run.seed)
-        training = begin_or_resume(
-            run.file, self.resume, partial(_begin, game, given), partial(_resume, game, given)
-        )
-        budget = Budget(episodes or EPISODES, None if self.minutes is None else 60.0 * self.minutes)
-        self.go_on(training, budget, run)
-        if self.compact is not None:
-            training.network.save_compact(self.compact)
-        return training
+        return super().learn(game, run)
 
-    def _settings(self, seed: int | None) -> dict[str, Any]:
-        """Return the settings that are given."""
+    def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:
+        """Return the settings of a training that are given."""
         wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
-        wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": seed}
+        wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": run.seed}
         return {name: value for name, value in wanted.items() if value is not None}
 
-    def go_on(self, training: Training, budget: Budget, run: Run) -> None:
-        """Go on with a training until its budget is spent."""
-        budget.began = training.seconds
-        checkpoints = Checkpoints(training, run.file, self.save_every)
-        with checkpoints.running(), self._learning(training, run.show) as (learn, most):
-            while budget.share(training) < 1.0:
-                point = budget.next_point(training)
-                learn(budget.block(training, point, most), budget.planned(training))
-                if budget.next_point(training) > point:
-                    found = training.add_point(self.examine(training.agent()) if self.examine else NO_JUDGE)
-                    if run.report is not None:
-                        run.report(found.line())
-                if budget.share(training) < 1.0:
-                    checkpoints.save_if_due()
+    def begin(self, game: Game[Any], given: Mapping[str, Any]) -> NetworkTraining:
+        """Return a new training with the settings given, the others as they suit the game."""
+        board, seed = board_of(game), given.get("seed", 0)
+        found = read_tuples(given["tuples"], board, seed) if "tuples" in given else choose_tuples(board, seed)
+        settings = Settings(**{**suited(board), **given, "tuples": tuples_text(found)})
+        return NetworkTraining.begin(game, settings)
+
+    def resumed(self, game: Game[Any], given: Mapping[str, Any], path: str | Path) -> NetworkTraining:
+        """Read a checkpoint to go on with; the settings given must be its own."""
+        training, asked = NetworkTraining.load(path, game), dict(given)
+        if "tuples" in asked:
+            found = read_tuples(asked["tuples"], training.network.board, training.settings.seed)
+            asked["tuples"] = tuples_text(found)
+        check_settings(path, training.settings, asked)
+        return training
 
     @contextmanager
-    def _learning(self, training: Training, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
+    def learning(self, training: NetworkTraining, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
         """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
+        way: AbstractContextManager[tuple[Learn, int | None]] = super().learning(training, show)
         if self.engine is not None:
-            with spread(training, Training.begin, self.engine, self.workers) as learn:
-                yield learn
-            return
-        training.prepare()
-        yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), None
+            way = spread(training, NetworkTraining.begin, self.engine, self.workers)
+        with way as learn:
+            yield learn
 
-
-def _begin(game: Game[Any], given: Mapping[str, Any]) -> Training:
-    """Return a new training with the settings given, the others as they suit the game."""
-    board, seed = board_of(game), given.get("seed", 0)
-    found = read_tuples(given["tuples"], board, seed) if "tuples" in given else choose_tuples(board, seed)
-    return Training.begin(game, Settings(**{**suited(board), **given, "tuples": tuples_text(found)}))
+    def judged(self, training: NetworkTraining) -> Found:
+        """Return what judges find at a point of the curve."""
+        return self.examine(training.agent()) if self.examine else NO_JUDGE
 
 
 def suited(board: Board) -> dict[str, float]:
@@ -385,13 +354,3 @@ def suited(board: Board) -> dict[str, float]:
     if board.points:
         return {"alpha": 1.0, "decay": 0.5, "discount": 1.0, "epsilon": 0.3}
     return {"alpha": 3.0, "decay": 0.8, "discount": 0.99, "epsilon": 0.05, "exploring_starts": 0.25}
-
-
-def _resume(game: Game[Any], given: Mapping[str, Any], path: str | Path) -> Training:
-    """Read a checkpoint to go on with; the settings asked for must be its own."""
-    training = Training.load(path, game)
-    asked = dict(given)
-    if "tuples" in asked:
-        asked["tuples"] = tuples_text(read_tuples(asked["tuples"], training.network.board, training.settings.seed))
-    check_settings(path, training.settings, asked)
-    return training

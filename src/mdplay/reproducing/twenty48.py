@@ -18,7 +18,7 @@ from mdplay.rng import Random
 from mdplay.running import Show
 
 if TYPE_CHECKING:
-    from mdplay.games.twenty48.training import Training
+    from mdplay.games.twenty48.training import TilesTraining
 
 TITLE = "2048, learned by an n-tuple network"
 METHODS = {"td-before": "before-states (the report's)", "td": "after-states", "tc": "temporal coherence"}
@@ -255,7 +255,7 @@ def _paint(figure: Any, method: str, points: Sequence[Any]) -> None:
     axes.legend(loc="lower right")
 
 
-def _game(training: Training, seed: int) -> list[Drawing]:
+def _game(training: TilesTraining, seed: int) -> list[Drawing]:
     """Play a game by what was learned, and draw its beginning, its middle and its end."""
     game, player, rng = Twenty48(), training.agent(), Random(seed)
     state, score, moves = game.initial(), 0, 0

@@ -31,6 +31,7 @@ from mdplay.checking.promises import blame_position
 from mdplay.contract import method_hints
 from mdplay.errors import CycleError, GameError, HugeError, LimitError
 from mdplay.game import Game
+from mdplay.memory import budget, require
 from mdplay.rng import Random
 from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.hashed_kernel import (
@@ -55,7 +56,6 @@ from mdplay.solving.hashed_kernel import (
 )
 from mdplay.solving.values import StateValue
 from mdplay.states.keys import Layout, key_of, layout_of, num_words, state_of, widths_of
-from mdplay.states.memory import budget, require
 from mdplay.states.sampling import sample_games, sample_widths
 from mdplay.stopping import finishing, saving
 

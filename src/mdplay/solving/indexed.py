@@ -18,12 +18,12 @@ from mdplay.bridge import kernel, native, part
 from mdplay.checking.promises import SLACK, blame_position, number_of
 from mdplay.errors import GameError, UnknownName
 from mdplay.game import Game
+from mdplay.memory import require
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
 from mdplay.solving.hashed_kernel import final_value, is_better, signed
 from mdplay.solving.values import StateValue
 from mdplay.states.choices import no_chance, no_player
-from mdplay.states.memory import require
 
 FINISHED, STOPPED, NARROW, BROKEN = 0, 1, 2, 3
 WHOLE = ((np.int8, np.uint8), (np.int16, np.uint16), (np.int32, np.uint32), (np.int64, np.uint32))

@@ -27,11 +27,11 @@ from mdplay.bridge import kernel, native, part
 from mdplay.checking.promises import blame_position, hold_promises, number_of
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
+from mdplay.memory import require
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import TIE, StateValue
 from mdplay.states.choices import no_player
-from mdplay.states.memory import require
 
 OPPONENTS = ("uniform", "uniform-once")
 OBJECTIVES = ("difference", "own")

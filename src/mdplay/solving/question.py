@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from mdplay.game import Game
+from mdplay.memory import budget, in_words
 from mdplay.running import Show
 from mdplay.solving.values import Table
-from mdplay.states.memory import budget, in_words
 
 Opponent = str | Callable[[Any], int | Mapping[int, float]]
 

@@ -30,11 +30,11 @@ from mdplay.bridge import borrow, get, kernel, native, prefetch, put, width
 from mdplay.contract import method_hints
 from mdplay.errors import LimitError
 from mdplay.game import Game
+from mdplay.memory import require
 from mdplay.running import Show, Watch, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
-from mdplay.states.memory import require
 from mdplay.states.numbering import Numbering
 from mdplay.states.sampling import sample_games
 from mdplay.stopping import saving

@@ -29,9 +29,9 @@ from mdplay.bridge import borrow, get, kernel, part, put
 from mdplay.checking.promises import check_scoring_sets, number_of
 from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
+from mdplay.memory import require
 from mdplay.running import Show, Watch, num_threads
 from mdplay.solving.values import StateValue
-from mdplay.states.memory import require
 
 BLOCK_LINES = 6
 BLOCK = 1 << BLOCK_LINES

@@ -36,6 +36,7 @@ from mdplay.bridge import borrow, kernel, native, pack, put, width
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
+from mdplay.memory import budget, in_words
 from mdplay.running import Show, Watch, num_threads
 from mdplay.states.choices import canonical, choices_of, no_player
 from mdplay.states.keys import (
@@ -50,7 +51,6 @@ from mdplay.states.keys import (
     state_of,
     write_key,
 )
-from mdplay.states.memory import budget, in_words
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
 from mdplay.states.widths import images_of, refuse_endless, refuse_thin, states_seen, widths_among, widths_needed
 

@@ -21,11 +21,11 @@ from mdplay.bridge import borrow, kernel, native, width
 from mdplay.checking.promises import SLACK, blame_position, hold_promises
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
+from mdplay.memory import available
 from mdplay.running import Show, Watch
 from mdplay.states.choices import choices_of, no_chance
 from mdplay.states.enumeration import DEGREE, Enumeration, States
 from mdplay.states.keys import Keys, read_key
-from mdplay.states.memory import available
 from mdplay.states.walks import Floats, Integers, has_cycle, lengths, preorder
 
 CHANCE, END = 2, 3

@@ -4,14 +4,15 @@ from tests.helpers import python
 
 PROGRAM = """
 import hashlib
-from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
+from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 
 for settings in (
     TrainingSettings(network="0123,0145,12", seed=5),
     TrainingSettings(method="tc", network="0123,0145,12", seed=5),
     TrainingSettings(method="td-before", rows=2, cols=3, network="0123,14", seed=5, decay=0.5),
 ):
-    training = run_training(Training.begin(settings), 3)
+    training = TilesTraining.begin(settings)
+    training.run(3, 1, 3)
     bits = training.network.weights.tobytes() + training.coherence.tobytes() + training.moves.tobytes()
     print(training.scores.tolist(), hashlib.sha256(bits).hexdigest())
 """
@@ -33,12 +34,12 @@ def test_vector_and_scalar_learn_the_same_bits():
     from dataclasses import replace
 
     from mdplay.games.twenty48.network import Network
-    from mdplay.games.twenty48.training import Training, TrainingSettings, run_training
+    from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 
-    vector, scalar = Training.begin(TrainingSettings(seed=1)), Training.begin(TrainingSettings(seed=1))
+    vector, scalar = TilesTraining.begin(TrainingSettings(seed=1)), TilesTraining.begin(TrainingSettings(seed=1))
     patterns = replace(scalar.network.patterns, vector=False)
     scalar.network = Network(patterns, scalar.network.weights)
     for training in (vector, scalar):
-        run_training(training, 100)
+        training.run(100, 1, 100)
     assert (vector.network.weights == scalar.network.weights).all()
     assert (vector.scores == scalar.scores).all()

@@ -14,11 +14,14 @@ from mdplay.bits import elements
 from mdplay.errors import FormatError, UnknownName
 from mdplay.games.twenty48.curves import BLOCK
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.games.twenty48.training import METHODS, Training, TrainingSettings, resumed, run_training
+from mdplay.games.twenty48.training import METHODS, TilesLearner, TilesTraining, TrainingSettings
+from mdplay.learning.checkpoints import Budget
+from mdplay.learning.learned import Run
 from mdplay.rng import advance, scramble, stream
 from mdplay.stopping import StillRunning
 
 NETWORK = ("--network", "0123,0145,12")
+GAME = Twenty48()
 SMALL = TrainingSettings(network=NETWORK[1], seed=3)
 
 
@@ -28,7 +31,12 @@ def bits(training):
 
 
 def training(episodes, settings=SMALL, **options):
-    return run_training(Training.begin(settings), episodes, **options)
+    return gone_on(TilesTraining.begin(settings), episodes, **options)
+
+
+def gone_on(training, episodes, file=None, report=None, show=None, **options):
+    TilesLearner(**options).go_on(training, Budget(episodes, every=1000), Run(file=file, report=report, show=show))
+    return training
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -44,8 +52,9 @@ def test_one_seed_repeats_everything(method):
 def test_a_course_in_pieces_ends_with_the_same_bits(tmp_path, settings):
     file = tmp_path / "x"
     for episodes in (1, 17, 60):
-        run_training(Training.load(file) if file.exists() else Training.begin(settings), episodes, out=file)
-    assert bits(Training.load(file)) == bits(training(60, settings))
+        begun = TilesTraining.load(file) if file.exists() else TilesTraining.begin(settings)
+        gone_on(begun, episodes, file=file)
+    assert bits(TilesTraining.load(file)) == bits(training(60, settings))
 
 
 class ByHand:
@@ -53,7 +62,7 @@ class ByHand:
 
     def __init__(self, settings):
         self.settings, self.game = settings, Twenty48(settings.rows, settings.cols)
-        self.network = Training.begin(settings).network
+        self.network = TilesTraining.begin(settings).network
 
     def episode(self, number, choose):
         """Play: yield (board, points, board after the move, its value when it was chosen), then the last board."""
@@ -122,10 +131,10 @@ def test_bad_settings_are_refused():
 
 
 def test_another_course_is_not_gone_on_with(tmp_path):
-    training(5, out=tmp_path / "x")
-    assert resumed(tmp_path / "x", {"seed": 3}).episodes == 5
+    training(5, file=tmp_path / "x")
+    assert TilesLearner().resumed(GAME, {"seed": 3}, tmp_path / "x").episodes == 5
     with pytest.raises(FormatError, match="seed 3, not 4"):
-        resumed(tmp_path / "x", {"seed": 4})
+        TilesLearner().resumed(GAME, {"seed": 4}, tmp_path / "x")
 
 
 def test_a_course_of_other_rules_is_not_gone_on_with(tmp_path, monkeypatch):
@@ -134,7 +143,7 @@ def test_a_course_of_other_rules_is_not_gone_on_with(tmp_path, monkeypatch):
     with pytest.raises(
         FormatError, match="the rules of Twenty48 have changed since .*x was made, .*; it still plays"
     ):
-        Training.load(tmp_path / "x")
+        TilesTraining.load(tmp_path / "x")
 
 
 # ---------------------------------------------------------------- the command, killed
@@ -158,7 +167,7 @@ def killed_and_resumed(file, episodes, kills):
         time.sleep(0.013 * (number % 7))
         process.kill()
         process.communicate()
-        found = Training.load(file).episodes
+        found = TilesTraining.load(file).episodes
         assert found >= done
         done = found
     subprocess.run(command(file, episodes, "--resume"), check=True, stdout=subprocess.DEVNULL)
@@ -166,14 +175,14 @@ def killed_and_resumed(file, episodes, kills):
 
 def test_a_killed_course_ends_with_the_same_bits(tmp_path, needs_compiler):
     killed_and_resumed(tmp_path / "x", 6000, kills=3)
-    assert bits(Training.load(tmp_path / "x")) == bits(training(6000))
+    assert bits(TilesTraining.load(tmp_path / "x")) == bits(training(6000))
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
 @pytest.mark.slow
 def test_fifty_kills(tmp_path):
     killed_and_resumed(tmp_path / "x", 60_000, kills=50)
-    assert bits(Training.load(tmp_path / "x")) == bits(training(60_000))
+    assert bits(TilesTraining.load(tmp_path / "x")) == bits(training(60_000))
 
 
 def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
@@ -182,7 +191,7 @@ def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
     assert errors.strip() == "mdplay: stopped"
-    stopped = Training.load(tmp_path / "x")
+    stopped = TilesTraining.load(tmp_path / "x")
     assert stopped.episodes >= BLOCK
     assert bits(stopped) == bits(training(stopped.episodes))
 
@@ -219,16 +228,16 @@ def test_faults_are_told_in_a_sentence(tmp_path, mdplay):
 
 
 def test_a_kernel_that_still_runs_leaves_the_last_checkpoint(tmp_path, monkeypatch):
-    def run_block(self, episodes, threads, show=None):
+    def run(self, episodes, threads, planned, show=None):
         raise StillRunning
 
     out = tmp_path / "network"
-    training = Training.begin(TrainingSettings(rows=2, cols=2, network="01,23"))
+    training = TilesTraining.begin(TrainingSettings(rows=2, cols=2, network="01,23"))
     training.prepare()
-    monkeypatch.setattr(Training, "prepare", lambda self: out.write_bytes(b"saved before"))
-    monkeypatch.setattr(Training, "run_block", run_block)
+    monkeypatch.setattr(TilesTraining, "prepare", lambda self: out.write_bytes(b"saved before"))
+    monkeypatch.setattr(TilesTraining, "run", run)
     with pytest.raises(StillRunning):
-        run_training(training, 10, out=out)
+        gone_on(training, 10, file=out)
     assert out.read_bytes() == b"saved before"
 
 
@@ -237,7 +246,7 @@ def forged(path, change):
     """Write a checkpoint with a checksum that fits, changed by ``change(arrays, meta)``."""
     from mdplay import store
 
-    Training.begin(TrainingSettings(method="tc", network="01,12")).save(path)
+    TilesTraining.begin(TrainingSettings(method="tc", network="01,12")).save(path)
     stored = store.load(path, kind="network")
     arrays, meta = dict(stored.arrays), stored.meta
     change(arrays, meta)
@@ -270,4 +279,4 @@ def forged(path, change):
 def test_a_forged_checkpoint_is_refused(tmp_path, change):
     forged(tmp_path / "forged", change)
     with pytest.raises(FormatError):
-        Training.load(tmp_path / "forged")
+        TilesTraining.load(tmp_path / "forged")

@@ -21,7 +21,7 @@ from mdplay.bridge import kernel, native, part, word
 from mdplay.bridge.compiling.vectors import gather_total, store_indices
 from mdplay.errors import FormatError
 from mdplay.games.twenty48.patterns import Patterns
-from mdplay.learning.memory import new_floats
+from mdplay.memory import new_floats
 
 Weights = NDArray[np.float32]
 

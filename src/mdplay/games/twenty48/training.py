@@ -8,7 +8,6 @@ with the same bits as one that was never interrupted.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
@@ -19,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bridge import native, word
-from mdplay.errors import FormatError, LimitError, unknown
-from mdplay.game import Between
+from mdplay.errors import FormatError, unknown
+from mdplay.game import Game
 from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, write_csv
 from mdplay.games.twenty48.files import load_network, save_compact, save_network
 from mdplay.games.twenty48.kernels import Pace, Rule, train
@@ -30,10 +29,12 @@ from mdplay.games.twenty48.patterns import parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.identity import check_rules, game_identity
-from mdplay.learning.checkpoints import Checkpoints, begin_or_resume, check_settings
+from mdplay.learning.checkpoints import check_settings
+from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Run
-from mdplay.learning.memory import new_floats
-from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.learning.self_play import SelfPlayLearner, Training
+from mdplay.memory import new_floats
+from mdplay.running import Worker
 from mdplay.words import counted
 
 METHODS = {
@@ -41,7 +42,6 @@ METHODS = {
     "td-before": Rule(before=True, backward=True),
     "tc": Rule(coherent=True),
 }
-EPISODES = 10_000
 ALPHAS = {"td": 0.1, "td-before": 0.1, "tc": 1.0}
 
 
@@ -102,7 +102,7 @@ def _settings_of(words: Mapping[str, Any]) -> TrainingSettings:
 
 
 @dataclass
-class Training:
+class TilesTraining(Training[Games]):
     """A training: the settings, the network as it is now, and what the episodes brought so far."""
 
     settings: TrainingSettings
@@ -114,7 +114,7 @@ class Training:
     seconds: float = 0.0
 
     @classmethod
-    def begin(cls, settings: TrainingSettings) -> Training:
+    def begin(cls, settings: TrainingSettings) -> TilesTraining:
         """Return a training before its first episode."""
         patterns = parse_patterns(settings.network, settings.rows, settings.cols)
         network = Network.create(patterns, settings.optimistic, before=settings.rule.before)
@@ -123,14 +123,14 @@ class Training:
         return cls(settings, network, coherence)
 
     @property
-    def episodes(self) -> int:
+    def episodes(self) -> int:  # type: ignore[override]  # a count of what is kept
         """The episodes done."""
         return len(self.scores)
 
     @property
-    def moves_per_second(self) -> float:
-        """The mean speed, all threads together."""
-        return int(self.moves.sum(dtype=np.int64)) / self.seconds if self.seconds else 0.0
+    def num_moves(self) -> int:
+        """The moves of all episodes."""
+        return int(self.moves.sum(dtype=np.int64))
 
     @property
     def curve(self) -> list[Point]:
@@ -176,29 +176,19 @@ class Training:
             "mean": float(last.mean()) if len(last) else 0.0,
             "max": int(last.max(initial=0)),
             "episodes": self.episodes,
-            "moves": int(self.moves.sum(dtype=np.int64)),
+            "moves": self.num_moves,
             "seconds": self.seconds,
             "moves_per_second": self.moves_per_second,
             "settings": asdict(self.settings),
             "curve": [asdict(point) for point in points],
         }
 
-    def run_block(self, episodes: int, threads: int, show: Show | None = None) -> None:
-        """Learn some more episodes.  Ctrl-C ends it after the episodes at work, which count."""
-        out = no_games(episodes)
-        before = int(self.moves.sum(dtype=np.int64))
-        watch = Watch(threads, None if show is None else lambda moves: show(before + moves))
-        began = time.perf_counter()
-        try:
-            watch.run([self._task(watch.worker(i, threads), out) for i in range(threads)])
-        finally:
-            done = out.scores >= 0
-            self.seconds += time.perf_counter() - began
-            self.scores = np.concatenate([self.scores, out.scores[done]])
-            self.tiles = np.concatenate([self.tiles, out.tiles[done].astype(np.uint8)])
-            self.moves = np.concatenate([self.moves, out.moves[done]])
+    # ---------------------------------------------------------------- learning
+    def room(self, episodes: int) -> Games:
+        """Return room for what comes of so many episodes."""
+        return no_games(episodes)
 
-    def _task(self, worker: Worker, out: Games) -> Callable[[], None]:
+    def task(self, worker: Worker, planned: int, out: Games) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         settings, patterns = self.settings, self.network.patterns
         evaluator = Evaluator(native(patterns), native(settings.rule), self.network.weights, row_table())
@@ -206,14 +196,15 @@ class Training:
         run = partial(train, native(settings.game), evaluator, self.coherence, pace)
         return partial(run, word(settings.seed), self.episodes, worker, out)
 
-    def task(self, episodes: int) -> tuple[Callable[[], None], NDArray[np.int32]]:
-        """Return the work of some episodes for the caller's own thread, and the moves it will have made."""
-        out = no_games(episodes)
-        return self._task(Watch().worker(), out), out.moves
+    def add(self, played: Games) -> None:
+        """Count episodes that were learned."""
+        self.scores = np.concatenate([self.scores, played.scores])
+        self.tiles = np.concatenate([self.tiles, played.tiles.astype(np.uint8)])
+        self.moves = np.concatenate([self.moves, played.moves])
 
-    def prepare(self) -> None:
-        """Compile what there is to compile, so that the clock measures learning."""
-        Watch().run([self.task(0)[0]])
+    def add_point(self, found: Found = NO_JUDGE) -> Point:
+        """Return the last point of the curve, which goes by the episodes alone."""
+        return self.curve[-1]
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
@@ -225,8 +216,12 @@ class Training:
         words = {"settings": asdict(self.settings), "seconds": self.seconds, "rules": rules}
         save_network(path, self.network, arrays, words)
 
+    def save_compact(self, path: str | Path) -> None:
+        """Write the network alone, rounded, in a fraction of the room."""
+        save_compact(path, self.network)
+
     @classmethod
-    def load(cls, path: str | Path) -> Training:
+    def load(cls, path: str | Path) -> TilesTraining:
         """Read a checkpoint."""
         network, arrays, meta = load_network(path)
         if "settings" not in meta:
@@ -256,19 +251,8 @@ class Training:
         return training
 
 
-def _begin(given: Mapping[str, Any]) -> Training:
-    return Training.begin(TrainingSettings(**given))
-
-
-def resumed(path: str | Path, wanted: Mapping[str, Any]) -> Training:
-    """Read a checkpoint to go on with; ``wanted`` are the settings asked for, which must be its own."""
-    training = Training.load(path)
-    check_settings(path, training.settings, wanted)
-    return training
-
-
 @dataclass(frozen=True)
-class TilesLearner:
+class TilesLearner(SelfPlayLearner[TilesTraining]):
     """Learn 2048 by an n-tuple network and temporal differences.
 
     Methods: td (after-states, the default), td-before (before-states), tc (temporal coherence).  Every 1000
@@ -282,7 +266,9 @@ class TilesLearner:
 
     """
 
-    resume: Annotated[bool, "Go on from the file; start anew if there is none yet."] = False
+    EPISODES = 10_000
+    POINT_EPISODES = BLOCK
+
     network: Annotated[str | None, "Patterns: 4x6 (the default), 5x6, 8x6 ... or cells in hex, as 0123,4567."] = (
         None
     )
@@ -290,57 +276,21 @@ class TilesLearner:
     backward: Annotated[bool | None, "Replay each episode from its end."] = None
     lambda_: Annotated[float | None, "Returns of TD(lambda); replays backward."] = None
     optimistic: Annotated[float | None, "First value of every board (0)."] = None
-    threads: Annotated[int, Between(1, MAX_THREADS), "Only 1 repeats exactly."] = 1
-    save_every: Annotated[float, Between(0, 1e9), "Seconds between checkpoints."] = 60.0
-    compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
 
-    def learn(self, game: Twenty48, run: Run) -> Training:
-        """Begin a training, or go on with that of the file, until it has had its episodes."""
-        episodes = EPISODES if run.episodes is None else run.episodes
-        if not isinstance(episodes, int):
-            raise LimitError("2048 is learned in one go; give one number of episodes")
-        given = self._settings(game, run)
-        begin, go_on = partial(_begin, given), partial(resumed, wanted=given)
-        training = begin_or_resume(run.file, self.resume, begin, go_on)
-        report = run.report
-        tell = None if report is None else lambda training: report(training.curve[-1].line())
-        go_on_with = partial(run_training, training, episodes, out=run.file, save_seconds=self.save_every)
-        go_on_with(threads=self.threads, report=tell, show=run.show)
-        if self.compact is not None:
-            save_compact(self.compact, training.network)
-        return training
-
-    def _settings(self, game: Twenty48, run: Run) -> dict[str, Any]:
-        """Return the settings that are given."""
+    def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:
+        """Return the settings of a training that are given."""
+        assert isinstance(game, Twenty48)
         wanted = {"method": run.method, "network": self.network, "alpha": self.alpha, "backward": self.backward}
         wanted |= {"decay": self.lambda_, "optimistic": self.optimistic, "seed": run.seed}
         wanted |= {"rows": game.rows, "cols": game.cols}
         return {name: value for name, value in wanted.items() if value is not None}
 
+    def begin(self, game: Game[Any], given: Mapping[str, Any]) -> TilesTraining:
+        """Return a new training with the settings given, the others as the method has them."""
+        return TilesTraining.begin(TrainingSettings(**given))
 
-def run_training(
-    training: Training,
-    episodes: int,
-    *,
-    threads: int | None = 1,
-    out: str | Path | None = None,
-    save_seconds: float = 60.0,
-    report: Callable[[Training], None] | None = None,
-    show: Show | None = None,
-) -> Training:
-    """Go on with a training until it has had so many episodes in all.
-
-    It is saved to ``out`` about every ``save_seconds``, at the end, and on Ctrl-C, which goes on as
-    KeyboardInterrupt.  ``report`` hears of every thousand episodes, ``show`` of the moves so far.
-    """
-    checkpoints = Checkpoints(training, out, save_seconds)
-    with checkpoints.running():
-        training.prepare()
-        while training.episodes < episodes:
-            block = min(episodes, training.episodes // BLOCK * BLOCK + BLOCK) - training.episodes
-            training.run_block(block, num_threads(threads), show)
-            if report is not None:
-                report(training)
-            if training.episodes < episodes:
-                checkpoints.save_if_due()
-    return training
+    def resumed(self, game: Game[Any], given: Mapping[str, Any], path: str | Path) -> TilesTraining:
+        """Read a checkpoint to go on with; the settings given must be its own."""
+        training = TilesTraining.load(path)
+        check_settings(path, training.settings, given)
+        return training

@@ -25,10 +25,10 @@ from mdplay.engines import Actors, Engine, using
 from mdplay.errors import FormatError
 from mdplay.files import make_folder
 from mdplay.game import Game
+from mdplay.memory import budget
 from mdplay.running import Show
 from mdplay.shipping import Recipe, recipe_of
 from mdplay.states.keys import Layout, key_of, layout_of
-from mdplay.states.memory import budget
 from mdplay.states.sharding.shard import Shard, Sharding, Summary, Told
 from mdplay.states.widths import images_of, refuse_thin, states_seen, widths_among
 

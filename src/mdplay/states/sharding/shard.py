@@ -18,11 +18,11 @@ from mdplay.bits import U64
 from mdplay.bridge import borrow, get, kernel, native, part, put
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
+from mdplay.memory import in_words
 from mdplay.shipping import Recipe, made_again
 from mdplay.states.enumeration import TROUBLE, chunk_of, expand
 from mdplay.states.keys import Keys as PackedKeys
 from mdplay.states.keys import Layout, hash_key, key_at, num_words, state_of
-from mdplay.states.memory import in_words
 from mdplay.states.numbering import BLOCK_ROOM, Numbering
 from mdplay.states.sharding.log import Keys, Log, Progress
 from mdplay.states.widths import widths_needed

@@ -3,7 +3,7 @@
 import pytest
 
 from mdplay import LimitError
-from mdplay.states.memory import available, budget, in_words, require
+from mdplay.memory import available, budget, in_words, new_floats, require
 
 
 def test_what_is_free():
@@ -24,3 +24,14 @@ def test_what_does_not_fit_is_a_sentence():
         match=r"^a table would need 2\.0 MB of memory; 1\.0 MB may be used, and mdplay search needs no table$",
     ):
         require(2e6, 1_000_000, "a table")
+
+
+def test_weights_begin_at_a_cache_line():
+    for _ in range(5):
+        assert new_floats(100, 2).ctypes.data % 128 == 0
+    assert new_floats(3, 2).shape == (3, 2) and not new_floats(3, 2).any()
+
+
+def test_too_large_tables_are_refused():
+    with pytest.raises(LimitError, match="GiB"):
+        new_floats(1 << 50)

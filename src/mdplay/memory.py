@@ -1,14 +1,18 @@
-"""How much memory there is, and the sentence for work that would not fit into it."""
+"""How much memory there is, the sentence for work that would not fit into it, and large arrays of it."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.errors import LimitError
 
 SHARE = 0.8  # of the free memory that a table may take when nobody sets a limit
 UNKNOWN = 4 << 30  # assumed where the system does not tell
+ALIGNED = 128  # bytes: two cache lines, which are fetched together
 
 
 def available() -> int:
@@ -44,3 +48,14 @@ def require(needed: float, memory: int | None, what: str) -> None:
     if needed > limit:
         given = f"{in_words(needed)} of memory; {in_words(limit)} may be used"
         raise LimitError(f"{what} would need {given}, and mdplay search needs no table")
+
+
+def new_floats(*shape: int) -> NDArray[np.float32]:
+    """Return zeros that begin at a cache line, or raise LimitError where the memory cannot hold them."""
+    size = 4 * int(np.prod(shape, dtype=np.int64))
+    if size > available():
+        raise LimitError(f"the tables need {size / 2**30:.1f} GiB, more memory than is free; use fewer cells")
+    count = size // 4
+    raw = np.zeros(count + ALIGNED // 4, np.float32)  # numpy asks for huge pages
+    skip = -raw.ctypes.data % ALIGNED // 4
+    return raw[skip : skip + count].reshape(shape)
