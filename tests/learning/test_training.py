@@ -134,6 +134,43 @@ def test_chance_and_one_player():
         assert learned.value(learned.game.initial()) == pytest.approx(learned.curve[-1].mean, rel=0.15)
 
 
+class Coin(NamedTuple):
+    """In the hand, in the air, or what it shows."""
+
+    face: int
+
+
+@dataclass(frozen=True)
+class Toss(Game[Coin]):
+    """A coin is thrown once, and wins three times of four: the only afterstate is followed by the end."""
+
+    def initial(self) -> Coin:
+        return Coin(0)
+
+    def legal(self, s: Coin) -> int:
+        return 1 if s.face == 0 else 0
+
+    def step(self, s: Coin, action: int) -> Coin:
+        return Coin(1)
+
+    def outcomes(self, s: Coin) -> int:
+        return 3 if s.face == 1 else 0
+
+    def probability(self, s: Coin, i: int) -> float:
+        return 0.75 if i else 0.25
+
+    def outcome(self, s: Coin, i: int) -> Coin:
+        return Coin(2 + i)
+
+    def result(self, s: Coin) -> int:
+        return 1 if s.face == 3 else -1
+
+
+def test_what_chance_makes_of_the_last_move_is_learned():
+    network = learn(Toss(), episodes=400, seed=1).network
+    assert network.values(Coin(0))[0] == pytest.approx(0.5, abs=0.25)  # 0 before it was mended
+
+
 class State(NamedTuple):
     """Where the players stand."""
 

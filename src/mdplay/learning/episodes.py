@@ -10,7 +10,8 @@ exactly:
     goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
     goal(t - 1) = d * value of the greedy move at t                     if move t was a random one
 
-so the last positions of both players learn the result itself, and what a random move spoils is nobody's fault.
+so the last positions of both players learn the result itself, as does one after which chance ends the game, and
+what a random move spoils is nobody's fault.
 For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
 does not vanish where the network is surely wrong.
 
@@ -211,16 +212,22 @@ def exploration(rule: Any, x: Any) -> Any:
 
 @part
 def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
-    """Play an episode and write down its trail; return the moves, the value at its end and player 0's score."""
+    """Play an episode and write down its trail.
+
+    Return the moves, how many of their afterstates learn from what came after them (all but one that is the end
+    itself), the value at the end and player 0's score.
+    """
     s, moves, score = game.initial(), 0, np.float32(0)
     opening, epsilon, x = exploration(rule, x)
-    fresh = True
+    fresh, lessons = True, 0
     while moves < MAX_MOVES and not is_over(game, s):
         if game.has_outcomes:
             s, x = after_chance(game, s, x)
             fresh = True
             if is_over(game, s):
+                lessons, trail.gains[moves], trail.strays[moves] = moves, np.float32(0), 0
                 break
+        lessons = moves
         if fresh:
             locate(game, tables, s, places)
             fresh = False
@@ -247,7 +254,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
         value = np.float32(game.result(s))
     elif moves > 0:
         value = estimate(game, tables, s, places.now)
-    return moves, value, score + value
+    return moves, lessons, value, score + value
 
 
 @part
@@ -276,11 +283,11 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
 
 
 @part
-def replay(lesson: Any, step: Any, trail: Any, moves: int, value: Any) -> None:
-    """Learn an episode from its end, where it was worth ``value`` to player 0."""
+def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None:
+    """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
     tables, rule = lesson.tables, lesson.rule
     goal, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
-    for t in range(moves - 1, 0, -1):
+    for t in range(lessons, 0, -1):
         if trail.strays[t]:
             goal = discount * trail.bests[t]
         else:
@@ -312,12 +319,12 @@ def train_network(
     for i in range(worker.first, len(out.moves), worker.stride):
         if worker.stop[0]:
             return
-        moves, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
+        moves, lessons, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
             out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
         step = np.float32(rule.step * share_of_rate(rule, first + i))
-        replay(lesson, step, trail, moves, value)
+        replay(lesson, step, trail, lessons, value)
         out.scores[i], out.moves[i] = score, moves
         worker.progress[worker.first] += moves
 
