@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -16,3 +19,16 @@ def test_a_value_is_read_as_it_was_written_and_not_changed():
         assert seen(shared) is found
     finally:
         memory.unlink()
+
+
+def test_arrays_in_use_at_the_end_of_a_process_are_no_complaint():
+    code = """
+import sys
+from mdplay.cluster.sharing import put, seen
+import numpy as np
+shared, memory = put(np.arange(1000))
+sys.kept = seen(shared)
+memory.unlink()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -7,6 +7,7 @@ is removed when its owner closes, or by multiprocessing's tracker when the owner
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from functools import cache, lru_cache
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, NamedTuple
@@ -50,6 +51,15 @@ def view(memory: SharedMemory) -> memoryview:
     return memory.buf
 
 
+class _Attached(SharedMemory):
+    """Memory of another process, which stays open as long as this one: its arrays may be in use to the end."""
+
+    def close(self) -> None:
+        """Close it, unless an array still looks at it; then the system does when the process ends."""
+        with suppress(BufferError):
+            super().close()
+
+
 @cache
 def _attached(name: str) -> SharedMemory:
-    return SharedMemory(name)
+    return _Attached(name)
