@@ -191,7 +191,9 @@ def _subtree(tree: Tree, k: int, s: State, max_bytes: int, limit: int) -> Tree:
     span, kind = (float(tally.low), float(tally.high)), GameKind(bool(tally.repeats), bool(tally.margins))
     kept = new_tree(s, tree.selector, span, max_bytes, limit, kind, room=len(tree.nodes))
     kept.tally[0].nodes = copy_subtree(tree.nodes, k, kept.nodes)
-    kept.nodes["proof"][kept.nodes["proof"] == REPEATED] = OPEN  # what came back may lie above the new root
+    if kind.repeats:
+        proofs = kept.nodes["proof"][: kept.size]
+        proofs[proofs == REPEATED] = OPEN  # what came back may lie above the new root
     return kept
 
 
