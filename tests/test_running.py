@@ -3,13 +3,17 @@ import os
 import signal
 import threading
 import time
+import weakref
+from concurrent.futures import Future
 from functools import partial
 
 import pytest
 
+from mdplay import running
 from mdplay.errors import GameError, LimitError
 from mdplay.running import Watch, compiling, num_threads
 from mdplay.stopping import StillRunning, Terminated
+from tests.helpers import python
 
 
 def test_results_come_in_order():
@@ -203,3 +207,41 @@ def test_who_shows_the_progress_may_cancel_the_job_and_its_threads_have_ended_by
     with pytest.raises(Enough):
         watch.run([partial(work, watch)])
     assert ended == [True]
+
+
+def test_a_thread_is_used_again_and_holds_on_to_nothing():
+    class Thing:
+        pass
+
+    thing = Thing()
+    kept = weakref.ref(thing)
+    first = Watch().run([lambda thing=thing: (threading.get_ident(), id(thing))])[0]
+    del thing
+    assert Watch().run([threading.get_ident])[0] == first[0]
+    assert kept() is None
+
+
+def test_threads_that_nobody_needs_any_more_end(monkeypatch):
+    monkeypatch.setattr(running, "MOST_IDLE", 0)
+    crew, done = running.Crew(), []
+    for _ in range(3):
+        future = Future()
+        crew.do(threading.current_thread, future)
+        done.append(future.result())
+    for thread in done:
+        thread.join(10)
+    assert len(set(done)) == 3 and not any(thread.is_alive() for thread in done)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_that_was_forked_starts_threads_of_its_own():
+    code = """
+import os
+from mdplay.running import Watch
+Watch().run([int])
+child = os.fork()
+if child == 0:
+    os._exit(Watch().run([lambda: 7])[0])
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    assert python("-c", code) == "7\n"

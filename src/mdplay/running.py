@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from contextlib import contextmanager
 from functools import partial
+from queue import SimpleQueue
 from threading import Lock, Thread, Timer, current_thread, main_thread
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,6 +28,7 @@ T = TypeVar("T")
 Show = Callable[[int], None]
 POLL_SECONDS = 0.1
 MAX_THREADS = 1024
+MOST_IDLE = 16  # threads that wait for work
 
 
 class Worker(NamedTuple):
@@ -85,12 +87,12 @@ class Watch:
         return [in_words(future.result) for future in futures]
 
     def _begin(self, tasks: Sequence[Callable[[], T]], futures: list[Future[T]]) -> None:
-        """Start a thread for each task; they are daemons, which nobody waits for at the end of the program."""
+        """Give each task to a thread of its own."""
         for task in tasks:
             future: Future[T] = Future()
             futures.append(future)  # first: Ctrl-C may come while the thread starts
             try:
-                Thread(target=_work, args=(task, future), daemon=True).start()
+                _CREW.do(task, future)
             except RuntimeError:
                 raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
 
@@ -111,11 +113,48 @@ class Watch:
                 self._show(int(self.progress.sum()))
 
 
-def _work(task: Callable[[], T], future: Future[T]) -> None:
-    try:
-        future.set_result(task())
-    except BaseException as error:  # whatever it is belongs to who asked
-        future.set_exception(error)
+class Crew:
+    """Threads that wait for tasks: to start one takes as long as a short search.
+
+    They are daemons, which nobody waits for at the end of the program.  A process that was forked has none.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[SimpleQueue[tuple[Callable[[], Any], Future[Any]]]] = []
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._idle.clear)
+
+    def do(self, task: Callable[[], T], future: Future[T]) -> None:
+        """Let a thread that does nothing else fulfil a future; raise RuntimeError if there can be no more."""
+        try:
+            inbox = self._idle.pop()
+        except IndexError:
+            inbox = SimpleQueue()
+            Thread(target=self._serve, args=(inbox,), daemon=True).start()
+        inbox.put((task, future))
+
+    def _serve(self, inbox: SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
+        while self._work(inbox, *inbox.get()):  # what was done is not held on to while it waits
+            pass
+
+    def _work(self, inbox: SimpleQueue[Any], task: Callable[[], T], future: Future[T]) -> bool:
+        """Do a task, and tell whether to wait for another.
+
+        Who waits for it may have the next one at once: so this thread is idle before it says that it is done.
+        """
+        tell: Callable[[], None]
+        try:
+            tell = partial(future.set_result, task())
+        except BaseException as error:  # whatever it is belongs to who asked
+            tell = partial(future.set_exception, error)
+        stays = len(self._idle) < MOST_IDLE
+        if stays:
+            self._idle.append(inbox)
+        tell()
+        return stays
+
+
+_CREW = Crew()
 
 
 def in_words(task: Callable[..., T], *arguments: Any) -> T:
@@ -211,7 +250,7 @@ class Compiling:
         if current_thread() is not main_thread():
             return self._counted(task)
         future: Future[T] = Future()
-        Thread(target=_work, args=(partial(self._counted, task), future), daemon=True).start()
+        _CREW.do(partial(self._counted, task), future)
         return future.result()
 
     def _counted(self, task: Callable[[], T]) -> T:
