@@ -123,7 +123,8 @@ class Network:
     def create(cls, patterns: Patterns, value: float = 0.0, *, before: bool = False) -> Network:
         """Return a network that gives every board the same value (0; more for an optimistic start)."""
         weights = new_floats(patterns.num_entries)
-        weights.fill(np.float32(value / patterns.num_lookups))
+        if value:  # else nothing is written: memory that no board asks for is never had
+            weights.fill(np.float32(value / patterns.num_lookups))
         return cls(patterns, weights, before)
 
     def places(self, board: int) -> NDArray[np.uint32]:
