@@ -46,6 +46,7 @@ from mdplay.searching.tree import (
 )
 
 SIMULATIONS = 10_000
+BY_NETWORK, BY_ROLLOUTS = PUCT(), UCB1()  # made once: to hash a new one takes as long as 500 simulations
 MAX_BYTES = 1 << 30
 MIN_BYTES = 1 << 20
 MOST_SIMULATIONS = 1 << 29  # of a tree: visits are int32, and a tree that is kept has some already
@@ -87,7 +88,7 @@ def mcts(
     s = as_state(game, state)
     check_search(game, s, simulations, seconds, expansion, max_bytes)
     hold_promises(game, s)
-    selector = PUCT() if network is not None else selector or UCB1()
+    selector = selector_for(network, selector)
     count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
     watch = watch or Watch(count, show, interruptible=interruptible)
     limit, kind = move_limit(game, max_moves), kind_of(game)
@@ -109,6 +110,11 @@ def mcts(
     if not any(tree.done or tree.nodes[0].proof for tree in trees):
         raise LimitError("the search ended before its first random game did; give it more time")
     return summary(Node.root(game, trees), clock.seconds)
+
+
+def selector_for(network: Network | None, selector: Selector | None) -> Selector:
+    """Return who chooses among moves: by a network always PUCT, else UCB1 unless one is given."""
+    return BY_NETWORK if network is not None else selector or BY_ROLLOUTS
 
 
 def check_search(

@@ -24,11 +24,18 @@ from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.learning.network import Network
 from mdplay.running import Watch
-from mdplay.searching.by_network import PUCT
 from mdplay.searching.inspecting import Node
-from mdplay.searching.mcts import MOST_SIMULATIONS, check_search, first_span, grow, simulating, summary
+from mdplay.searching.mcts import (
+    MOST_SIMULATIONS,
+    check_search,
+    first_span,
+    grow,
+    selector_for,
+    simulating,
+    summary,
+)
 from mdplay.searching.result import SearchResult, stopping_after
-from mdplay.searching.selectors import UCB1, Selector
+from mdplay.searching.selectors import Selector
 from mdplay.searching.tree import MOST_NODES, NODE, SearchSettings, kind_of, new_tree
 
 MAX_BYTES = 256 << 20
@@ -60,9 +67,8 @@ class Search:
         self.seconds = 0.0
         self.stopped = False
         span = first_span(game, expansion)
-        selector = PUCT() if network is not None else selector or UCB1()
         most = min(max_bytes // NODE.itemsize, MOST_NODES)
-        given = (self.state, selector, span, max_bytes, move_limit(game), kind_of(game))
+        given = (self.state, selector_for(network, selector), span, max_bytes, move_limit(game), kind_of(game))
         tree = new_tree(*given, room=most)
         self._tree = replace(tree, max_nodes=most)  # all the room that it may ever take, given as it is used
         self._step = Watch()  # of the step that runs
