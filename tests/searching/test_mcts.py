@@ -11,6 +11,7 @@ import threading
 
 import pytest
 
+from mdplay.bridge import fingerprint
 from mdplay.errors import GameError, LimitError, PositionError, UnknownName
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
@@ -332,3 +333,13 @@ def test_the_tree_goes_along_with_the_game():
         agent.search(game.initial())
     kept, fresh = (sum(m.visits for m in agent.search(later).moves) for agent in (keeper, forgetter))
     assert kept > fresh == 300
+
+
+def test_nothing_is_hashed_anew_for_a_search(monkeypatch, needs_compiler):
+    """To hash a selector took as long as 500 simulations."""
+    game = TicTacToe()
+    mcts(game, simulations=20_000)
+    hashed = []
+    monkeypatch.setattr(fingerprint, "instance_fingerprint", hashed.append)
+    mcts(game, simulations=20_000)
+    assert hashed == []

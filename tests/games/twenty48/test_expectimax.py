@@ -3,6 +3,7 @@ import pytest
 
 from mdplay import evaluate
 from mdplay.bits import elements
+from mdplay.bridge import fingerprint
 from mdplay.errors import IllegalMove, LimitError
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import parse_patterns
@@ -88,3 +89,13 @@ def test_bad_questions_get_a_sentence():
         agent.act(agent.game.initial())
     with pytest.raises(LimitError, match="1 to 16"):
         Player(agent.network, 0)
+
+
+def test_nothing_is_hashed_anew_for_a_move(monkeypatch, needs_compiler):
+    """A game or rule that kernels have not met is hashed: made for every move, that took ten milliseconds."""
+    player, state = Player(network(4, 4)), State(0x1123, 0)
+    player.act(state)
+    hashed = []
+    monkeypatch.setattr(fingerprint, "instance_fingerprint", hashed.append)
+    player.act(state)
+    assert hashed == []

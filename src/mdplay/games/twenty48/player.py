@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ class Player:
     def _memory_bits(self) -> int:
         return MEMORY_BITS if self.depth > 1 else 0
 
-    @property
+    @cached_property
     def game(self) -> Twenty48:
-        """The game that the network knows."""
+        """The game that the network knows; one object, since kernels hash every new one."""
         return Twenty48(self.network.patterns.rows, self.network.patterns.cols)
 
     def act(self, state: State, rng: Random | None = None) -> int:
@@ -66,7 +66,7 @@ class Player:
         if state.popups:
             raise IllegalMove(f"{self.game.text(state)}: chance moves here, not the player")
         out = np.zeros(1, np.float32)
-        run = partial(choose_once, native(self.game), self._evaluator(), self._memory, word(state.board))
+        run = partial(choose_once, native(self.game), self._evaluator, self._memory, word(state.board))
         watch = Watch()
         if self.depth > QUICK_DEPTH:  # in a thread, so that Ctrl-C is heard
             action = watch.run([partial(run, self.depth, watch.stop, out)])[0]
@@ -90,12 +90,17 @@ class Player:
         after = self.game.step(state, action)
         points = float(self.game.reward(state, action))
         if self.depth > 1:
-            return points + Player(self.network, self.depth - 1).value(after)
+            return points + self._shallower.value(after)
         if not self.network.before:
             return points + self.network.estimate(after.board)
         popups = elements(self.game.outcomes(after))
         chances = [(self.game.probability(after, i), self.game.outcome(after, i).board) for i in popups]
         return points + sum(probability * self.network.estimate(board) for probability, board in chances)
+
+    @cached_property
+    def _shallower(self) -> Player:
+        """Who looks a move less ahead."""
+        return Player(self.network, self.depth - 1)
 
     def play_games(
         self, *, games: int, seed: int = 0, threads: int | None = None, show: Show | None = None, first: int = 0
@@ -109,7 +114,7 @@ class Player:
         count = min(num_threads(threads), games)
         out, watch = no_games(games), Watch(count, show)
         run = partial(
-            play_games, native(self.game), self._evaluator(), self.depth, self._memory_bits, word(seed), first
+            play_games, native(self.game), self._evaluator, self.depth, self._memory_bits, word(seed), first
         )
         run(watch.worker(), no_games(0))  # compiles, before the clock
         began = time.perf_counter()
@@ -118,6 +123,7 @@ class Player:
         seconds = time.perf_counter() - began
         return PlayedGames(results, int(out.moves.sum(dtype=np.int64)), seconds, {"tiles": shares(out.tiles)})
 
+    @cached_property
     def _evaluator(self) -> Evaluator:
         rule = Rule(before=self.network.before)
         return Evaluator(native(self.network.patterns), native(rule), self.network.weights, row_table())
