@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -326,9 +327,16 @@ def make_selector(text: str) -> Selector:
     spec = read_spec(text)
     cls = _selector_of_name(spec.name) if spec.file is None else _selector_of_file(spec.file, spec.name)
     try:
-        return cls(**read_parameters(parameters(cls), spec.options))
+        made = cls(**read_parameters(parameters(cls), spec.options))
     except MdplayError as error:
         raise type(error)(f"selector {spec.name}: {error}") from None
+    return _met(made) if SELECTORS.get(spec.name) is cls else made
+
+
+@lru_cache(maxsize=64)
+def _met(selector: Selector) -> Selector:
+    """Return the first selector like this one: kernels hash every new object, which takes half a millisecond."""
+    return selector
 
 
 def split_selectors(text: str) -> list[str]:

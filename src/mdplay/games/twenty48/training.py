@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -79,12 +79,12 @@ class TrainingSettings:
         """The rate of learning, shared by all look-ups of a board."""
         return ALPHAS[self.method] if self.alpha is None else self.alpha
 
-    @property
+    @cached_property
     def game(self) -> Twenty48:
-        """The game that is learned."""
+        """The game that is learned; one object, since kernels hash every new one."""
         return Twenty48(self.rows, self.cols)
 
-    @property
+    @cached_property
     def rule(self) -> Rule:
         """The rule of the kernels."""
         rule = METHODS[self.method]
