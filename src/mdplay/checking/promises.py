@@ -238,9 +238,10 @@ class Promises:
     def check_knowledge(self, s: State) -> None:
         """Check the optional promises that the game makes."""
         game = self.game
-        if game.has_symmetries:
-            for k in self.symmetries_due(s):
-                self.check_symmetry(s, k)
+        if game.has_symmetries and (due := self.symmetries_due(s)):
+            following = self.following(s)
+            for k in due:
+                self.check_symmetry(s, k, following)
         if game.has_index or game.has_size:
             self.check_index(s)
         if game.has_bounds:
@@ -270,27 +271,32 @@ class Promises:
         """Return the symmetries to check at a position: all of them."""
         return list(range(self.game.symmetries()))
 
-    def check_symmetry(self, s: State, k: int) -> None:
+    def check_symmetry(self, s: State, k: int, following: list[tuple[State, float]]) -> None:
         """Check that symmetry k maps the position and all that follows onto its image."""
         game, t = self.game, self.game.image(s, k)
         if k == 0 and t != s:
             raise GameError(f"symmetry 0 must be the identity; it moves {show(game, s)}")
-        place = f"symmetry {k} is none: {show(game, s)} and its image {show(game, t)}"
-        if game.player(t) != game.player(s):
-            raise GameError(f"{place} have different players to move")
-        if not nonempty(game.legal(s)) and not nonempty(game.outcomes(s)) and game.result(t) != game.result(s):
-            raise GameError(f"{place} end with different results")
-        if self.followers(t, 0) != self.followers(s, k):
-            raise GameError(f"{place} do not have the same moves")
+        fault = self.difference(s, t, sorted((game.image(after, k), number) for after, number in following))
+        if fault:
+            raise GameError(f"symmetry {k} is none: {show(game, s)} and its image {show(game, t)} {fault}")
 
-    def followers(self, s: State, k: int) -> list[Any]:
-        """Return the images of all that may follow, each with its reward or probability, sorted."""
+    def difference(self, s: State, t: State, images: list[tuple[State, float]]) -> str:
+        """Return what tells a position from its image; ``images`` are those of all that follows it, sorted."""
+        game = self.game
+        if game.player(t) != game.player(s):
+            return "have different players to move"
+        if not nonempty(game.legal(s)) and not nonempty(game.outcomes(s)) and game.result(t) != game.result(s):
+            return "end with different results"
+        return "" if sorted(self.following(t)) == images else "do not have the same moves"
+
+    def following(self, s: State) -> list[tuple[State, float]]:
+        """Return all that may follow, each with its reward or probability."""
         game = self.game
         if nonempty(game.outcomes(s)):
             pairs = [(game.outcome(s, i), game.probability(s, i)) for i in elements(game.outcomes(s))]
         else:
             pairs = [(game.step(s, a), game.reward(s, a)) for a in elements(game.legal(s))]
-        return sorted((game.image(t, k), round(number, 9)) for t, number in pairs)
+        return [(after, round(number, 9)) for after, number in pairs]
 
     def check_bounds(self, s: State) -> None:
         """Check that bounds list legal actions, some unless settled, and settle the ends after them."""
