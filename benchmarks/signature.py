@@ -122,7 +122,7 @@ def garnet(num_states: int, num_actions: int, branches: int) -> MDP:
 def learned() -> Iterator[str]:
     """Yield the bits of what was learned."""
     for method in ("td", "tc", "td-before"):
-        settings = TrainingSettings(method=method, network="012,345", rows=2, cols=3, seed=1)
+        settings = TrainingSettings(method=method, network="0123,14", rows=2, cols=3, seed=1)
         training = TilesTraining.begin(settings)
         training.run(5, 1, 5)
         yield f"learn 2048 {method}: {digest(training.network.weights, training.scores)}"

@@ -245,3 +245,37 @@ if child == 0:
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert python("-c", code) == "7\n"
+
+
+class Refused(threading.Thread):
+    def start(self):
+        raise RuntimeError("can't start new thread")
+
+
+def test_a_system_without_threads_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(running, "_CREW", running.Crew())
+    monkeypatch.setattr(running, "Thread", Refused)
+    with pytest.raises(LimitError, match="allows no 2 threads"):
+        Watch(2).run([int, int])
+
+
+class Interrupted(threading.Thread):
+    def start(self):
+        super().start()
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_while_a_thread_starts_loses_no_task(monkeypatch):
+    monkeypatch.setattr(running, "_CREW", running.Crew())
+    monkeypatch.setattr(running, "Thread", Interrupted)
+    assert Watch(interruptible=True).run([lambda: 7]) == [7]
+
+
+def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
+    class Nobody(running.Crew):
+        def do(self, task, future):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "_CREW", Nobody())
+    with pytest.raises(KeyboardInterrupt):
+        Watch(interruptible=True).run([lambda: 7])

@@ -72,8 +72,8 @@ class Watch:
             self._begin(tasks, futures)
             self._wait(futures)
         except KeyboardInterrupt as interrupt:
-            self._halt(futures)
-            if not self._interruptible or isinstance(interrupt, Terminated):
+            all_began = self._halt(futures)
+            if not (all_began and self._interruptible) or isinstance(interrupt, Terminated):
                 raise
             answered()
         except Exception:  # what ``show`` raised
@@ -94,14 +94,17 @@ class Watch:
             try:
                 _CREW.do(task, future)
             except RuntimeError:
+                futures.pop()
                 raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
 
-    def _halt(self, futures: list[Future[T]]) -> None:
-        """Stop the kernels, or raise StillRunning."""
+    def _halt(self, futures: list[Future[T]]) -> bool:
+        """Stop the kernels, or raise StillRunning; tell whether each had begun."""
         self.stop[0] = 1
-        if wait(futures, timeout=KERNEL_SECONDS).not_done:
+        begun = [future for future in futures if not future.cancel()]  # what no thread has taken is cancelled
+        if wait(begun, timeout=KERNEL_SECONDS).not_done:
             self.stop, self.progress = np.ones_like(self.stop), np.zeros_like(self.progress)  # theirs stay set
             raise StillRunning from None
+        return len(begun) == len(futures)
 
     def _wait(self, futures: list[Future[T]]) -> None:
         pending: set[Future[T]] = set(futures)
@@ -113,35 +116,42 @@ class Watch:
                 self._show(int(self.progress.sum()))
 
 
+Inbox = SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
+
+
 class Crew:
     """Threads that wait for tasks: to start one takes as long as a short search.
 
-    They are daemons, which nobody waits for at the end of the program.  A process that was forked has none.
+    They are daemons, which nobody waits for at the end of the program, MOST_IDLE at most.  A process that was
+    forked has none; Python from 3.12 on warns who forks while there are any.
     """
 
     def __init__(self) -> None:
-        self._idle: list[SimpleQueue[tuple[Callable[[], Any], Future[Any]]]] = []
+        self._idle: list[Inbox] = []
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._idle.clear)
 
     def do(self, task: Callable[[], T], future: Future[T]) -> None:
         """Let a thread that does nothing else fulfil a future; raise RuntimeError if there can be no more."""
         try:
-            inbox = self._idle.pop()
+            self._idle.pop().put((task, future))
         except IndexError:
-            inbox = SimpleQueue()
+            inbox: Inbox = SimpleQueue()
+            inbox.put((task, future))  # first: Ctrl-C may come while the thread starts
             Thread(target=self._serve, args=(inbox,), daemon=True).start()
-        inbox.put((task, future))
 
-    def _serve(self, inbox: SimpleQueue[tuple[Callable[[], Any], Future[Any]]]) -> None:
+    def _serve(self, inbox: Inbox) -> None:
         while self._work(inbox, *inbox.get()):  # what was done is not held on to while it waits
             pass
 
-    def _work(self, inbox: SimpleQueue[Any], task: Callable[[], T], future: Future[T]) -> bool:
+    def _work(self, inbox: Inbox, task: Callable[[], T], future: Future[T]) -> bool:
         """Do a task, and tell whether to wait for another.
 
         Who waits for it may have the next one at once: so this thread is idle before it says that it is done.
         """
+        if not future.set_running_or_notify_cancel():
+            self._idle.append(inbox)
+            return True
         tell: Callable[[], None]
         try:
             tell = partial(future.set_result, task())

@@ -73,7 +73,9 @@ def test_points_of_any_game_of_points(tmp_path):
         ("2048", {"method": "sarsa"}, UnknownName, "choose from network, points, tc, td, td-before"),
         ("qubic", {"method": "points", "explor": "always"}, UnknownName, "did you mean 'explore'"),
         ("qubic", {"method": "points", "episodes": 0}, LimitError, "episodes=0 must be at least 1"),
-        ("qubic", {"method": "points", "against": "random"}, UnknownName, "no option 'against'"),
+        ("qubic", {"method": "points", "against": "random"}, UnknownName, "no option 'against', but network has"),
+        ("2048", {"epsilon": 0.1}, UnknownName, "the method td has no option 'epsilon', but network has"),
+        ("2048", {"method": "tc", "lamda": 0.1}, UnknownName, "no option 'lamda'; did you mean 'lambda'"),
         ("2048", {"episodes": (1, 2)}, LimitError, "give one number of episodes"),
     ],
 )

@@ -104,6 +104,9 @@ def test_episodes_or_minutes():
     for given in (0, [10, 20], 2.5):
         with pytest.raises(LimitError, match="one number of episodes, at least 1"):
             CountingLearner().learn(BOARD, Run(episodes=given))
+    for minutes in (0, -1.0, float("nan")):
+        with pytest.raises(LimitError, match="is no time to learn in"):
+            CountingLearner(minutes=minutes).learn(BOARD, Run())
     with pytest.raises(LimitError, match="episodes or of minutes, not both"):
         CountingLearner(minutes=1).learn(BOARD, Run(episodes=10))
 

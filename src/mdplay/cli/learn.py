@@ -1,4 +1,4 @@
-"""``mdplay learn``: a command a game, with the options of the learners that the game brings."""
+"""``mdplay learn``: a command a game, with the options of all learners that it has."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Learners(click.Group):
 
 
 def command_of(game: Game[Any]) -> click.Command:
-    """Return the command that learns a game: what every learner takes, and the options of the game's own."""
+    """Return the command that learns a game: what every learner takes, and the options of all that it has."""
     from mdplay.learning.learners import learners, options_of
 
     methods, own = learners(game), options_of(game)

@@ -53,6 +53,7 @@ from mdplay.learning.look_ups import (
 )
 from mdplay.rng import advance, pick, scramble, stream
 
+RANDOM, ENDED = 1, 2  # what may come instead of the greedy move
 LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
@@ -98,7 +99,7 @@ class Trail(NamedTuple):
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
     bests: NDArray[np.float32]  # what the greedy move was worth to player 0
-    strays: NDArray[np.uint8]  # 1: a random move was made instead
+    strays: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
     rates: NDArray[np.float32]  # room for those of one correction
     actions: NDArray[np.int32]  # room for the moves of one position
     values: NDArray[np.float32]
@@ -215,7 +216,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
     """Play an episode and write down its trail.
 
     Return the moves, how many of their afterstates learn from what came after them (all but one that is the end
-    itself), the value at the end and player 0's score.
+    itself, or where the episode is cut), the value at the end and player 0's score.
     """
     s, moves, score = game.initial(), 0, np.float32(0)
     opening, epsilon, x = exploration(rule, x)
@@ -225,7 +226,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
             s, x = after_chance(game, s, x)
             fresh = True
             if is_over(game, s):
-                lessons, trail.gains[moves], trail.strays[moves] = moves, np.float32(0), 0
+                lessons, trail.strays[moves] = moves, ENDED
                 break
         lessons = moves
         if fresh:
@@ -238,7 +239,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
         if moves < opening or unit(scramble(x)) < epsilon:
             x = advance(x)
             other = pick(game.legal(s), scramble(x))
-            trail.strays[moves] = other != action
+            trail.strays[moves] = RANDOM if other != action else 0
             action = other
         trail.gains[moves] = gain(game, s, action)
         score += trail.gains[moves]
@@ -288,7 +289,9 @@ def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None
     tables, rule = lesson.tables, lesson.rule
     goal, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
     for t in range(lessons, 0, -1):
-        if trail.strays[t]:
+        if trail.strays[t] == ENDED:
+            goal = value
+        elif trail.strays[t] == RANDOM:
             goal = discount * trail.bests[t]
         else:
             goal = discount * (trail.gains[t] + (np.float32(1) - decay) * value + decay * goal)

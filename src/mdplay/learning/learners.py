@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mdplay.contract import need_game
-from mdplay.errors import unknown
+from mdplay.errors import UnknownName, unknown
 from mdplay.game import Game
 from mdplay.learning.learned import Learned, Learner, Run
 from mdplay.registry import brought, load_attribute
@@ -53,16 +53,22 @@ def learn_by(game: Game[Any], run: Run, **options: Any) -> Learned:
     known = learners(game)
     if run.method is not None and run.method not in known:
         raise unknown("method", run.method, known)
-    maker = next(iter(known.values())) if run.method is None else known[run.method]
-    learner = _made(maker, {name: value for name, value in options.items() if value is not None})
-    return learner.learn(game, run)
-
-
-def _made(maker: Maker, given: dict[str, Any]) -> Learner:
-    """Return a learner with the options given, or raise UnknownName."""
-    takes = [option.name for option in parameters(maker)]
+    method = run.method or next(iter(known))
+    given = {name: value for name, value in options.items() if value is not None}
     for name in given:
-        if name not in takes:
-            known = [option for option in takes if option != EXAMINE]
-            raise unknown("option", "against" if name == EXAMINE else name, known)
-    return maker(**given)
+        if name not in _takes(known[method]):
+            raise _no_option(known, method, name)
+    return known[method](**given).learn(game, run)
+
+
+def _takes(maker: Maker) -> list[str]:
+    return [option.name for option in parameters(maker)]
+
+
+def _no_option(known: dict[str, Maker], method: str, name: str) -> UnknownName:
+    """Return the error for an option that a method has not: who has it, or what there is instead."""
+    said = "against" if name == EXAMINE else name.rstrip("_")
+    others = [other for other, maker in known.items() if name in _takes(maker)]
+    if others:
+        return UnknownName(f"the method {method} has no option {said!r}, but {' and '.join(others)} has")
+    return unknown("option", said, [option.rstrip("_") for option in _takes(known[method]) if option != EXAMINE])

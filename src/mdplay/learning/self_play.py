@@ -146,6 +146,8 @@ class SelfPlayLearner(ABC, Generic[T]):
             raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
         if episodes is not None and self.minutes is not None:
             raise LimitError("give a number of episodes or of minutes, not both")
+        if self.minutes is not None and not self.minutes > 0:
+            raise LimitError(f"minutes={self.minutes} is no time to learn in; give a number above 0")
         seconds = None if self.minutes is None else 60.0 * self.minutes
         return Budget(episodes or self.EPISODES, seconds, every=self.POINT_EPISODES)
 
@@ -172,4 +174,5 @@ class SelfPlayLearner(ABC, Generic[T]):
     def learning(self, training: T, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
         """Give what learns so many episodes, and how many at once if that is fixed."""
         training.prepare()
-        yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), None
+        most = self.POINT_EPISODES if self.minutes is None else None  # else the clock is asked more often
+        yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), most

@@ -99,3 +99,11 @@ def test_nothing_is_hashed_anew_for_a_move(monkeypatch, needs_compiler):
     monkeypatch.setattr(fingerprint, "instance_fingerprint", hashed.append)
     player.act(state)
     assert hashed == []
+
+
+def test_values_are_those_of_the_network_as_it_is_now():
+    net, state = network(2, 3), State(0x1123, 0)
+    player = Player(net, 3)
+    before = player.values(state)
+    net.weights[:] *= -1
+    assert player.values(state) == Player(net, 3).values(state) != before

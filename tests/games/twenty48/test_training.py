@@ -197,13 +197,11 @@ def test_ctrl_c_saves_and_the_course_goes_on(tmp_path, needs_compiler):
 
 
 def test_the_json_document(tmp_path, mdplay):
-    found = mdplay(
-        "learn", "2048", "--network", "0123", "--episodes", 1500, "--json", "--curve", tmp_path / "c.csv"
-    )
+    found = mdplay("learn", "2048", *NETWORK, "--episodes", 1500, "--json", "--curve", tmp_path / "c.csv")
     document = json.loads(found.out)
     assert [point["episodes"] for point in document["curve"]] == [1000, 1500]
     assert set(document["curve"][0]) == {"episodes", "mean", "max", "tiles"}
-    scores = training(1500, TrainingSettings(network="0123")).scores
+    scores = training(1500, TrainingSettings(network=NETWORK[1])).scores
     assert document["mean"] == pytest.approx(scores[-1000:].mean())
     assert document["max"] == scores[-1000:].max()
     assert document["moves_per_second"] > 0

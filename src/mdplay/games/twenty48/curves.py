@@ -45,6 +45,12 @@ def curve(scores: NDArray[np.int32], exponents: NDArray[np.uint8], block: int = 
     return [_point(scores[i : i + block], exponents[i : i + block], i) for i in range(0, len(scores), block)]
 
 
+def last_point(scores: NDArray[np.int32], exponents: NDArray[np.uint8]) -> Point:
+    """Return the point of the block that was begun last."""
+    begin = (len(scores) - 1) // BLOCK * BLOCK
+    return _point(scores[begin:], exponents[begin:], begin)
+
+
 def _point(scores: NDArray[np.int32], exponents: NDArray[np.uint8], before: int) -> Point:
     return Point(before + len(scores), float(scores.mean()), int(scores.max()), shares(exponents))
 

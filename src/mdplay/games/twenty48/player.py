@@ -31,7 +31,7 @@ MEMORY_BITS = 18  # entries of the table, 13 bytes each
 
 
 class Player:
-    """Look ``depth`` moves ahead and value what is seen there by a network."""
+    """Look ``depth`` moves ahead and value what is seen there by a network, as it was when it was first asked."""
 
     def __init__(self, network: Network, depth: int = 1) -> None:
         if not 1 <= depth <= MAX_DEPTH:
@@ -48,6 +48,10 @@ class Player:
     def game(self) -> Twenty48:
         """The game that the network knows; one object, since kernels hash every new one."""
         return Twenty48(self.network.patterns.rows, self.network.patterns.cols)
+
+    def forget(self) -> None:
+        """Forget what was seen ahead: the network may have learned since."""
+        self._memory.depth.fill(0)
 
     def act(self, state: State, rng: Random | None = None) -> int:
         """Return the best move; nothing is random about it."""
@@ -84,6 +88,8 @@ class Player:
         """
         if state.popups:
             raise IllegalMove(f"{self.game.text(state)}: chance moves here, not the player")
+        if self.depth > 1:
+            self._shallower.forget()
         return {action: self._move_value(state, action) for action in elements(self.game.legal(state))}
 
     def _move_value(self, state: State, action: int) -> float:

@@ -1,9 +1,9 @@
 """A training that can be stopped, killed and gone on with.
 
 A checkpoint is the network file itself: the weights, the sums of temporal coherence, and the scores of all
-episodes so far.  It is written atomically after blocks of a thousand episodes, at the end, and when the user
-stops.  Every episode has a random stream of its own, so a run on one thread that goes on from a checkpoint ends
-with the same bits as one that was never interrupted.
+episodes so far.  It is written atomically about every minute, at the end, and when the user stops.  Every episode
+has a random stream of its own, so a run on one thread that goes on from a checkpoint ends with the same bits as
+one that was never interrupted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mdplay.bridge import native, word
 from mdplay.errors import FormatError, unknown
 from mdplay.game import Game
-from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, write_csv
+from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, last_point, write_csv
 from mdplay.games.twenty48.files import load_network, save_compact, save_network
 from mdplay.games.twenty48.kernels import Pace, Rule, train
 from mdplay.games.twenty48.moves import Evaluator, Games, no_games, row_table
@@ -198,13 +198,14 @@ class TilesTraining(Training[Games]):
 
     def add(self, played: Games) -> None:
         """Count episodes that were learned."""
-        self.scores = np.concatenate([self.scores, played.scores])
-        self.tiles = np.concatenate([self.tiles, played.tiles.astype(np.uint8)])
-        self.moves = np.concatenate([self.moves, played.moves])
+        scores = np.concatenate([self.scores, played.scores])
+        tiles = np.concatenate([self.tiles, played.tiles.astype(np.uint8)])
+        moves = np.concatenate([self.moves, played.moves])
+        self.scores, self.tiles, self.moves = scores, tiles, moves  # together: Ctrl-C must not part them
 
     def add_point(self, found: Found = NO_JUDGE) -> Point:
         """Return the last point of the curve, which goes by the episodes alone."""
-        return self.curve[-1]
+        return last_point(self.scores, self.tiles)
 
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
