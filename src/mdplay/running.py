@@ -261,6 +261,8 @@ class Compiling:
             return self._counted(task)
         future: Future[T] = Future()
         _CREW.do(partial(self._counted, task), future)
+        while not future.done():  # a signal that comes just before a wait without end would not be heard
+            wait([future], timeout=POLL_SECONDS)
         return future.result()
 
     def _counted(self, task: Callable[[], T]) -> T:
