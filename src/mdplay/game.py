@@ -61,6 +61,10 @@ class Bounds(NamedTuple):
 class Compiled:
     """A frozen dataclass whose annotated methods kernels call; its fields are constants there."""
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has: its hashes are told anew, since another process has not met it."""
+        return {name: value for name, value in vars(self).items() if name not in ("_identity", "_rules")}
+
 
 class Game(Compiled, Generic[S]):
     """The rules of a game for one or two players, with or without chance.

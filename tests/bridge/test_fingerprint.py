@@ -1,13 +1,16 @@
 """What changes the identity of a game, and what does not."""
 
+import pickle
 import sys
 from itertools import count
 
 import pytest
 
-from mdplay.bridge.fingerprint import UNKNOWN, instance_fingerprint
+from mdplay.bridge.fingerprint import UNKNOWN, identity, instance_fingerprint
+from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.searching.mcts import BY_ROLLOUTS
 from mdplay.specs import load_module
-from tests.helpers import NIM, write
+from tests.helpers import NIM, python, write
 
 NUMBER = count()
 HELPER = "LIMIT = 3\n\n\ndef most(pile):\n    return min(LIMIT, pile)\n"
@@ -186,3 +189,18 @@ def test_attributes_that_are_made_up_are_not_guessed(fingerprint):
 def test_what_has_no_hash_is_like_nothing_else(fingerprint):
     text = BY_TABLE + TABLES["class attribute"].replace("(VALUE,)", "object()")
     assert UNKNOWN in fingerprint(text) and fingerprint(text) != fingerprint(text)
+
+
+def test_a_copy_for_another_process_is_hashed_there():
+    game = TicTacToe()
+    identity(game)
+    copied = pickle.loads(pickle.dumps(game))
+    assert copied == game and set(vars(copied)) <= set(vars(game)) - {"_identity"}
+    identity(BY_ROLLOUTS)
+    code = f"""
+import pickle
+from mdplay import make, mcts
+selector = pickle.loads(bytes.fromhex({pickle.dumps(BY_ROLLOUTS).hex()!r}))
+print(mcts(make("tic-tac-toe"), simulations=20_000, selector=selector).simulations > 0)
+"""
+    assert python("-c", code) == "True\n"
