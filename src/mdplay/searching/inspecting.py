@@ -21,6 +21,7 @@ from mdplay.searching.selecting import LOST, PROVEN
 from mdplay.searching.tree import Tree
 
 Place = tuple[Tree, int]
+ROOT = -1  # instead of an action that led there
 
 
 class Visits(NamedTuple):
@@ -38,6 +39,8 @@ class Node:
     """A position of a search tree, and the action (or outcome of chance) that led into it.
 
     ``value`` is the mean for the player who moved here, or the certain one if it is ``proven``; 0 without a visit.
+    A node knows its children and not its parent: in a circle the arrays of a tree would wait for Python's search
+    for garbage, and the next search take new memory.
     """
 
     game: Game[Any]
@@ -46,8 +49,9 @@ class Node:
     value: float
     proven: bool
     expanded: bool  # whether a descent has gone on from here
-    parent: Node | None = None
-    action: int = -1
+    before: State = None  # the position from which the action, or the outcome of chance, led here
+    by_chance: bool = False
+    action: int = ROOT
 
     @classmethod
     def root(cls, game: Game[Any], trees: Sequence[Tree]) -> Node:
@@ -57,19 +61,18 @@ class Node:
     @cached_property
     def state(self) -> State:
         """The position."""
-        if self.parent is None:
+        if self.action == ROOT:
             return self.places[0][0].root
-        before = self.parent.state
-        move = self.game.outcome if self.parent.is_chance else self.game.step
-        return move(before, self.action)
+        move = self.game.outcome if self.by_chance else self.game.step
+        return move(self.before, self.action)
 
     @cached_property
     def text(self) -> str:
         """What led here, in the game's notation; empty at the root."""
-        if self.parent is None:
+        if self.action == ROOT:
             return ""
-        told = self.game.outcome_text if self.parent.is_chance else self.game.move_text
-        return told(self.parent.state, self.action)
+        told = self.game.outcome_text if self.by_chance else self.game.move_text
+        return told(self.before, self.action)
 
     @cached_property
     def is_chance(self) -> bool:
@@ -85,7 +88,10 @@ class Node:
             actions = tree.nodes["action"][first : first + kids].tolist()
             for action, visits in zip(actions, _stretch(tree, first, kids), strict=True):
                 found.setdefault(action, []).append(visits)
-        return tuple(Node(self.game, *_sums(found[action]), self, action) for action in sorted(found))
+        if not found:
+            return ()
+        way = self.state, self.is_chance
+        return tuple(Node(self.game, *_sums(found[action]), *way, action) for action in sorted(found))
 
     @cached_property
     def ranked(self) -> tuple[Node, ...]:
