@@ -233,7 +233,6 @@ def test_threads_that_nobody_needs_any_more_end(monkeypatch):
     assert len(set(done)) == 3 and not any(thread.is_alive() for thread in done)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_process_that_was_forked_starts_threads_of_its_own():
     code = """
 import os

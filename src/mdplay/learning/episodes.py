@@ -222,13 +222,13 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
     opening, epsilon, x = exploration(rule, x)
     fresh, lessons = True, 0
     while moves < MAX_MOVES and not is_over(game, s):
+        lessons = moves
         if game.has_outcomes:
             s, x = after_chance(game, s, x)
             fresh = True
             if is_over(game, s):
-                lessons, trail.strays[moves] = moves, ENDED
+                trail.strays[moves] = ENDED
                 break
-        lessons = moves
         if fresh:
             locate(game, tables, s, places)
             fresh = False
