@@ -55,8 +55,12 @@ class Random:
 
     @property
     def state(self) -> int:
-        """Where the stream is."""
+        """The state of the stream; ``Random.at(state)`` continues from here."""
         return int(self._state)
+
+    def jump(self, state: int) -> None:
+        """Continue from a state."""
+        self._state = state & WORD
 
     def __repr__(self) -> str:
         return f"<Random at {self._state:#x}>"

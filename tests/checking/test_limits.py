@@ -7,6 +7,7 @@ from mdplay import Game, GameError, LimitError, Position, make
 from mdplay.checking.limits import (
     CUT,
     LEAST,
+    MAX_CHANCE_MOVES,
     MAX_MOVES,
     Referee,
     has_margins,
@@ -15,6 +16,7 @@ from mdplay.checking.limits import (
     move_limit,
     told_limit,
 )
+from mdplay.rng import Random
 
 
 class Walk(NamedTuple):
@@ -108,3 +110,26 @@ def test_the_referee_leaves_a_long_game_alone_that_never_repeats():
         assert not referee.calls_off(position)
         position = position.after(position.draw(number << 56) if position.is_chance else position.actions[0])
     assert position.num_events > LEAST
+
+
+def test_the_third_repetition_truncates_a_game_in_which_nothing_is_random():
+    """Positions repeat every two moves; a random number drawn in between starts the count again."""
+    still = [Random(0), Random(1)]
+    referee = Referee(Pacing())
+    assert next(p.num_events for p in walk(Pacing(), 50) if referee.calls_off(p, still)) == 4
+    referee, drawn = Referee(Pacing()), [Random(0), Random(1)]
+    for position in walk(Pacing(), LEAST // 2):
+        assert not referee.calls_off(position, drawn)
+        drawn[1].word()
+    explicit = Referee(Pacing(), 30)
+    assert next(p.num_events for p in walk(Pacing(), 50) if explicit.calls_off(p, still)) == 30
+
+
+def test_games_with_chance_that_repeat_are_truncated_late():
+    class Dicey(Pacing):
+        def outcomes(self, s: Walk) -> int:
+            return 0
+
+    referee = Referee(Dicey())
+    assert not any(referee.calls_off(position) for position in walk(Dicey(), 20 * LEAST))
+    assert referee.limit == MAX_CHANCE_MOVES

@@ -1,8 +1,11 @@
 import re
+import threading
+from typing import ClassVar
 
 import pytest
 
-from mdplay import AgentError, LimitError, MdplayError, UnknownName, make, search
+from mdplay import AgentError, LimitError, MdplayError, UnknownName, make, match, play, search
+from mdplay.bits import lowest
 from mdplay.playing.agents import (
     AGENTS,
     Agent,
@@ -37,12 +40,52 @@ def test_every_registered_agent_can_be_imported():
     assert options["policy"] == ["file"] and "simulations" in options["mcts"]
 
 
-def test_a_text_makes_a_fresh_agent_and_an_object_stays_itself():
+class Counting:
+    """An agent that remembers its moves, and a game, which need not be copied."""
+
+    firsts: ClassVar[list[int]] = []
+
+    def __init__(self, game=None):
+        self.game, self.moves = game or GAME, []
+
+    def act(self, state, rng):
+        if not self.moves or state == START:
+            Counting.firsts.append(len(self.moves))
+        self.moves.append(state)
+        return lowest(self.game.legal(state))
+
+
+@pytest.mark.parametrize("given", [Counting, Counting(GAME), lambda game: Counting(game)])
+def test_every_game_has_a_new_agent_however_it_is_given(given):
+    Counting.firsts.clear()
+    match(GAME, given, given, games=6, openings="none")
+    assert Counting.firsts == [0] * 12
+    one = named_agent(GAME, given)
+    assert one.fresh() is not one.fresh() and one.fresh().game is GAME
+    assert one.name == ("<lambda>" if not hasattr(given, "act") else "Counting")
+
+
+def test_an_agent_without_parameters_may_be_given_by_its_class():
+    class Lowest:
+        def act(self, state, rng):
+            return lowest(GAME.legal(state))
+
+    assert play(GAME, Lowest, Lowest).events[:2] == (0, 1)
+
+
+def test_what_cannot_be_an_agent_or_be_copied_is_refused_with_a_sentence():
+    agent = Leftmost(GAME)
+    agent.lock = threading.Lock()
+    with pytest.raises(AgentError, match="agent Leftmost cannot be copied for each game .*; give its class, or"):
+        named_agent(GAME, agent).fresh()
+    with pytest.raises(AgentError, match="7 is not an agent: it has no method act"):
+        named_agent(GAME, 7)
+
+
+def test_a_text_makes_a_fresh_agent():
     one = named_agent(GAME, named("Leftmost"))
     assert one.fresh() is not one.fresh()
-    agent = Leftmost(GAME)
-    assert named_agent(GAME, agent).fresh() is agent
-    assert named_agent(GAME, agent).name == "Leftmost"
+    assert named_agent(GAME, Leftmost(GAME)).name == "Leftmost"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 
 from mdplay import Game
+from mdplay.bits import elements, nonempty
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.mdp import MDP, plan
-from mdplay.mdp.games import Score, mdp_of
+from mdplay.mdp.games import Score, by_decision, mdp_of
+from mdplay.mdp.model import Model
 from mdplay.states import widths
 from mdplay.states.graph import CHANCE, END, explore
 from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
@@ -24,24 +26,29 @@ def test_tic_tac_toe_has_5478_states():
         assert graph.index(graph.state(number)) == number
 
 
-def by_hand(game, state, player, memo):
-    """Return the best value for a player against a uniform opponent, by plain recursion."""
-    from mdplay.bits import elements
+def by_hand(game, state, player, memo, discount=1.0):
+    """Return the best value for a player against a uniform opponent, by plain recursion.
+
+    The value of the next decision of the player is discounted; all else happens at once.
+    """
+
+    def later(next_state):
+        decides = nonempty(game.legal(next_state)) and not nonempty(game.outcomes(next_state))
+        own = decides and game.player(next_state) == player
+        return (discount if own else 1.0) * by_hand(game, next_state, player, memo, discount)
 
     if state in memo:
         return memo[state]
     sign = -1 if player else 1
     outcomes, actions = elements(game.outcomes(state)), elements(game.legal(state))
     if outcomes:
-        value = sum(
-            game.probability(state, i) * by_hand(game, game.outcome(state, i), player, memo) for i in outcomes
-        )
+        value = sum(game.probability(state, i) * later(game.outcome(state, i)) for i in outcomes)
     elif not actions:
         value = sign * game.result(state)
     else:
         mine = game.player(state) == player
         turn = 1 if mine else -1
-        found = [turn * game.reward(state, a) + by_hand(game, game.step(state, a), player, memo) for a in actions]
+        found = [turn * game.reward(state, a) + later(game.step(state, a)) for a in actions]
         value = max(found) if mine else sum(found) / len(found)
     memo[state] = value
     return value
@@ -49,23 +56,41 @@ def by_hand(game, state, player, memo):
 
 @pytest.mark.parametrize("game", [TicTacToe(), anti_tic_tac_toe(), DotsAndBoxes(2, 1)], ids=repr)
 @pytest.mark.parametrize("player", [0, 1])
-def test_plans_against_a_uniform_opponent_equal_plain_recursion(game, player):
+@pytest.mark.parametrize("discount", [1.0, 0.5])
+def test_plans_against_a_uniform_opponent_equal_plain_recursion(game, player, discount):
     """Extra turns and points (Dots and Boxes) included."""
     graph = explore(game)
-    found = plan(mdp_of(graph, player, graph.uniform()))
+    found = plan(mdp_of(graph, player, graph.uniform(), discount=discount))
     memo = {}
-    wanted = [by_hand(game, graph.state(n), player, memo) for n in range(0, graph.num_states, 7)]
+    wanted = [by_hand(game, graph.state(n), player, memo, discount) for n in range(0, graph.num_states, 7)]
     ends = graph.kind[::7] == END  # an end is terminal: its worth is earned on the way in
     assert found.value[::7][~ends] == pytest.approx(np.array(wanted)[~ends])
     assert (found.value[::7][ends] == 0).all()
 
 
-def test_a_game_of_chance_for_one():
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_a_game_of_chance_for_one(discount):
+    """With a discount, a new tile is part of the step and takes no time."""
     game = Twenty48(2, 2)
-    mdp = MDP.from_game(game)
+    mdp = MDP.from_game(game, discount=discount)
     found = plan(mdp)
     assert found.closed
-    assert found.value[0] == pytest.approx(by_hand(game, game.initial(), 0, {}))
+    assert mdp.discount == discount
+    assert found.value[0] == pytest.approx(by_hand(game, game.initial(), 0, {}, discount))
+
+
+@pytest.mark.parametrize("stay", [0.5, 1.0])
+def test_chance_that_repeats_between_two_decisions(stay):
+    """State 1 is passed through: it stays with some probability, else earns 1 and returns to decision 0."""
+    first = [0, 1, 3] if stay < 1.0 else [0, 1, 2]
+    target, probability = ([1, 1, 0], [1.0, stay, 1.0 - stay]) if stay < 1.0 else ([1, 1], [1.0, 1.0])
+    model = Model([0, 1, 2], [0, 0], first, target, probability, [0.0, 1.0 - stay])
+    if stay == 1.0:
+        with pytest.raises(GameError, match="can move more than 10,000 times between two decisions"):
+            by_decision(model, np.array([True, False]), 0.5)
+        return
+    found = plan(by_decision(model, np.array([True, False]), 0.5))
+    assert found.value == pytest.approx([2.0, 2.0])  # 1 + 0.5 v = v
 
 
 def test_an_opponent_may_be_any_function():

@@ -1,14 +1,21 @@
-"""How long games last, and when one that comes back to its positions is called off.
+"""How long games last, and when a game that repeats positions is truncated.
 
-A game that can repeat a position may go on for ever, and two careful players often see to that.  It is called off
-after a number of moves, chance events included: as whoever plays it says, as the game says (``max_moves``), or
-after ten times the mean length of random games.  What is called off is worth what endless play is (``endless`` of
-the game, 0 unless it says otherwise), and the points earned on the way count.  Games that do not repeat end by
-themselves, and are left to do so.
+A game with cycles may continue without end.  It is truncated after a number of moves, chance events included: as
+the caller says, or as the game says (``max_moves``).  If neither does, it is truncated
+
+- when a position occurs for the third time and no random number was drawn in between (deterministic agents in a
+  loop),
+- in games without chance, after ten times the mean length of random games,
+- in games with chance, which end with probability 1 under most policies, after MAX_CHANCE_MOVES moves.
+
+A truncated game has the value of infinite play (``endless`` of the game, 0 by default), and the points earned on
+the way count.  Games that do not repeat positions end by themselves and are never truncated.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -21,7 +28,9 @@ from mdplay.rng import Random
 
 MAX_MOVES = 1_000_000  # a game that comes so far never ends
 TIMES = 10  # the mean length
-LEAST = 100  # no game is called off sooner unless somebody says so
+LEAST = 100  # lower bound of the automatic move limit
+MAX_CHANCE_MOVES = 100_000  # automatic move limit of a game with chance that repeats positions
+REPETITIONS = 3  # a game is truncated when a position occurs this often and nothing random happened in between
 CUT = 500  # moves of a random game of the sample
 ENDS = 1000  # moves of all random games that show what ends are worth
 FEW, MANY = 4, 20  # games of a sample, before and after a position came again
@@ -89,7 +98,7 @@ def told_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
 
 
 def repeating_limit(game: Game[Any]) -> int:
-    """Return the moves after which a game that has come back to a position is called off."""
+    """Return the moves after which a random game that has repeated a position is truncated."""
     return max(LEAST, round(TIMES * lengths(game).mean))
 
 
@@ -111,17 +120,35 @@ def move_limit(game: Game[Any], max_moves: int | None = None) -> int:
 
 
 class Referee:
-    """Tells when a game is to be called off; it must see every position of the game."""
+    """Decides when a game is truncated; it must see every position of the game."""
 
     def __init__(self, game: Game[Any], max_moves: int | None = None) -> None:
         self.game = game
         self.limit = told_limit(game, max_moves)
-        self._met: set[Any] = set()
+        self._is_given = self.limit is not None
+        self._states: set[Any] = set()  # from move LEAST on
+        self._streams: tuple[int, ...] = ()
+        self._met: Counter[Any] = Counter()  # since the streams last changed
 
-    def calls_off(self, position: Position[Any]) -> bool:
-        """Tell whether the game has gone on for long enough."""
-        if self.limit is None and position.num_events >= LEAST:
-            if position.state in self._met:
-                self.limit = repeating_limit(self.game)
-            self._met.add(position.state)
+    def calls_off(self, position: Position[Any], streams: Sequence[Random] | None = None) -> bool:
+        """Return whether the game is truncated here.
+
+        ``streams`` are the random streams of the players and of chance: while they stand still, everything
+        that happens is determined by the position.
+        """
+        if not self._is_given:
+            if self.limit is None and position.num_events >= LEAST:
+                if position.state in self._states:
+                    self.limit = MAX_CHANCE_MOVES if self.game.has_outcomes else repeating_limit(self.game)
+                self._states.add(position.state)
+            if streams is not None and self._repeats(position.state, tuple(one.state for one in streams)):
+                return True
         return self.limit is not None and position.num_events >= self.limit
+
+    def _repeats(self, state: Any, streams: tuple[int, ...]) -> bool:
+        """Return whether a state occurs for the third time since a random number was drawn."""
+        if streams != self._streams:
+            self._streams = streams
+            self._met.clear()
+        self._met[state] += 1
+        return self._met[state] == REPETITIONS

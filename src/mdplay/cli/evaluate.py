@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
@@ -49,10 +50,14 @@ def command(game: Game[Any], agent: str, record: str | None, as_json: bool, **gi
 
 def _lines(found: Evaluation) -> list[str]:
     mean, error = found.mean
+    digits = 2 if error == 0 else max(0, 1 - math.floor(math.log10(error)))  # two digits of the standard error
+    moves = found.moves / len(found.results)
     quantiles = ", ".join(f"{share:.0%} {result:g}" for share, result in found.quantiles.items())
     return [
-        f"{found.agent}: mean {mean:.2f} +- {1.96 * error:.2f} (95 %), standard error {error:.2f}",
-        f"{counted(len(found.results), 'game')}{_distinct(found)}; {found.moves_per_second:,.0f} moves per second",
+        f"{found.agent}: mean {mean:.{digits}f} +- {1.96 * error:.{digits}f} (95 %), "
+        f"standard error {error:.{digits}f}",
+        f"{counted(len(found.results), 'game')}{_distinct(found)}; {moves:,.1f} moves per game, "
+        f"{found.moves_per_second:,.0f} moves per second",
         f"quantiles: {quantiles}",
         *called_off(found.by_limit),
         *_bars(found),
@@ -77,4 +82,9 @@ def _shares(found: Evaluation) -> list[str]:
 def _bars(found: Evaluation) -> list[str]:
     rows = found.histogram()
     most = max(count for *_, count in rows)
-    return [f"{low:>10.0f} .. {high:<10.0f} {count:>6} {'#' * (BAR * count // most)}" for low, high, count in rows]
+    names = [f"{low:.6g}" if low == high else f"{low:.0f} .. {high:.0f}" for low, high, _ in rows]
+    width = max(map(len, names))
+    return [
+        f"{name:>{width}} {count:>6} {'#' * (BAR * count // most)}"
+        for name, (*_, count) in zip(names, rows, strict=True)
+    ]

@@ -38,7 +38,7 @@ openings_option = click.option(
 max_moves_option = click.option(
     "--max-moves",
     type=Count(1),
-    help="Call a game off after so many moves; default: as the game says, or once positions come again.",
+    help="Truncate a game after this number of moves; default: as the game says, else only if positions repeat.",
 )
 move_seconds_option = click.option(
     "--move-seconds",
@@ -84,8 +84,9 @@ def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], 
 
 
 def called_off(by_limit: int) -> list[str]:
-    """Return a line about the games that went on for too long, if there were any."""
-    return [f"{counted(by_limit, 'game')} called off by the limit of moves (--max-moves)"] if by_limit else []
+    """Return a line about truncated games, if there were any."""
+    why = "truncated by a third repetition or by the move limit (--max-moves) and counted as infinite play"
+    return [f"{counted(by_limit, 'game')} {why}"] if by_limit else []
 
 
 def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:

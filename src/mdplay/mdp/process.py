@@ -118,9 +118,11 @@ class MDP(Model):
     ) -> Self:
         """Return the MDP of a player in a game against a fixed opponent.
 
-        The opponent is "uniform" or a function from states to an action or to probabilities by action.  State
-        i of the MDP is ``mdplay.states.graph.explore(game).state(i)``; state 0 is the start.  Play that never ends
-        earns nothing: where the game says that it is worth something, a discount of 1 is refused.
+        ``opponent`` is "uniform" or a function from a state to an action or to probabilities by action.  State
+        i of the MDP is ``mdplay.states.graph.explore(game).state(i)``; state 0 is the start.  A discount applies
+        to each decision of the player; moves of the opponent and of chance are part of the step.  The value of a
+        state in which one of these moves is that of the rest of the step.  Infinite play earns nothing: if the
+        game gives it a value (``endless``), GameError is raised for a discount of 1.
         """
         from mdplay.mdp.games import mdp_of  # for start-up: games need numba
         from mdplay.states.graph import explore

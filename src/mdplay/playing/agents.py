@@ -1,7 +1,8 @@
 """Agents by name: ``random``, ``mcts:simulations=1000``, ``policy:FILE``, a user's ``file.py:Class``; ``search``.
 
-An agent is anything with ``act(state, rng) -> action``.  It is made for one game, and a fresh one for every game
-that is played, so it may remember what it likes between moves and needs no lock:
+An agent is anything with ``act(state, rng) -> action``.  Every game that is played starts with a new agent, so
+it may keep data between the moves of a game and needs no lock.  An agent is given by its text, by its class,
+which is called with the game, or as an object, of which every game gets a copy:
 
     class Leftmost:
         def __init__(self, game: Game) -> None:
@@ -22,8 +23,9 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import Signature
 from operator import index
 from pathlib import Path
@@ -179,16 +181,21 @@ def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:
     return UnknownName(f"agent {agent}: {unknown('parameter', name, known)}")
 
 
-def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
-    """Return an agent, or the agent that a text names, as one who enters a match.
+def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> NamedAgent:
+    """Return an agent given by its text, by its class or as an object, as one that enters a match.
 
-    An agent given as an object plays all its games itself, unless it says how to make another.
+    Each game gets a new agent: made by the class (or any function of the game), or a copy of the object.  Raise
+    AgentError if it cannot be made or copied.
     """
     if isinstance(agent, NamedAgent):
         return agent
+    if isinstance(agent, type) or (callable(agent) and not isinstance(agent, Agent)):
+        return _named_class(game, agent)
     if not isinstance(agent, str):
+        if not isinstance(agent, Agent):
+            raise AgentError(f"{agent!r} is not an agent: it has no method act(state, rng)", str(agent))
         name = getattr(agent, "name", type(agent).__name__)
-        fresh = agent.another if isinstance(agent, Reused) else lambda: agent
+        fresh = agent.another if isinstance(agent, Reused) else partial(_copied, agent, name)
         return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
@@ -201,6 +208,41 @@ def named_agent(game: Game[Any], agent: Agent | NamedAgent | str) -> NamedAgent:
         assert isinstance(first, Reused)
         return NamedAgent(agent, first.another, told, close=first.close)
     return NamedAgent(agent, lambda: _make(maker, game, agent, options), told)
+
+
+def _named_class(game: Game[Any], maker: Maker) -> NamedAgent:
+    """Return an agent given by its class, which is called with the game unless its constructor takes nothing."""
+    name = getattr(maker, "__name__", type(maker).__name__)
+    takes_game = bool(Signature.from_callable(maker).parameters)
+    fresh = partial(_make, maker if takes_game else lambda game: maker(), game, name, {})
+    return NamedAgent(name, fresh, lambda: agent_identity(fresh()), is_named=False)
+
+
+def _copied(agent: Agent, name: str) -> Agent:
+    """Return a copy of an agent for one game.
+
+    Agents of the package keep no data that a copy may not share.  Of other agents everything is copied but
+    frozen objects of the package, such as games and solutions.
+    """
+    if _is_ours(agent):
+        return copy(agent)
+    shared = {id(value): value for value in getattr(agent, "__dict__", {}).values() if _is_frozen(value)}
+    try:
+        return deepcopy(agent, shared)
+    except Exception as error:
+        why = f"cannot be copied for each game ({type(error).__name__}: {error})"
+        raise AgentError(
+            f"agent {name} {why}; give its class, or a function of the game that makes one", name
+        ) from error
+
+
+def _is_ours(thing: Any) -> bool:
+    return type(thing).__module__.partition(".")[0] == "mdplay"
+
+
+def _is_frozen(thing: Any) -> bool:
+    is_frozen = getattr(getattr(type(thing), "__dataclass_params__", None), "frozen", False)
+    return isinstance(thing, Game) or (is_frozen and _is_ours(thing))
 
 
 def _with_shipped(game: Game[Any], maker: Maker, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -69,8 +69,7 @@ def test_an_agent_that_cannot_be_made_says_so_before_the_first_game(started):  #
 
 
 class Sleeper:
-    def __init__(self):
-        self.release = threading.Event()
+    release = threading.Event()
 
     def act(self, state, rng):
         self.release.wait(HUNG_SECONDS)
@@ -85,24 +84,27 @@ def test_an_object_that_hangs_is_left_to_itself_and_loses_until_it_is_back():
     assert "took longer than 0.2 seconds" in reasons[0]
     assert all("is still thinking about an earlier move" in reason for reason in reasons[1:])
     sleeper.release.set()
+    Sleeper.release = threading.Event()
 
 
 class Plain:
+    over = 0
+
     def __init__(self, game):
-        self.game, self.over = game, 0
+        self.game = game
 
     def act(self, state, rng):
         return rng.pick(self.game.legal(state))
 
     def game_over(self):
-        self.over += 1
+        Plain.over += 1
 
 
 def test_objects_within_the_limit_play_as_without():
     game = make("tic-tac-toe")
-    plain = Plain(game)
+    Plain.over, plain = 0, Plain(game)
     assert match(game, plain, Plain(game), games=4, move_seconds=60) == match(game, plain, Plain(game), games=4)
-    assert plain.over == 2 * (4 + 1)  # and once each time before the first game
+    assert Plain.over == 2 * 2 * (4 + 1)  # and once each time before the first game
 
 
 def test_an_engine_takes_the_limit_as_its_own(started):  # noqa: F811
@@ -126,3 +128,4 @@ def test_a_tournament_takes_objects_and_limits():
     found = tournament(game, [plain, sleeper], games=2, move_seconds=0.2)
     assert found.forfeits == {"Plain": 0, "Sleeper": 2}
     sleeper.release.set()
+    Sleeper.release = threading.Event()

@@ -1,6 +1,12 @@
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
 import pytest
 
-from mdplay import GameError, evaluate, make
+from mdplay import Game, GameError, LimitError, evaluate, make
+from mdplay.checking import limits
+from mdplay.checking.limits import repeating_limit
+from mdplay.playing.matches import evaluating
 
 
 def test_random_play_of_a_tiny_2048_has_the_exact_mean(needs_compiler):
@@ -19,7 +25,9 @@ def test_the_distribution():
     assert found.quantiles[0.5] == results[100]
     assert sum(count for *_, count in found.histogram()) == 200
     assert found.document()["games"] == 200
-    assert len(evaluate(make("2048:rows=1,cols=2"), "random", games=1).histogram()) == 10
+    assert len(found.histogram()) == 10 < len(set(results))
+    few = replace(found, results=(1.0, -1.0, 1.0))
+    assert few.histogram() == [(-1.0, -1.0, 1), (1.0, 1.0, 2)]
 
 
 def test_threads_and_results_change_nothing(tmp_path):
@@ -65,3 +73,53 @@ def test_another_name_for_the_value_of_a_policy():
     from mdplay import mdp
 
     assert not hasattr(mdp, "evaluate") and mdp.evaluate_policy
+
+
+class Turn(NamedTuple):
+    waits: int  # 1 while chance decides
+    over: int  # 1 after quitting, 2 after a win
+
+
+@dataclass(frozen=True)
+class Waiting(Game[Turn]):
+    """Quit for 0, or wait: one time in 64 that wins 1.  Waiting for ever is certain to win."""
+
+    def initial(self) -> Turn:
+        return Turn(0, 0)
+
+    def legal(self, s: Turn) -> int:
+        return 0 if s.over or s.waits else 3
+
+    def step(self, s: Turn, action: int) -> Turn:
+        return Turn(0, 1) if action == 0 else Turn(1, 0)
+
+    def outcomes(self, s: Turn) -> int:
+        return 3 if s.waits else 0
+
+    def outcome(self, s: Turn, i: int) -> Turn:
+        return Turn(0, 2 * i)
+
+    def probability(self, s: Turn, i: int) -> float:
+        return 1 / 64 if i else 63 / 64
+
+    def result(self, s: Turn) -> int:
+        return s.over // 2
+
+
+class Patient:
+    def act(self, state, rng):
+        return 1
+
+
+def test_games_with_chance_are_played_to_their_end_or_the_mean_is_refused(monkeypatch):
+    """Random games last four events on average, these about 128: a limit by the former would change the mean."""
+    found = evaluate(Waiting(), Patient, games=20)
+    assert (found.mean[0], found.by_limit) == (1.0, 0)
+    assert max(len(record.events) for record in found.records) > repeating_limit(Waiting())
+    for place in (limits, evaluating):
+        monkeypatch.setattr(place, "MAX_CHANCE_MOVES", 120)
+    with pytest.raises(
+        LimitError, match=r"the mean result is unknown, because \d+ of 20 games did not end within"
+    ):
+        evaluate(Waiting(), Patient, games=20)
+    assert evaluate(Waiting(), Patient, games=20, max_moves=120).by_limit > 0

@@ -5,7 +5,6 @@ import pytest
 
 from mdplay import AgentError, FormatError, GameError, LimitError, Record, make, match, play
 from mdplay.bits import elements
-from mdplay.checking.limits import move_limit
 from tests.checking.test_limits import Pacing
 from tests.helpers import ROOT, write
 from tests.playing.players import named
@@ -93,7 +92,7 @@ def test_a_match_of_a_game_that_repeats_ends_with_draws_by_the_limit():
     game = Pacing()
     found = match(game, Back(game), Back(game), games=4, openings="none")
     assert (found.by_limit, found.tally.draws, found.document()["by_limit"]) == (4, 4, 4)
-    assert {len(record.events) for record in found.records} == {move_limit(game)}
+    assert {len(record.events) for record in found.records} == {4}  # the third time at the start
     assert match(game, "random", "random", games=20).by_limit == 0
     short = match(game, Back(game), Back(game), games=2, openings="none", max_moves=6)
     assert {len(record.events) for record in short.records} == {6}
@@ -138,4 +137,4 @@ def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_pa
     source = (ROOT / "tests" / "checking" / "test_limits.py").read_text()
     path = write(tmp_path, "pacing.py", source)
     answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
-    assert "4 games called off by the limit of moves (--max-moves)" in answer.out.splitlines()
+    assert "4 games truncated by a third repetition or by the move limit (--max-moves)" in answer.out

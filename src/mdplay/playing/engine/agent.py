@@ -112,6 +112,10 @@ class EngineAgent:
             self._begin(rng.state)
         self._ask(self._position(state), "ready")
         answer = self._ask({**self.go, "limit": self.limit}, "bestmove")
+        if isinstance(drawn := answer.get("random"), int):
+            rng.jump(drawn)
+        else:
+            rng.word()  # the engine may have used randomness of its own
         move = answer.get("move")
         if not isinstance(move, str):
             raise EngineFault("answered a bestmove without a move")

@@ -135,7 +135,8 @@ class Engine:
         if last is not None:
             action, told = last
             known = {name: told[name] for name in ("value", "line") if name in told}
-            self._say("bestmove", move=game.move_text(state, action), action=action, **known)
+            move = game.move_text(state, action)
+            self._say("bestmove", move=move, action=action, **known, random=self._rng.state)
 
     def _tick(self, over: Event) -> None:
         """Tell now and then that time goes to the compiler, so that nobody takes it for thinking."""

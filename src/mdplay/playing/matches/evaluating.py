@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty
+from mdplay.checking.limits import MAX_CHANCE_MOVES, told_limit
 from mdplay.contract import need_game
 from mdplay.engines import Engine, using
-from mdplay.errors import GameError
+from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, make_agent
 from mdplay.playing.engine.limits import entering
@@ -76,7 +77,7 @@ class Evaluation:
 
     @property
     def by_limit(self) -> int:
-        """How many games were called off because they went on for too long."""
+        """The number of truncated games."""
         return sum(record.by_limit for record in self.records)
 
     @property
@@ -91,9 +92,15 @@ class Evaluation:
         return {share: ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in SHARES}
 
     def histogram(self, bins: int = 10) -> list[tuple[float, float, int]]:
-        """Return bins of equal width from the worst to the best result, each with its number of games."""
+        """Return bins from the worst to the best result, each with its number of games.
+
+        A bin is ``(low, high, count)``.  If there are at most ``bins`` different results, each is a bin of its
+        own; otherwise the bins have equal width.
+        """
+        if len(each := Counter(self.results)) <= bins:
+            return [(result, result, each[result]) for result in sorted(each)]
         low, high = min(self.results), max(self.results)
-        width = (high - low) / bins or 1.0
+        width = (high - low) / bins
         counts = Counter(min(bins - 1, int((result - low) / width)) for result in self.results)
         return [(low + i * width, low + (i + 1) * width, counts[i]) for i in range(bins)]
 
@@ -131,12 +138,15 @@ def evaluate(
     record: bool = False,
     show: Show | None = None,
 ) -> Evaluation:
-    """Let an agent play a game for one many times, and return what it got.
+    """Let an agent play a single-player game many times and return its results.
 
-    An agent that plays whole games by compiled code does so, on all cores unless ``threads`` says otherwise; with
+    An agent that plays whole games in compiled code does so, on all cores unless ``threads`` is given; with
     ``record``, ``results`` (a file, as for a match) or ``max_moves`` (as there) it plays move by move like any
-    other agent, so that the games can be kept.  Any other agent is recorded always, and plays on one thread unless
-    told.
+    other agent, so that the games can be saved.  Any other agent is always recorded, and plays in one thread
+    unless ``threads`` is given.
+
+    Raise LimitError if a game with chance does not end within 100,000 moves and no ``max_moves`` is given: then
+    the mean result of the agent is unknown.
     """
     need_game(game)
     if num_players(game) != 1:
@@ -153,8 +163,18 @@ def evaluate(
         schedule = Schedule(game, (one,), games, "none", seed, max_moves)
         records = schedule.play(threads, results, show, engine)
     seconds = time.perf_counter() - began
+    if game.has_outcomes and told_limit(game, max_moves) is None:
+        _check_ended(records)
     found = tuple(record.result or 0.0 for record in records)
     return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
+
+
+def _check_ended(records: Sequence[Record]) -> None:
+    """Raise LimitError if a game was truncated by the automatic limit: its result is not the agent's."""
+    if truncated := sum(record.by_limit and len(record.events) >= MAX_CHANCE_MOVES for record in records):
+        games = f"{truncated:,} of {counted(len(records), 'game')} did not end within {MAX_CHANCE_MOVES:,} moves"
+        way = "set max_moves (--max-moves) to count them as infinite play"
+        raise LimitError(f"the mean result is unknown, because {games}; {way}")
 
 
 class WholeGames(NamedTuple):

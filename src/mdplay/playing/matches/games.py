@@ -1,7 +1,7 @@
 """One game between agents.
 
 Game ``number`` of a seed has four random streams, 4 * number + 0 .. 2 for player 0, player 1 and chance, so that
-no agent's thirst for random words changes another's luck, and threads change nothing at all.
+agents do not affect each other's random numbers, and the number of threads does not affect the games.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CHANCE = 2
 
 
 class Stopped(Exception):
-    """The game was given up because somebody asked for it."""
+    """The caller stopped the game."""
 
 
 def play(
@@ -34,8 +34,9 @@ def play(
 ) -> Record:
     """Play one game between agents, given as objects or texts, and return its record.
 
-    A game that is not over after ``max_moves`` moves is called off; by default only one whose positions come again
-    is, after ten times the mean length or as the game says.
+    A game that is not over after ``max_moves`` moves is truncated.  By default only a game that repeats positions
+    is: as the game says (``max_moves``), when deterministic agents reach a position for the third time, or after
+    ten times the mean length of random games (100,000 moves in games with chance).
 
     >>> from mdplay import make
     >>> play(make("tic-tac-toe"), "perfect", "perfect").result
@@ -70,7 +71,7 @@ def play_game(
     names, given = tuple(one.name for one in named_agents), len(opening.events)
     record = partial(Record, game, names, seed=seed, number=number, start=opening.start, opening=given)
     try:
-        while not (over := position.is_over) and not referee.calls_off(position):
+        while not (over := position.is_over) and not referee.calls_off(position, streams):
             if stopped():
                 raise Stopped
             position = position.after(_next_event(position, agents, named_agents, streams))

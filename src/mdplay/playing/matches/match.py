@@ -91,7 +91,7 @@ class MatchResult:
 
     @property
     def by_limit(self) -> int:
-        """How many games were called off because they went on for too long."""
+        """The number of truncated games."""
         return sum(record.by_limit for record in self.records)
 
     @property
@@ -153,7 +153,7 @@ class MatchResult:
         ]
         words = sentence(score) + sentence(difference)
         failed = sentence(f"Lost because the agent failed: {self.forfeits[0]:,} and {self.forfeits[1]:,}.")
-        called_off = sentence(f"{counted(self.by_limit, 'game')} called off.") if self.by_limit else ""
+        called_off = sentence(f"{counted(self.by_limit, 'game')} truncated.") if self.by_limit else ""
         head = ("", "won", "drawn", "lost", "score")
         return words + table(head, rows, strong=[0]) + (failed if any(self.forfeits) else "") + called_off
 
@@ -184,9 +184,11 @@ def match(
     by so many of its workers, by default one for each core.  The games are the same.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
-    again.  A game that is not over after ``max_moves`` moves is called off: the points earned so far count, and
-    what endless play is worth.  By default that happens only to games that come back to a position, after ten
-    times the mean length or as the game says.  Raise AgentError when an agent raises or chooses what is not legal.
+    again.  A game that is not over after ``max_moves`` moves is truncated: its result is the points earned so
+    far plus the value of infinite play (``endless``).  By default only games that repeat positions are
+    truncated: as the game says, when deterministic agents reach a position for the third time, or after ten
+    times the mean length of random games.  Raise AgentError if an agent raises an exception or chooses an action
+    that is not legal.
 
     ``move_seconds``: an agent whose move takes longer, or that raises, dies or chooses what is not legal, loses
     the game, and the match goes on (``MatchResult.forfeits``).  An engine that fails always loses so.
