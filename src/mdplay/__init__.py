@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mdplay.mdp.process import MDP
     from mdplay.mdp.result import Plan
     from mdplay.notation import find_action
+    from mdplay.playing.accuracy import Accuracy, accuracy
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.learning import learn
     from mdplay.playing.matches.evaluating import Evaluation, evaluate
@@ -56,6 +57,7 @@ __version__ = "0.2.0"
 __all__ = [
     "MDP",
     "U64",
+    "Accuracy",
     "Agent",
     "AgentError",
     "Between",
@@ -90,6 +92,7 @@ __all__ = [
     "TournamentResult",
     "UnknownName",
     "Wide",
+    "accuracy",
     "check_game",
     "depth_limited",
     "evaluate",
@@ -116,6 +119,8 @@ __all__ = [
 _PLACES = {
     "MDP": "mdplay.mdp.process",
     "U64": "mdplay.bits",
+    "Accuracy": "mdplay.playing.accuracy",
+    "accuracy": "mdplay.playing.accuracy",
     "Agent": "mdplay.playing.agents",
     "AgentError": "mdplay.errors",
     "Between": "mdplay.game",
@@ -182,4 +187,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -30,11 +30,11 @@ def test_parameters_of_the_game_are_options():
     assert env.action_space.n == 5
 
 
-def test_the_side_of_the_player_is_not_that_of_the_board():
-    env = gymnasium.make("mdplay/Othello-v0", side=1)
-    assert (env.unwrapped.side, env.unwrapped.game) == (1, make("othello"))
-    env = gymnasium.make("mdplay/Othello-v0", game="othello:side=4", side=1)
-    assert (env.unwrapped.side, env.unwrapped.game) == (1, make("othello:side=4"))
+def test_the_side_of_the_board_is_a_parameter_of_the_game():
+    env = gymnasium.make("mdplay/Othello-v0", side=6, player=1)
+    assert (env.unwrapped.player, env.unwrapped.game) == (1, make("othello:side=6"))
+    env = gymnasium.make("mdplay/Othello-v0", game="othello:side=4", player=1)
+    assert (env.unwrapped.player, env.unwrapped.game) == (1, make("othello:side=4"))
 
 
 def test_a_users_file_has_a_name_too():
@@ -58,20 +58,20 @@ def play(env, choose, seed):
 @pytest.mark.parametrize("side", [0, 1])
 @pytest.mark.parametrize("name", ["dots-and-boxes", "tic-tac-toe"])
 def test_rewards_add_up_to_the_result_of_the_side(name, side):
-    env, rng = GameEnv(name, side=side), np.random.default_rng(3)
+    env, rng = GameEnv(name, player=side), np.random.default_rng(3)
     for seed in range(20):
         total = sum(play(env, lambda mask: rng.choice(np.flatnonzero(mask)), seed))
         assert total == env.position.result * (-1 if side else 1)
 
 
 def test_the_opponent_plays_its_own_side():
-    env = GameEnv(Nim(21), opponent="perfect", side=1)
+    env = GameEnv(Nim(21), opponent="perfect", player=1)
     for seed in range(5):  # 21 is won for whoever begins
         assert sum(play(env, lambda mask: int(mask.argmax()), seed)) == -1
 
 
 def test_a_perfect_player_wins_through_the_environment():
-    env = GameEnv(Nim(21), side=0)
+    env = GameEnv(Nim(21), player=0)
     agent = make_agent(env.game, "perfect")
     for seed in range(5):
         assert sum(play(env, lambda mask: agent.act(env.position.state, Random(0)), seed)) == 1
@@ -101,8 +101,8 @@ def test_a_seed_repeats_chance_and_the_opponent():
 
 
 def test_a_side_that_does_not_exist_is_a_sentence():
-    with pytest.raises(GameError, match="side=1 is not a player of Twenty48"):
-        GameEnv("2048", side=1)
+    with pytest.raises(GameError, match="player=1 is not a player of Twenty48"):
+        GameEnv("2048", player=1)
 
 
 def test_observations_tell_all_states_apart():

@@ -51,7 +51,7 @@ def test_chance_is_drawn_and_how_many_there_are_changes_nothing():
 
 
 def test_the_random_opponent_moves_for_the_other_side():
-    made, rng = VectorGames("tic-tac-toe", 64, side=1), np.random.default_rng(5)
+    made, rng = VectorGames("tic-tac-toe", 64, player=1), np.random.default_rng(5)
     _, info = made.reset(seed=2)
     assert (info["player"] == 1).all()
     total, games = 0.0, 0
@@ -81,8 +81,8 @@ def test_gymnasium_makes_it_by_name():
 
 
 def test_a_side_that_does_not_exist_is_a_sentence():
-    with pytest.raises(GameError, match="side=2 is not a player of TicTacToe"):
-        VectorGames("tic-tac-toe", 2, side=2)
+    with pytest.raises(GameError, match="player=2 is not a player of TicTacToe"):
+        VectorGames("tic-tac-toe", 2, player=2)
 
 
 def test_another_opponent_is_a_sentence():

@@ -1,7 +1,9 @@
 import pytest
 
+from mdplay import make
+from mdplay.bits import lowest
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-from mdplay.playing.accuracy import Accuracy, keeps_value, measure_accuracy, sample_states
+from mdplay.playing.accuracy import Accuracy, Mistake, accuracy, keeps_value, sample_states
 from mdplay.playing.basic import RandomAgent
 from mdplay.searching.mcts import MCTSAgent
 from tests.helpers import write
@@ -25,9 +27,9 @@ def test_mcts_keeps_the_value_of_anti_tic_tac_toe(needs_compiler):
     game = anti_tic_tac_toe()
     states = sample_states(game, 300)
     agent = MCTSAgent(game, simulations=10_000, reuse=False)
-    good = measure_accuracy(game, agent, BruteForce(game), states)
+    good = accuracy(game, agent, BruteForce(game), states)
     assert good.share >= 0.99
-    assert measure_accuracy(game, RandomAgent(game), BruteForce(game), states).share < good.share
+    assert accuracy(game, RandomAgent(game), BruteForce(game), states).share < good.share
 
 
 def test_proofs_know_the_values_too(mdplay, tmp_path, needs_compiler):
@@ -38,6 +40,28 @@ def test_proofs_know_the_values_too(mdplay, tmp_path, needs_compiler):
 
 
 def test_the_statistics():
-    found = Accuracy(100, 90, ("a",))
+    """The interval is that of Agresti and Coull (1998): of 90 of 100 it is 0.824 to 0.947."""
+    mistake = Mistake("a", "1", ("2", "3"))
+    found = Accuracy(100, 90, (mistake,) * 10, 40)
     assert found.document()["share"] == 0.9
-    assert found.standard_error == pytest.approx(0.03)
+    assert found.interval == pytest.approx((0.8239, 0.9465), abs=1e-4)
+    assert found.critical_share == 0.75
+    assert found.document()["lost"][0] == {"position": "a", "move": "1", "best": ("2", "3")}
+    assert repr(found).startswith("<Accuracy 90.0% (82.4% to 94.7%): 90 of 100 moves are optimal")
+    assert Accuracy(3, 3, (), 0).critical_share == 1.0
+
+
+def test_mistakes_are_listed_with_the_move_and_the_optimal_ones(mdplay):
+    """Always the first free cell: against 0 in a corner of Tic-Tac-Toe only the centre does not lose."""
+    game = make("tic-tac-toe")
+
+    class First:
+        def act(self, state, rng):
+            return lowest(game.legal(state))
+
+    found = accuracy(game, First, states=["000000000", "100000000"])
+    assert (found.kept, found.critical) == (1, 1)
+    assert found.lost == (Mistake("100000000", "1", ("4",)),)
+    assert accuracy(game, "random", count=30, side=1).positions == 30
+    answer = mdplay("accuracy", "tic-tac-toe", "--agent", "random", "--count", 200, "--side", 2)
+    assert answer.code == 0 and ": plays " in answer.out and " more (--json lists all)" in answer.out

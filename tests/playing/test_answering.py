@@ -2,7 +2,7 @@ import pytest
 
 from mdplay import GameError, Position, make
 from mdplay.playing.agents import named_agent
-from mdplay.playing.answering import Answering, check_side
+from mdplay.playing.answering import Answering, check_player
 from tests.nim import Nim
 
 
@@ -29,5 +29,5 @@ def test_a_seed_repeats_the_answers():
 
 
 def test_a_side_that_does_not_exist_is_a_sentence():
-    with pytest.raises(GameError, match="side=1 is not a player of Twenty48"):
-        check_side(make("2048"), 1)
+    with pytest.raises(GameError, match="player=1 is not a player of Twenty48"):
+        check_player(make("2048"), 1)

@@ -25,7 +25,9 @@ def test_a_policy_file_is_followed(tmp_path):
     drawn = [agent.act(START, rng) for _ in range(4000)]
     assert set(drawn) == {2, 4}
     assert abs(drawn.count(4) / 4000 - 0.75) < 5 * (0.1875 / 4000) ** 0.5
-    with pytest.raises(PositionError, match="has no line for this position"):
+    with pytest.raises(PositionError, match="policy.txt, the policy of player 1, has no line for this position"):
+        agent.act(GAME.parse("120000000"), rng)
+    with pytest.raises(PositionError, match=r"player 2 is to move; fix the sides by --side 1 \(side=0\)"):
         agent.act(GAME.step(START, 0), rng)
 
 

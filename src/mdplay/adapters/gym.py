@@ -1,8 +1,8 @@
-"""A game as a Gymnasium environment: a game for one, or one side of a game for two against any agent.
+"""A game as a Gymnasium environment: a single-player game, or one player of a two-player game against any agent.
 
     import gymnasium, mdplay.adapters.gym
     env = gymnasium.make("mdplay/ConnectFour-v0", opponent="mcts:simulations=100")
-    env = GameEnv("path/to/my_game.py:MyGame", side=1)
+    env = GameEnv("path/to/my_game.py:MyGame", player=1)
 
 The reward of a step is what the player has gained since the last one: own points minus the opponent's, and the
 result at the end.  ``info["action_mask"]`` has the legal actions, and ``action_masks()`` too, where sb3-contrib
@@ -30,7 +30,7 @@ from mdplay.adapters.spaces import (
 )
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, named_agent
-from mdplay.playing.answering import Answering, check_side
+from mdplay.playing.answering import Answering, check_player
 from mdplay.position import Position
 from mdplay.registry import make, names
 
@@ -52,16 +52,16 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         game: Game[Any] | str,
         *,
         opponent: Agent | str = "random",
-        side: int = 0,
+        player: int = 0,
         observe: Observe | None = None,
         render_mode: str | None = None,
     ) -> None:
         self.game = make(game) if isinstance(game, str) else game
-        check_side(self.game, side)
-        self.side, self.render_mode = side, render_mode
+        check_player(self.game, player)
+        self.player, self.render_mode = player, render_mode
         self._opponent = named_agent(self.game, opponent)
         self._size = num_actions(self.game)
-        self._observe = observe or observe_bits(self.game)
+        self._observe: Observe = observe_bits(self.game) if observe is None else lambda s: np.asarray(observe(s))
         self.action_space = gymnasium.spaces.Discrete(self._size)
         self.observation_space = _box(self._observe(self.game.initial()), observe is None)
         self.position = Position.start(self.game)
@@ -72,7 +72,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         """Begin a game, from ``options["state"]`` if it is given, and return the first observation."""
         super().reset(seed=seed)
         word = int(self.np_random.integers(1 << 63))
-        self._answering = Answering(self._opponent, self.side, word)
+        self._answering = Answering(self._opponent, self.player, word)
         self.position = self._answering.answer(Position.start(self.game, (options or {}).get("state")))
         return self._observation(), self._info()
 
@@ -83,7 +83,7 @@ class GameEnv(gymnasium.Env[Observation, np.int64]):
         before = self.position.total
         self.position = self._answering.answer(self.position.after(int(action)))
         gain = self.position.total - before
-        reward = -gain if self.side else gain
+        reward = 0.0 - gain if self.player else gain  # 0.0 - gain is never -0.0
         return self._observation(), reward, self.position.is_over, False, self._info()
 
     def action_masks(self) -> Mask:
@@ -130,7 +130,7 @@ def make_vec(game: str, num_envs: int = 1, **options: Any) -> Any:
 def _made(text: str, options: dict[str, Any], environment: type) -> Game[Any]:
     """Make a game with those of the options that are its parameters, and take them out.
 
-    What the environment knows is its own: for the ``side`` of a board write it into the text.
+    A parameter that both have is the environment's; the game's is then given in the text.
     """
     game = make(text)
     own = signature(environment).parameters

@@ -21,7 +21,7 @@ from mdplay.bridge import kernel, load, native, pack, part, unpack, word, words
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.answering import check_side
+from mdplay.playing.answering import check_player
 from mdplay.registry import make
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -156,14 +156,14 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
     metadata: ClassVar[dict[str, Any]] = {"autoreset_mode": gymnasium.vector.AutoresetMode.NEXT_STEP}
 
     def __init__(
-        self, game: Game[Any] | str, num_envs: int = 1, *, opponent: str | None = "random", side: int = 0
+        self, game: Game[Any] | str, num_envs: int = 1, *, opponent: str | None = "random", player: int = 0
     ) -> None:
         self.game = make(game) if isinstance(game, str) else game
         hold_promises(self.game)
         if opponent not in ("random", None):
             raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
-        check_side(self.game, side)
-        self._side = side if opponent or num_players(self.game) == 1 else NOBODY
+        check_player(self.game, player)
+        self._side = player if opponent or num_players(self.game) == 1 else NOBODY
         self._native, self._start = native(self.game), words(self.game.initial())
         self._widths = field_widths(self.game)
         self.num_envs = num_envs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -9,6 +10,8 @@ import click
 from mdplay.cli.common import Count, game_argument, json_option, print_json, progress, seed_option
 from mdplay.game import Game
 from mdplay.words import counted
+
+MAX_LISTED = 10  # mistakes that are printed
 
 
 @click.command()
@@ -22,27 +25,46 @@ from mdplay.words import counted
 )
 @click.option("--count", type=Count(1), default=200, show_default=True, help="Positions of random games.")
 @click.option("--positions", type=click.File(), help="A file of positions, one a line, instead.")
+@click.option("--side", type=click.IntRange(1, 2), help="Only positions in which this player moves.")
 @seed_option
 @json_option
 def command(
-    game: Game[Any], agent: str, oracle: str, count: int, positions: Any, seed: int, as_json: bool
+    game: Game[Any],
+    agent: str,
+    oracle: str,
+    count: int,
+    positions: Any,
+    side: int | None,
+    seed: int,
+    as_json: bool,
 ) -> None:
-    """Count how often an agent's moves keep the exact value of the position.
+    """Count how often an agent's moves are optimal, and list its mistakes.
 
     \b
     Example:
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
       mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
-    from mdplay.playing.accuracy import measure_accuracy
+    from mdplay.playing.accuracy import accuracy
 
     texts = None if positions is None else [line.split()[0] for line in positions if line.strip()]
     with progress("asking"):
-        found = measure_accuracy(game, agent, oracle, texts, count=count, seed=seed)
+        player = None if side is None else side - 1
+        found = accuracy(game, agent, oracle, texts, count=count, seed=seed, side=player)
     if as_json:
         print_json({"agent": agent, **found.document()})
         return
-    share = f"{found.share:.1%} +- {1.96 * found.standard_error:.1%} (95 %)"
-    click.echo(f"{agent} keeps the value in {found.kept:,} of {counted(found.positions, 'position')}: {share}")
-    for text in found.lost[:10]:
-        click.echo(f"  not in {text}")
+    positions = counted(found.positions, "position")
+    click.echo(
+        f"{agent} plays an optimal move in {found.kept:,} of {positions}: {_share(found.share, found.interval)}"
+    )
+    critical = f"{found.critical - len(found.lost):,} of {found.critical:,} in which not every move is optimal"
+    click.echo(f"  {critical}: {_share(found.critical_share, found.critical_interval)}")
+    for mistake in found.lost[:MAX_LISTED]:
+        click.echo(f"  {mistake.position}: plays {mistake.move}, optimal: {' '.join(mistake.best)}")
+    if len(found.lost) > MAX_LISTED:
+        click.echo(f"  and {len(found.lost) - MAX_LISTED:,} more (--json lists all)")
+
+
+def _share(share: float, interval: Sequence[float]) -> str:
+    return f"{share:.1%} (95 %: {interval[0]:.1%} to {interval[1]:.1%})"

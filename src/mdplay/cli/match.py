@@ -19,18 +19,26 @@ from mdplay.words import counted
 @click.argument("a")
 @click.argument("b")
 @match_options
-def command(game: Game[Any], a: str, b: str, record: str | None, as_json: bool, **given: Any) -> None:
+@click.option(
+    "--side",
+    type=click.IntRange(1, 2),
+    help="The player that A always is, as for a policy file of one player; default: sides alternate.",
+)
+def command(
+    game: Game[Any], a: str, b: str, record: str | None, as_json: bool, side: int | None, **given: Any
+) -> None:
     """Play a match of two agents: the score with a 95 % interval.
 
-    Sides alternate, and each opening is played from both.
+    Sides alternate, and each opening is played from both, unless --side is given.
 
     \b
     Examples:
       mdplay match connect-four random random --games 1000 --record games.jsonl
       mdplay match tic-tac-toe perfect random --openings none --results match.db
+      mdplay match anti-tic-tac-toe policy:player2.txt perfect --side 2
     """
     with playing(given["games"], given["results"]) as show:
-        found = match(game, a, b, show=show, **given)
+        found = match(game, a, b, show=show, side=None if side is None else side - 1, **given)
     report(found, _lines, record, as_json)
 
 
@@ -41,7 +49,7 @@ def _lines(found: MatchResult) -> list[str]:
     lines = [
         f"{a} v {b}: {_words(found.tally)}",
         f"score {found.tally.score:.3f} (95 %: {low:.3f} to {high:.3f}), Elo {_elo(found)}",
-        f"{a} as player 1: {_words(first)}; as player 2: {_words(second)}",
+        f"{a} " + "; ".join(f"as player {n}: {_words(t)}" for n, t in ((1, first), (2, second)) if t.games),
         f"{counted(found.distinct, 'distinct game')} of {found.tally.games:,}",
     ]
     if any(abs(result) not in (0, 1) for result in found.results):

@@ -18,7 +18,7 @@ from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, num_players
 from mdplay.pictures import SVG, safe_picture
 from mdplay.playing.agents import Agent, default_agent, named_agent
-from mdplay.playing.answering import Answering, check_side
+from mdplay.playing.answering import Answering, check_player
 from mdplay.position import Position
 from mdplay.registry import make
 from mdplay.showing import sentence
@@ -41,7 +41,7 @@ def play(
 ) -> ClickableBoard:
     """Return a board to click, for one side of a game against an agent; without one, against a good one."""
     made = make(game) if isinstance(game, str) else game
-    check_side(made, side)
+    check_player(made, side, "side")
     return ClickableBoard(made, agent, side, seed)
 
 

@@ -1,15 +1,14 @@
-"""How often an agent's moves keep the exact value, over positions from random games.
+"""How often an agent's moves are optimal, over positions from random games.
 
-A move keeps the value when no other is worth more, within 1e-9 * max(1, |best|).  What moves are worth is asked
-of an *oracle*: any agent with ``values(state) -> {action: value}`` for the player to move.
+A move is optimal if no other has a higher value, within 1e-9 * max(1, |best|).  The values come from an
+*oracle*: any agent with ``values(state) -> {action: value}`` for the player to move.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty, popcount
 from mdplay.checking.broken import ENDLESS, check_kept
@@ -17,27 +16,23 @@ from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
-from mdplay.playing.agents import make_agent
+from mdplay.playing.agents import Agent, Maker, choose, leave, make_agent
+from mdplay.playing.answering import check_player
+from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.statistics import Interval, score_interval
 from mdplay.position import as_state
 from mdplay.rng import Random
 
 TOLERANCE = 1e-9
-TRIES = 100  # games in a row without a new position, before the game counts as exhausted
+MAX_FRUITLESS_GAMES = 100  # sampling ends after this many games in a row without a new position
 
 
 @runtime_checkable
 class Oracle(Protocol):
-    """Whoever knows what moves are worth."""
+    """An agent that knows the exact values of moves."""
 
     def values(self, state: Any) -> dict[int, float]:
-        """Return the exact value of every move to the player to move."""
-
-
-class Player(Protocol):
-    """Whoever chooses moves."""
-
-    def act(self, state: Any, rng: Random) -> int:
-        """Return a legal action."""
+        """Return the exact value of every move, for the player to move."""
 
 
 class ProofOracle:
@@ -53,59 +48,110 @@ class ProofOracle:
         return {choice.action: choice.low for choice in self._prover.choices(state)}
 
 
+class Mistake(NamedTuple):
+    """A move that is not optimal: the position, the agent's move and the optimal moves, in the game's notation."""
+
+    position: str
+    move: str
+    best: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of positions in which the agent kept the exact value; ``lost`` are the others."""
+    """The share of positions in which the agent's move is optimal.
+
+    ``critical`` counts the positions in which not every move is optimal; ``lost`` lists the agent's mistakes.
+    """
 
     positions: int
     kept: int
-    lost: tuple[str, ...]
+    lost: tuple[Mistake, ...]
+    critical: int
+
+    def __repr__(self) -> str:
+        low, high = self.interval
+        counts = (
+            f"{self.kept:,} of {self.positions:,} moves are optimal ({self.critical:,} positions are critical)"
+        )
+        return f"<Accuracy {self.share:.1%} ({low:.1%} to {high:.1%}): {counts}>"
 
     @property
     def share(self) -> float:
-        """The share of positions in which the value was kept."""
+        """The share of positions in which the move is optimal."""
         return self.kept / self.positions
 
     @property
-    def standard_error(self) -> float:
-        """The standard error of the share."""
-        return math.sqrt(self.share * (1.0 - self.share) / self.positions)
+    def critical_share(self) -> float:
+        """The share of critical positions in which the move is optimal; 1 if there are none."""
+        return 1.0 - len(self.lost) / self.critical if self.critical else 1.0
+
+    @property
+    def interval(self) -> Interval:
+        """The 95 % interval of the share."""
+        return score_interval(self.kept, 0, len(self.lost))
+
+    @property
+    def critical_interval(self) -> Interval:
+        """The 95 % interval of the share of critical positions."""
+        return (
+            score_interval(self.critical - len(self.lost), 0, len(self.lost)) if self.critical else Interval(0, 1)
+        )
 
     def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""
-        counts = {"positions": self.positions, "kept": self.kept, "share": self.share}
-        return {**counts, "standard_error": self.standard_error, "lost": list(self.lost)}
+        return {
+            "positions": self.positions,
+            "kept": self.kept,
+            "share": self.share,
+            "interval": list(self.interval),
+            "critical": self.critical,
+            "critical_share": self.critical_share,
+            "critical_interval": list(self.critical_interval),
+            "lost": [mistake._asdict() for mistake in self.lost],
+        }
 
 
 def keeps_value(values: dict[int, float], action: int) -> bool:
-    """Tell whether no move is worth more than the action."""
+    """Return whether no move has a higher value than the action."""
     best = max(values.values())
     return values[action] >= best - TOLERANCE * max(1.0, abs(best))
 
 
-def measure_accuracy(
+def accuracy(
     game: Game[Any],
-    agent: Player | str,
+    agent: Agent | Maker | str,
     oracle: Oracle | str = "perfect",
     states: Iterable[Any] | None = None,
     *,
     count: int = 200,
     seed: int = 0,
+    side: int | None = None,
 ) -> Accuracy:
-    """Ask the agent for a move in every state and compare with what the oracle knows.
+    """Ask the agent for a move in every state and compare it with the exact values of the oracle.
 
-    Both may be named; the oracle ``proof`` proves each position.  By default the states are ``count`` of those
-    that random games meet.
+    The agent is given as for a match; every position is asked of a new one.  ``oracle``: an agent that knows the
+    values of moves, or ``proof``, which solves each position by proof search.  By default the states are
+    ``count`` of those that random games meet; ``side=0`` or ``1`` takes only those in which that player moves,
+    as a policy file of one player needs it.
     """
-    player = make_agent(game, agent) if isinstance(agent, str) else agent
     knower = named_oracle(game, oracle) if isinstance(oracle, str) else oracle
-    asked = sample_states(game, count, seed=seed) if states is None else [as_state(game, s) for s in states]
-    lost = [
-        game.text(s)
-        for number, s in enumerate(asked)
-        if not keeps_value(knower.values(s), player.act(s, Random(seed, number)))
-    ]
-    return Accuracy(len(asked), len(asked) - len(lost), tuple(lost))
+    if side is not None:
+        check_player(game, side, "side")
+    sampled = sample_states(game, count, seed=seed, side=side) if states is None else states
+    asked = [as_state(game, s) for s in sampled]
+    lost, critical = [], 0
+    with entering(game, (agent,)) as (one,):
+        for number, s in enumerate(asked):
+            player = one.fresh()
+            action = choose(player, one.name, game, s, Random(seed, number))
+            leave(player)
+            values = knower.values(s)
+            best = [move for move in values if keeps_value(values, move)]
+            critical += len(best) < len(values)
+            if action not in best:
+                texts = tuple(game.move_text(s, move) for move in best)
+                lost.append(Mistake(game.text(s), game.move_text(s, action), texts))
+    return Accuracy(len(asked), len(asked) - len(lost), tuple(lost), critical)
 
 
 def named_oracle(game: Game[Any], name: str) -> Oracle:
@@ -116,15 +162,19 @@ def named_oracle(game: Game[Any], name: str) -> Oracle:
     return found
 
 
-def sample_states(game: Game[Any], count: int, *, seed: int = 0) -> list[Any]:
-    """Return different states with a choice of moves, met in random games; fewer if the game has no more."""
+def sample_states(game: Game[Any], count: int, *, seed: int = 0, side: int | None = None) -> list[Any]:
+    """Return different states with more than one legal action, met in random games; fewer if there are no more.
+
+    ``side``: only states in which this player moves.
+    """
     hold_promises(game)
     found: dict[Any, None] = {}
     fruitless = number = 0
-    while len(found) < count and fruitless < TRIES:
+    while len(found) < count and fruitless < MAX_FRUITLESS_GAMES:
         known = len(found)
         for s in _random_game(game, Random(seed, number)):
-            if popcount(game.legal(s)) > 1 and len(found) < count:
+            asked = side is None or game.player(s) == side
+            if asked and popcount(game.legal(s)) > 1 and len(found) < count:
                 found[s] = None
         fruitless = 0 if len(found) > known else fruitless + 1
         number += 1
@@ -141,7 +191,7 @@ def critical_states(game: Game[Any], oracle: Oracle, count: int, *, seed: int = 
     hold_promises(game)
     found: dict[Any, dict[int, float]] = {}
     fruitless = number = 0
-    while len(found) < count and fruitless < TRIES:
+    while len(found) < count and fruitless < MAX_FRUITLESS_GAMES:
         rng = Random(seed, number)
         states, known = [s for s in _random_game(game, rng) if popcount(game.legal(s)) > 1], len(found)
         number += 1

@@ -13,10 +13,10 @@ from mdplay.rng import Random
 CHANCE, OPPONENT = range(2)  # random streams of a game
 
 
-def check_side(game: Game[Any], side: int) -> None:
-    """Raise GameError if a side is not a player of the game."""
-    if side not in range(num_players(game)):
-        raise GameError(f"side={side} is not a player of {type(game).__name__}")
+def check_player(game: Game[Any], player: int, name: str = "player") -> None:
+    """Raise GameError if the game has no such player; ``name`` is that of the argument."""
+    if player not in range(num_players(game)):
+        raise GameError(f"{name}={player} is not a player of {type(game).__name__}")
 
 
 class Answering:

@@ -1,4 +1,4 @@
-"""The plainest agents: one that plays at random, one that follows a policy file."""
+"""Simple agents: one that plays at random, one that follows a policy file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ class RandomAgent:
 
 
 class PolicyAgent:
-    """Play as a policy file tells: the player's number, then a position and its probabilities a line."""
+    """Play by a policy file.
+
+    Its first line is the number of the player, 1 or 2.  Every other line is a position in which that player moves
+    and the probability of each action, in order.
+    """
 
     def __init__(self, game: Game[Any], file: str) -> None:
         self.game, self.file = game, file
@@ -32,9 +36,13 @@ class PolicyAgent:
 
     def act(self, state: Any, rng: Random) -> int:
         """Draw an action by the file's probabilities."""
+        player = self.policy.player
+        if self.game.player(state) != player:
+            own = f"{self.file} holds the policy of player {player + 1}, and player {2 - player} is to move"
+            raise PositionError(f"{own}; fix the sides by --side {player + 1} (side={player}) of the match")
         row = self.policy.rows.get(self.game.text(state))
         if row is None:
-            raise PositionError(f"the policy of player {self.policy.player + 1} has no line for this position")
+            raise PositionError(f"{self.file}, the policy of player {player + 1}, has no line for this position")
         return rng.draw(dict(enumerate(row)))
 
 

@@ -362,8 +362,7 @@ def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
 
 
 def _accuracy(count: int, simulations: int, seed: int) -> Figure:
-    from mdplay.playing.accuracy import ProofOracle, measure_accuracy, sample_states
-    from mdplay.playing.agents import make_agent
+    from mdplay.playing.accuracy import ProofOracle, accuracy, sample_states
 
     game = ConnectFour()
     states = [s for s in sample_states(game, 3 * count, seed=seed) if (s.mine | s.theirs).bit_count() >= LATE][
@@ -371,7 +370,7 @@ def _accuracy(count: int, simulations: int, seed: int) -> Figure:
     ]
     oracle = ProofOracle(game)
     agents = ["random", "heuristic:depth=4", *(f"mcts:simulations={n}" for n in (simulations // 10, simulations))]
-    found = {name: measure_accuracy(game, make_agent(game, name), oracle, states, seed=seed) for name in agents}
+    found = {name: accuracy(game, name, oracle, states, seed=seed) for name in agents}
     rows = [[name, str(a.positions), str(a.kept), f"{a.kept / a.positions:.1%}"] for name, a in found.items()]
     return Figure(
         title="Moves kept right against exact values",

@@ -176,6 +176,23 @@ def test_policies_are_read_and_checked(tmp_path):
             cs747.read_policy(write(tmp_path, "bad.txt", text), mdp)
 
 
+def test_a_policy_may_hold_minus_1_in_terminal_states(tmp_path):
+    mdp = read(tmp_path, GOOD)
+    plan_file = write(tmp_path, "plan.txt", "".join(f"{action}\n" for action in plan(mdp).action))
+    assert "-1" in plan_file.read_text().split()
+    assert cs747.read_policy(plan_file, mdp).tolist() == np.maximum(plan(mdp).action, 0).tolist()
+    with pytest.raises(FormatError, match="line 1: write one integer, the action of state 0"):
+        cs747.read_policy(write(tmp_path, "bad.txt", "-1\n0\n1\n0\n"), mdp)
+
+
+def test_what_is_written_can_be_read(tmp_path):
+    only_ends = MDP.from_nested([[], []], discount=0.9)
+    only_ends.to_cs747(tmp_path / "ends.txt")
+    assert MDP.from_cs747(tmp_path / "ends.txt").num_states == 2
+    with pytest.raises(FormatError, match="needs a terminal state or a discount below 1"):
+        MDP.from_nested([[[[0, 1.0, 1.0]]]], discount=1.0).to_cs747(tmp_path / "endless.txt")
+
+
 def test_what_is_no_regular_file_is_refused_before_it_is_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path, what in (

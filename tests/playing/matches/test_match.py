@@ -1,6 +1,7 @@
 import re
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from mdplay import AgentError, FormatError, GameError, LimitError, Record, make, match, play
@@ -138,3 +139,42 @@ def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_pa
     path = write(tmp_path, "pacing.py", source)
     answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
     assert "4 games truncated by a third repetition or by the move limit (--max-moves)" in answer.out
+
+
+# ---------------------------------------------------------------- a fixed side
+def first_cell_policy(game, player):
+    """Return a policy file of a player who always takes the first free cell."""
+    from mdplay.states.graph import explore
+
+    graph, lines = explore(game), [str(player + 1)]
+    for state in (graph.state(int(n)) for n in np.flatnonzero(graph.kind == player)):
+        first = elements(game.legal(state))[0]
+        lines.append(" ".join([game.text(state), *("1" if action == first else "0" for action in range(9))]))
+    return "\n".join(lines) + "\n"
+
+
+def test_a_policy_file_of_one_player_plays_its_side_in_every_game(mdplay, tmp_path):
+    """Whoever always takes the first free cell as player 2 of Tic-Tac-Toe loses to perfect play."""
+    game = make("tic-tac-toe")
+    path = write(tmp_path, "second.txt", first_cell_policy(game, 1))
+    found = match(game, f"policy:{path}", "perfect", games=6, openings="none", side=1)
+    assert (found.tally.losses, found.sides[0].games, found.sides[1].losses) == (6, 0, 6)
+    assert {record.agents for record in found.records} == {("perfect", f"policy:{path}")}
+    assert found.document()["side"] == 1
+    answer = mdplay("match", "tic-tac-toe", f"policy:{path}", "perfect", "--games", 4, "--side", 2)
+    assert (
+        answer.code == 0 and "as player 2: 0 won, 0 drawn, 4 lost" in answer.out and "player 1" not in answer.out
+    )
+    answer = mdplay("match", "tic-tac-toe", f"policy:{path}", "perfect", "--games", 4)
+    assert answer.code == 2 and "fix the sides by --side 2 (side=1) of the match" in answer.err
+    with pytest.raises(GameError, match="side=2 is not a player of TicTacToe"):
+        match(game, "random", "random", side=2)
+
+
+def test_a_fixed_side_has_an_opening_for_every_game_and_results_of_its_own(tmp_path):
+    game = make("tic-tac-toe")
+    fixed = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db")
+    assert len({record.events[:2] for record in fixed.records}) == 8
+    again = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db", engine="serial")
+    assert again == fixed != match(game, "random", "random", games=8, results=tmp_path / "r.db")
+    assert match(game, "random", "random", games=8, side=0, engine="serial") == fixed

@@ -71,7 +71,9 @@ def lines(mdp: Model) -> Iterator[str]:
     if mdp.minimise:
         raise FormatError("the CS747 form knows rewards only; negate the costs of an MDP that minimises")
     ends = np.flatnonzero(mdp.terminal).tolist()
-    yield f"numStates {mdp.num_states}\nnumActions {mdp.num_actions}\n"
+    if mdp.discount == 1.0 and not ends:
+        raise FormatError("the CS747 form needs a terminal state or a discount below 1; this MDP has neither")
+    yield f"numStates {mdp.num_states}\nnumActions {max(1, mdp.num_actions)}\n"
     yield f"end {' '.join(map(str, ends)) or -1}\n"
     rewards = transition_rewards(mdp)
     owner = mdp.owners()
@@ -92,7 +94,7 @@ def _transition_lines(mdp: Model, owner: Integers, rewards: npt.NDArray[np.float
 
 
 def read_policy(path: str | Path, mdp: Model) -> Integers:
-    """Return the actions in a file of one whole number a line, one line a state."""
+    """Return the actions in a file of one integer a line, one line a state; -1 is allowed in terminal states."""
     size_of(path)  # refuses what is no regular file
     text = read(path, most=LINE_BYTES * (mdp.num_states + 1000))
     found = [(number, line.split()) for number, line in enumerate(text.split(b"\n"), start=1) if line.split()]
@@ -102,8 +104,10 @@ def read_policy(path: str | Path, mdp: Model) -> Integers:
         raise FormatError(f"{path}, line {last}: {len(found)} actions; the MDP has {mdp.num_states} states")
     actions = np.zeros(mdp.num_states, dtype=np.int64)
     for state, (number, words) in enumerate(found):
+        if terminal[state] and words == [b"-1"]:  # what Plan.action holds there
+            continue
         if len(words) != 1 or not words[0].isdigit() or len(words[0]) > 18:
-            raise FormatError(f"{path}, line {number}: write one whole number, the action of state {state}")
+            raise FormatError(f"{path}, line {number}: write one integer, the action of state {state}")
         actions[state] = int(words[0])
         if not terminal[state] and int(actions[state]) not in mdp.actions(state):
             known = f"its actions are {mdp.actions(state)}"

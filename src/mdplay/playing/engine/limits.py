@@ -24,7 +24,7 @@ from typing import Any
 
 from mdplay.errors import AgentError, Forfeit, MdplayError, check_seconds
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, NamedAgent, choose, leave, named_agent
+from mdplay.playing.agents import Agent, Maker, NamedAgent, choose, leave, named_agent
 from mdplay.playing.engine.agent import EngineAgent
 from mdplay.playing.engine.process import EngineFault
 from mdplay.registry import text_of
@@ -36,7 +36,7 @@ POLL_SECONDS = 0.05
 
 @contextmanager
 def entering(
-    game: Game[Any], agents: Sequence[Agent | NamedAgent | str], move_seconds: float | None = None
+    game: Game[Any], agents: Sequence[Agent | Maker | NamedAgent | str], move_seconds: float | None = None
 ) -> Iterator[list[NamedAgent]]:
     """Give agents as those who enter a match, with a limit if there is one; end the processes that they keep."""
     with ExitStack() as stack:
@@ -49,12 +49,12 @@ def entering(
         yield named_agents
 
 
-def entered(game: Game[Any], agent: Agent | NamedAgent | str, move_seconds: float | None) -> NamedAgent:
+def entered(game: Game[Any], agent: Agent | Maker | NamedAgent | str, move_seconds: float | None) -> NamedAgent:
     """Return an agent as one who enters a match, with a limit if there is one."""
     return named_agent(game, agent) if move_seconds is None else limited(game, agent, move_seconds)
 
 
-def limited(game: Game[Any], agent: Agent | NamedAgent | str, seconds: float) -> NamedAgent:
+def limited(game: Game[Any], agent: Agent | Maker | NamedAgent | str, seconds: float) -> NamedAgent:
     """Return an agent who loses by Forfeit when a move takes longer, and whenever it fails."""
     check_seconds(seconds)
     one = named_agent(game, agent)

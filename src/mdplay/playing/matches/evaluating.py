@@ -16,7 +16,7 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine, using
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, make_agent
+from mdplay.playing.agents import Agent, Maker, make_agent
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.schedule import Schedule, Show
 from mdplay.playing.matches.statistics import mean_and_error
@@ -127,7 +127,7 @@ class Evaluation:
 
 def evaluate(
     game: Game[Any],
-    agent: Agent | str,
+    agent: Agent | Maker | str,
     *,
     games: int = 100,
     seed: int = 0,

@@ -14,7 +14,7 @@ from mdplay.checking.limits import Referee
 from mdplay.contract import need_game
 from mdplay.errors import Forfeit, GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, NamedAgent, choose, leave
+from mdplay.playing.agents import Agent, Maker, NamedAgent, choose, leave
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.openings import Opening
 from mdplay.playing.records import Record, forfeited
@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 def play(
-    game: Game[Any], *agents: Agent | str, seed: int = 0, start: Any = None, max_moves: int | None = None
+    game: Game[Any], *agents: Agent | Maker | str, seed: int = 0, start: Any = None, max_moves: int | None = None
 ) -> Record:
     """Play one game between agents, given as objects or texts, and return its record.
 

@@ -1,7 +1,8 @@
 """Many games of two agents: who is better, and how sure that is.
 
-Games 2k and 2k + 1 have the same opening with sides exchanged.  Game i depends on the seed and on i alone, so
-equal seeds give equal records whatever the number of threads, and a longer match continues a shorter one.
+Games 2k and 2k + 1 have the same opening with sides exchanged, unless the side of the first agent is fixed.
+Game i depends on the seed and on i alone, so equal seeds give equal records whatever the number of threads, and
+a longer match continues a shorter one.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, NamedAgent
+from mdplay.playing.agents import Agent, Maker, NamedAgent
+from mdplay.playing.answering import check_player
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import Results
-from mdplay.playing.matches.schedule import Schedule, Show
+from mdplay.playing.matches.schedule import Schedule, Show, first_player
 from mdplay.playing.matches.statistics import Interval, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.records import Record, plain_number
 from mdplay.words import counted
@@ -63,6 +65,7 @@ class MatchResult:
     openings: str
     seed: int
     records: tuple[Record, ...]
+    side: int | None = None  # the player that the first agent always was; None: sides alternated
 
     def __repr__(self) -> str:
         tally = self.tally
@@ -72,7 +75,7 @@ class MatchResult:
     @property
     def results(self) -> list[float]:
         """What the first agent got in each game."""
-        return [(record.result or 0.0) * (-1 if record.number % 2 else 1) for record in self.records]
+        return [(record.result or 0.0) * (-1 if self._player(record) else 1) for record in self.records]
 
     @property
     def tally(self) -> Tally:
@@ -81,13 +84,19 @@ class MatchResult:
 
     @property
     def sides(self) -> tuple[Tally, Tally]:
-        """The tallies of the first agent as player 0 and as player 1."""
-        return Tally.of(self.results[0::2]), Tally.of(self.results[1::2])
+        """The tallies of the first agent as player 0 and as player 1; one is empty if its side was fixed."""
+        results = list(zip(self.records, self.results, strict=True))
+        first, second = ([r for record, r in results if self._player(record) == player] for player in (0, 1))
+        return Tally.of(first), Tally.of(second)
+
+    def _player(self, record: Record) -> int:
+        """Return which player the first agent was in a game."""
+        return first_player(record.number, self.side)
 
     @cached_property
     def distinct(self) -> int:
         """How many games differ from all others in their events or in who played which side."""
-        return len({(record.number % 2, record.start, record.events) for record in self.records})
+        return len({(self._player(record), record.start, record.events) for record in self.records})
 
     @property
     def by_limit(self) -> int:
@@ -97,7 +106,7 @@ class MatchResult:
     @property
     def forfeits(self) -> tuple[int, int]:
         """How many games each agent lost because it failed."""
-        losers = [record.forfeit ^ record.number % 2 for record in self.records if record.forfeit is not None]
+        losers = [record.forfeit ^ self._player(record) for record in self.records if record.forfeit is not None]
         return losers.count(0), losers.count(1)
 
     @property
@@ -122,6 +131,7 @@ class MatchResult:
             "agents": list(self.agents),
             "openings": self.openings,
             "seed": self.seed,
+            **({} if self.side is None else {"side": self.side}),
             "distinct": self.distinct,
             "by_limit": self.by_limit,
             "forfeits": list(self.forfeits),
@@ -145,11 +155,12 @@ class MatchResult:
         elo, reach = self.elo
         different = counted(self.distinct, "different game")
         difference = f"Elo difference {elo:+.0f} ({reach[0]:+.0f} .. {reach[1]:+.0f}); {different}."
-        names = (f"{first}, all games", "moving first", "moving second")
+        names = (f"{first}, all games", "as player 1", "as player 2")
         tallies = (self.tally, *self.sides)
         rows = [
             (name, f"{t.wins:,}", f"{t.draws:,}", f"{t.losses:,}", f"{t.score:.1%}")
             for name, t in zip(names, tallies, strict=True)
+            if t.games
         ]
         words = sentence(score) + sentence(difference)
         failed = sentence(f"Lost because the agent failed: {self.forfeits[0]:,} and {self.forfeits[1]:,}.")
@@ -165,8 +176,8 @@ def finite(x: float) -> float | None:
 
 def match(
     game: Game[Any],
-    a: Agent | NamedAgent | str,
-    b: Agent | NamedAgent | str,
+    a: Agent | Maker | NamedAgent | str,
+    b: Agent | Maker | NamedAgent | str,
     *,
     games: int = 100,
     openings: str = OPENINGS,
@@ -175,10 +186,14 @@ def match(
     engine: Engine | str | None = None,
     max_moves: int | None = None,
     move_seconds: float | None = None,
+    side: int | None = None,
     results: str | Path | Results | None = None,
     show: Show | None = None,
 ) -> MatchResult:
-    """Play a match of two agents, sides alternating, and return all its games.
+    """Play a match of two agents and return all its games.
+
+    Sides alternate, and each opening is played from both.  ``side=0`` or ``1`` makes the first agent player 0 or
+    1 of every game, as a policy file of one player needs it; then each game has an opening of its own.
 
     ``threads`` games are played side by side (default: one after the other); with an ``engine`` (mdplay.engines)
     by so many of its workers, by default one for each core.  The games are the same.
@@ -195,8 +210,10 @@ def match(
     """
     need_game(game)
     if num_players(game) != 2:
-        raise GameError("a match needs a game for two; use mdplay evaluate for a game for one")
+        raise GameError("a match needs a two-player game; use mdplay evaluate for a single-player game")
+    if side is not None:
+        check_player(game, side, "side")
     with entering(game, (a, b), move_seconds) as (first, second):
-        schedule = Schedule(game, (first, second), games, openings, seed, max_moves, move_seconds)
+        schedule = Schedule(game, (first, second), games, openings, seed, max_moves, move_seconds, side)
         records = schedule.play(threads, results, show, engine)
-    return MatchResult((first.name, second.name), openings, seed, records)
+    return MatchResult((first.name, second.name), openings, seed, records, side)

@@ -1,7 +1,7 @@
-"""Many numbered games of the same agents: played in threads or by an engine, kept as they end, resumed.
+"""Many numbered games of the same agents: played in threads or by an executor, saved as they end, resumed.
 
-Games 2k and 2k + 1 have opening k, the second with sides exchanged.  A game depends on the schedule and
-its number alone.
+Games 2k and 2k + 1 have opening k, the second with sides exchanged.  If the side of the first agent is fixed,
+every game has an opening of its own.  A game depends on the schedule and its number alone.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Schedule:
     seed: int
     max_moves: int | None = None  # of a game; None: as the game says, or as positions come again
     move_seconds: float | None = None  # the limit with which the agents were made
+    side: int | None = None  # the player that the first agent always is; None: sides alternate
 
     def __post_init__(self) -> None:
         """Refuse an empty schedule."""
@@ -58,6 +59,8 @@ class Schedule:
             parts += [self.max_moves, self.move_seconds]
         elif self.max_moves is not None:
             parts += [self.max_moves]
+        if self.side is not None:
+            parts += [{"side": self.side}]
         return json.dumps(parts, sort_keys=True)
 
     def play(
@@ -86,32 +89,38 @@ class Schedule:
                     show(len(found))
 
             missing = [number for number in range(self.games) if number not in found]
-            pairs = make_openings(self.game, self.openings, (self.games + 1) // 2, self.seed)
+            openings = self.make_openings()
             if engine is None:
-                run_numbered(missing, partial(self.play_one, pairs), done, threads=threads or 1)
+                run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
             elif missing:
                 with using(engine, threads) as chosen:
                     order = self._order()
-                    chosen.run(play_ordered, missing, order, done=partial(self._received, pairs, done))
+                    chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
         return tuple(found[number] for number in range(self.games))
+
+    def make_openings(self) -> list[Opening]:
+        """Return the opening of every game."""
+        count = self.games if self.side is not None else (self.games + 1) // 2
+        found = make_openings(self.game, self.openings, count, self.seed)
+        return found if self.side is not None else [found[number // 2] for number in range(self.games)]
 
     def _order(self) -> Order:
         """Return what another process needs to play the games."""
         names = tuple(one.sent for one in self.named_agents)
         openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
-        limits = self.max_moves, self.move_seconds
+        limits = self.max_moves, self.move_seconds, self.side
         return Order(recipe_of(self.game), names, self.games, openings, self.seed, *limits)
 
     def _received(
-        self, pairs: list[Opening], done: Callable[[int, Record], None], number: int, played: Played
+        self, openings: list[Opening], done: Callable[[int, Record], None], number: int, played: Played
     ) -> None:
         """Pass on a game that another process played."""
-        opening, names = pairs[number // 2], [one.name for one in self._sides(number)]
+        opening, names = openings[number], [one.name for one in self._sides(number)]
         given = (self.seed, number, opening.start, len(opening.events))
         done(number, Record(self.game, tuple(names), played.events, played.result, *given, *played.end))
 
     def _sides(self, number: int) -> tuple[NamedAgent, ...]:
-        return self.named_agents[::-1] if number % 2 else self.named_agents
+        return self.named_agents[::-1] if first_player(number, self.side) else self.named_agents
 
     def _found(self, store: Results) -> dict[int, Record]:
         """Return the games that the results have, if the rules and the agents are still those that played them."""
@@ -119,18 +128,22 @@ class Schedule:
         store.claim(self.key, parts | {f"agent {one.name} has": one.identity for one in self.named_agents})
         return store.records(self.key, self.game, self.games)
 
-    def play_one(self, pairs: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
-        """Play a game of the schedule; ``pairs`` are the openings."""
-        opening = pairs[number // 2]
+    def play_one(self, openings: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
+        """Play a game of the schedule from its opening."""
         return play_game(
             self.game,
             self._sides(number),
             seed=self.seed,
             number=number,
-            opening=opening,
+            opening=openings[number],
             max_moves=self.max_moves,
             stopped=stopped,
         )
+
+
+def first_player(number: int, side: int | None) -> int:
+    """Return which player the first agent is in a game: always ``side``, or 0 and 1 in turn."""
+    return number % 2 if side is None else side
 
 
 # ---------------------------------------------------------------- in another process
@@ -144,6 +157,7 @@ class Order(NamedTuple):
     seed: int
     max_moves: int | None
     move_seconds: float | None
+    side: int | None
 
 
 class Played(NamedTuple):
@@ -156,8 +170,8 @@ class Played(NamedTuple):
 
 def play_ordered(number: int, order: Order) -> Played:
     """Play a game of a schedule, and return what another process needs to know of it."""
-    schedule, pairs = _ordered(order)
-    record = schedule.play_one(pairs, number, lambda: False)
+    schedule, openings = _ordered(order)
+    record = schedule.play_one(openings, number, lambda: False)
     return Played(record.events, record.result, (record.by_limit, record.forfeit, record.reason))
 
 
@@ -165,6 +179,6 @@ def play_ordered(number: int, order: Order) -> Played:
 def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
     game = made_again(order.recipe)
     agents = tuple(entered(game, text, order.move_seconds) for text in order.agents)
-    pairs = make_openings(game, order.openings, (order.games + 1) // 2, order.seed)
-    limits = order.max_moves, order.move_seconds
-    return Schedule(game, agents, order.games, order.openings, order.seed, *limits), pairs
+    limits = order.max_moves, order.move_seconds, order.side
+    schedule = Schedule(game, agents, order.games, order.openings, order.seed, *limits)
+    return schedule, schedule.make_openings()

@@ -22,7 +22,7 @@ from mdplay.contract import need_game
 from mdplay.engines import Engine, using
 from mdplay.errors import AgentError
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, NamedAgent, leave
+from mdplay.playing.agents import Agent, Maker, NamedAgent, leave
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.match import OPENINGS, MatchResult, Tally, match
 from mdplay.playing.matches.ratings import elo_ratings
@@ -137,7 +137,7 @@ class TournamentResult:
 
 def tournament(
     game: Game[Any],
-    agents: Sequence[Agent | str],
+    agents: Sequence[Agent | Maker | str],
     *,
     games: int = 100,
     openings: str = OPENINGS,
