@@ -32,6 +32,7 @@ PARTS: dict[str, Part] = {
     "files": Part("damaged and forged files of every format", 10_000, 240),
     "lies": Part("lying games, seven commands each", 500, 12),
     "searches": Part("random honest games searched, played and solved, against recursion", 300, 6),
+    "oracles": Part("values, flags, moves and policies of random games against exact fractions", 5000, 50),
     "cache": Part("edited rules, damaged kernel files, many starts at once, folders of others", 300, 2),
     "kills": Part("SIGKILL of every writer, at random moments and before every step", 1_800, 3),
     "disks": Part("full and read-only disks, two writers of one file, for every writer", 180, 4),
