@@ -1,11 +1,13 @@
+import subprocess
 import sys
 
 import pytest
 
-from mdplay import AgentError, LimitError
+from mdplay import AgentError, LimitError, load_records
 from mdplay.cluster.opening import open_engine
 from tests.cluster import tasks
 from tests.cluster.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
+from tests.helpers import write
 
 
 def test_answers_come_in_order_and_large_values_are_shared(on_ray):
@@ -55,3 +57,46 @@ def test_without_the_extra_a_sentence_says_what_to_install(mdplay, monkeypatch):
 def test_memory_is_limited(on_ray):
     with open_engine("ray", memory=2 << 30) as small, pytest.raises(LimitError, match="task 0 needs more memory"):
         small.map(tasks.hungry, [0])
+
+
+PLAYS_ON_RAY = """
+import sys
+import mdplay.cluster.on_ray as on_ray
+from mdplay.cli import main
+
+def kill_the_node(number, record, done=on_ray.OnRay._outcome):
+    '''Kill Ray's own process after the first games.'''
+    found = done(number, record)
+    for kind, process in on_ray.import_ray(None)._private.worker._global_node.live_processes():
+        if kind == "raylet":
+            process.kill()
+    return found
+
+on_ray.OnRay._outcome = kill_the_node
+sys.argv[0] = "mdplay"
+main()
+"""
+
+
+def test_when_rays_node_dies_the_finished_games_are_saved_and_a_sentence_says_so(tmp_path):
+    script = write(tmp_path, "plays.py", PLAYS_ON_RAY)
+    options = [
+        "--games",
+        "40",
+        "--engine",
+        "ray",
+        "--threads",
+        "1",
+        "--record",
+        "games.jsonl",
+        "--results",
+        "r.db",
+    ]
+    agents = ["mcts:simulations=2000", "mcts:simulations=2000"]
+    command = [sys.executable, script, "match", "connect-four:rows=4,cols=4", *agents, *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2, done.stderr
+    assert "mdplay: Ray's process raylet died, and its tasks with it; start the command again" in done.stderr
+    games = load_records(tmp_path / "games.jsonl")
+    assert 0 < len(games) < 40
+    assert f"{len(games)} finished game" in done.stderr and "finished games are in r.db" in done.stderr

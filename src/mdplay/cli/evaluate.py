@@ -43,7 +43,7 @@ def command(game: Game[Any], agent: str, record: str | None, as_json: bool, **gi
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
-    with playing(None, given["results"]) as show:
+    with playing(None, given["results"], record) as show:
         found = evaluate(game, agent, record=record is not None, show=show, **given)
     report(found, _lines, record, as_json)
 

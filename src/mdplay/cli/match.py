@@ -37,7 +37,7 @@ def command(
       mdplay match tic-tac-toe perfect random --openings none --results match.db
       mdplay match anti-tic-tac-toe policy:player2.txt perfect --side 2
     """
-    with playing(given["games"], given["results"]) as show:
+    with playing(given["games"], given["results"], record) as show:
         found = match(game, a, b, show=show, side=None if side is None else side - 1, **given)
     report(found, _lines, record, as_json)
 

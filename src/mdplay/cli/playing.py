@@ -19,6 +19,7 @@ from mdplay.cli.common import (
     progress,
     seed_option,
 )
+from mdplay.errors import MdplayError
 from mdplay.playing.matches.evaluating import Evaluation
 from mdplay.playing.matches.match import MatchResult
 from mdplay.playing.records import Record, save_records
@@ -72,14 +73,18 @@ match_options = options(  # by the names of the keywords of ``match`` and ``tour
 
 
 @contextmanager
-def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], None]]:
-    """Give the callback of a live line; after Ctrl-C, tell where the finished games are."""
+def playing(games: int | None, results: str | None, record: str | None) -> Iterator[Callable[[int], None]]:
+    """Give the callback of a live line; after Ctrl-C or an error, save the finished games and say where."""
     try:
         with progress("games" if games else "played", games) as show:
             yield show
-    except KeyboardInterrupt:
-        if results is not None:
-            click.echo(f"mdplay: finished games are in {results}; the same command goes on from there", err=True)
+    except (KeyboardInterrupt, MdplayError) as error:
+        finished: tuple[Record, ...] = vars(error).get("records", ())
+        if record is not None and finished:
+            save_records(record, finished)
+            click.echo(f"mdplay: {counted(len(finished), 'finished game')} saved in {record}", err=True)
+        if results is not None and (finished or isinstance(error, KeyboardInterrupt)):
+            click.echo(f"mdplay: finished games are in {results}; the same command continues from there", err=True)
         raise
 
 

@@ -44,7 +44,7 @@ def command(
     from mdplay.playing.matches.tournament import tournament
 
     total = given["games"] * len(agents) * (len(agents) - 1) // 2
-    with playing(total, given["results"]) as show:
+    with playing(total, given["results"], record) as show:
         found = tournament(game, agents, show=show, **given)
     if plot:
         from mdplay.playing.matches.plots import plot_tournament

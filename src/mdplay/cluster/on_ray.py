@@ -25,6 +25,7 @@ from mdplay.running import num_threads
 TRIES = 10  # of a chunk
 AHEAD = 2  # chunks for each worker: the next one is there when one ends
 POLL_SECONDS = 0.2
+NODE_PROCESSES = ("gcs_server", "raylet")  # without these Ray does no work
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0"}
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # the switch by which Ray binds to loopback alone
 
@@ -39,6 +40,7 @@ class OnRay(Executor):
             _start(self.ray, address, num_threads(workers))
         self.workers = workers or max(1, int(self.ray.cluster_resources().get("CPU", 1)))
         self._memory = memory
+        self._dead: str | None = None  # the process of Ray's node that has died
         self._do = self.ray.remote(num_cpus=1, max_retries=TRIES)(_do_chunk)
         if address is not None:
             self._check_version()
@@ -53,16 +55,30 @@ class OnRay(Executor):
                 if not under_way:
                     return
                 ended, _ = self.ray.wait(list(under_way), num_returns=1, timeout=POLL_SECONDS)
+                self._check_node()
                 for one in ended:
                     yield under_way.pop(one), self._outcome(one)
         finally:
-            for one in under_way:
+            for one in under_way if self._dead is None else ():
                 self.ray.cancel(one, force=True)
+
+    def _check_node(self) -> None:
+        """Raise LimitError if a process of the Ray that was started here has died.
+
+        Ray itself would end this process some time later, without a sentence.
+        """
+        node = self.ray._private.worker._global_node
+        if self._ours and node is not None:
+            dead = [kind for kind, _ in node.dead_processes() if kind in NODE_PROCESSES]
+            if dead:
+                self._dead = dead[0]
+                raise LimitError(f"Ray's process {dead[0]} died, and its tasks with it; start the command again")
 
     def _outcome(self, one: Any) -> Outcome:
         try:
             found: Outcome = self.ray.get(one)
         except self.ray.exceptions.RayError as error:
+            self._check_node()
             raise LimitError(f"Ray lost a task {TRIES} times: {_first_line(error)}") from None
         return found
 

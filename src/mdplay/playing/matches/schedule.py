@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from mdplay.checking.promises import hold_promises
 from mdplay.engines import Engine, using
-from mdplay.errors import check_whole
+from mdplay.errors import MdplayError, check_whole
 from mdplay.game import Game
 from mdplay.identity import game_identity
 from mdplay.playing.agents import NamedAgent, leave
@@ -90,12 +90,18 @@ class Schedule:
 
             missing = [number for number in range(self.games) if number not in found]
             openings = self.make_openings()
-            if engine is None:
-                run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
-            elif missing:
-                with using(engine, threads) as chosen:
-                    order = self._order()
-                    chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
+            try:
+                if engine is None:
+                    run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
+                elif missing:
+                    with using(engine, threads) as chosen:
+                        order = self._order()
+                        chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
+            except (MdplayError, KeyboardInterrupt) as error:
+                error.__dict__["records"] = tuple(
+                    found[number] for number in sorted(found)
+                )  # for the caller to save
+                raise
         return tuple(found[number] for number in range(self.games))
 
     def make_openings(self) -> list[Opening]:
