@@ -21,11 +21,11 @@ WIDTH = 100  # of a signature on one line
 
 # every public name once, in the order in which a reader meets it
 CHAPTERS = {
-    "The verbs": "solve search learn play match tournament evaluate plan respond",
+    "The verbs": "solve search learn play match tournament evaluate accuracy plan respond",
     "Search by name": "mcts depth_limited playouts prove Search Selector make_selector",
     "What they give": (
         "Solution Choice Proof Prover Responses SearchResult Playouts Learned PointUtilities MatchResult "
-        "TournamentResult Evaluation Plan"
+        "TournamentResult Evaluation Accuracy Plan"
     ),
     "Games": "Game Compiled Between U64 Wide Bounds ProofView make check_game perft Ply",
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
