@@ -15,6 +15,7 @@ from mdplay.bits import U64
 from mdplay.bridge import kernels
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
+from mdplay.games.tic_tac_toe import TicTacToe
 from mdplay.solving import hashed, policies, solvers
 from mdplay.solving.policies import policy_iteration
 from mdplay.solving.proof import prover
@@ -99,6 +100,16 @@ def test_a_file_goes_on_in_the_form_it_has(tmp_path):
     game = Count(1 << 32)
     first = solve(game, file=tmp_path / "kept")
     assert solve(game, file=tmp_path / "kept").value() == first.value() == value(game, game.initial())
+
+
+@pytest.mark.parametrize("plies", [5, 4])
+def test_a_state_near_the_end_whose_least_image_is_wider_is_solved(plies):
+    # X has the row 0 1 2; its least image has the row 6 7 8, which needs more bits than the state itself.
+    game = TicTacToe()
+    state = game.initial()
+    for action in (0, 3, 1, 4, 2)[:plies]:
+        state = game.step(state, action)
+    assert solve(game, state, method="hashed").value(state, player=0) == 1.0
 
 
 # ---------------------------------------------------------------- lies in few states
