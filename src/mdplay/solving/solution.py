@@ -181,9 +181,11 @@ class Solution:
 
     # ---------------------------------------------------------------- as a document
     def document(self, state: Any = None, *, name: str | None = None, distances: bool = False) -> dict[str, Any]:
-        """Return what is known of a position as one JSON document; values for the player to move.
+        """Return what is known of a position as one JSON document.
 
-        ``distances``: with the tally of all positions, and how many are how many plies from the end.
+        All values are for ``player``: the player to move or, where the document has ``over`` or ``chance``, the
+        player that the state names.  ``distances``: with the tally of all positions, and how many are how many
+        plies from the end; both are None if the method does not count them.
         """
         state, game, clock = self._state(state), self.game, Stopwatch()
         choices, best = self.choices(state), set(self.best(state))
@@ -192,7 +194,8 @@ class Solution:
         facts = {
             "game": name or repr(game),
             "position": game.text(state),
-            "player": game.player(state) if choices else None,
+            "player": game.player(state),
+            **({"chance": True} if nonempty(game.outcomes(state)) else {} if choices else {"over": True}),
             "opponent": self.opponent,
             "objective": self.objective,
             "method": self.method,
@@ -202,7 +205,7 @@ class Solution:
             "high": finite(high),
             **self._score(state, exact),
             **({"endless": True} if self.endless(state) else {}),
-            **({"tally": self.tally(), "distances": self.distances()} if distances else {}),
+            **(self._counts() if distances else {}),
             "distance": self.distance(state),
             "best": [game.move_text(state, choice.action) for choice in choices if choice.action in best],
             "moves": [{"move": game.move_text(state, choice.action), **choice.document()} for choice in choices],
@@ -214,6 +217,11 @@ class Solution:
             "seconds": self.seconds + clock.seconds,
             "compiling_seconds": self.compiling_seconds + clock.lost,
         }
+
+    def _counts(self) -> dict[str, Any]:
+        """Return the tally and the distances of all positions; None where the method does not count them."""
+        counts = hasattr(self.table, "tally")
+        return {"tally": self.tally() if counts else None, "distances": self.distances() if counts else None}
 
     def _score(self, state: Any, exact: bool) -> dict[str, Any]:
         """Return the score of a game that counts how soon it is won, beside the value."""

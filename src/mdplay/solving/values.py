@@ -17,7 +17,7 @@ def finite(bound: float) -> float | None:
 
 def known(low: float, high: float) -> bool:
     """Return whether bounds are so close, within the tie rule, that the value between them counts as known."""
-    return high - low <= TIE * max(1.0, abs(low))
+    return low == high or (math.isfinite(low) and high - low <= TIE * max(1.0, abs(low)))
 
 
 def between(low: float, high: float) -> float:
