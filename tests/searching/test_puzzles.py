@@ -198,4 +198,4 @@ def test_time_that_runs_out_is_no_solution(mdplay):
     assert PuzzleAgent(Ring(), seconds=0.0).act(Room(0), Random(1)) in (0, 1)
     position = ("--position", KORF[1][0], "--agent", "ida-star", "--seconds", "0.05")
     out = mdplay("search", "sliding-puzzle:rows=4,cols=4", *position).out
-    assert "No solution found: at least 4" in out and "moves are needed." in out
+    assert "No solution found: at least " in out and " moves are needed." in out
