@@ -14,6 +14,9 @@ from tests.helpers import COMPILED
 from tests.solving.loopy_graphs import (
     EDGES,
     At,
+    Drawn,
+    DrawnLosing,
+    DrawnWinning,
     Graph,
     Losing,
     Lot,
@@ -21,8 +24,10 @@ from tests.solving.loopy_graphs import (
     TossedLosing,
     TossedWinning,
     Winning,
+    graph_of,
     naive,
     random_graph,
+    reached,
 )
 
 
@@ -193,12 +198,78 @@ def test_each_policy_attains_the_value_against_all_others(kind):
             assert worst(got) == pytest.approx(value, abs=1e-6)
 
 
+@pytest.mark.parametrize("kind", [Drawn, DrawnWinning, DrawnLosing])
+def test_the_best_answer_to_a_random_opponent_where_positions_repeat(kind):
+    game = kind(6)
+    for seed in range(1, 4 if COMPILED else 30):
+        graph = graph_of(game, seed)
+        found = solve(graph, opponent="uniform", method="best-response")
+        states = [At(p, graph.movers[p]) for p in reached(graph)]
+        mine = [s for s in states if graph.legal(s) and s.player == graph.movers[0]]
+        answers = [dict(zip(mine, a, strict=True)) for a in product(range(EDGES), repeat=len(mine))]
+        sign = -1 if graph.movers[0] else 1
+        start = states.index(graph.initial())
+        best = max(sign * means(graph, states, answer)[start] for answer in answers)
+        assert found.value() == pytest.approx(best, abs=1e-6)
+        own = {s: found.action(s) for s in mine}
+        assert sign * means(graph, states, own)[start] == pytest.approx(best, abs=1e-6)
+
+
+class Cell(NamedTuple):
+    row: int
+    col: int
+
+
+@dataclass(frozen=True)
+class Walls(Game[Cell]):
+    """Every step costs 1, also one against a wall, until the first cell is reached."""
+
+    reward_of_a_step: int = -1
+
+    def initial(self) -> Cell:
+        return Cell(2, 1)
+
+    def legal(self, s: Cell) -> int:
+        return 15 if s.row or s.col else 0
+
+    def step(self, s: Cell, action: int) -> Cell:
+        far = -1 if action & 1 else 1
+        row, col = (s.row + far, s.col) if action & 2 else (s.row, s.col + far)
+        return Cell(min(2, max(0, row)), min(2, max(0, col)))
+
+    def reward(self, s: Cell, action: int) -> int:
+        return self.reward_of_a_step
+
+
+def test_costs_of_steps_are_added_up_and_a_wall_may_be_met():
+    game = Walls()
+    found = solve(game)
+    assert (found.method, found.value(), found.best()) == ("value-iteration", -3.0, [1, 3])
+    s = game.initial()
+    for _ in range(3):
+        s = game.step(s, found.action(s))
+    assert s == Cell(0, 0)
+    assert found.value(Cell(1, 1)) == -2.0
+
+
+def test_rewards_for_ever_are_refused_for_one_player_too():
+    with pytest.raises(GameError, match=r"the value of .* is infinite: the best policy earns rewards for ever"):
+        solve(Walls(1))
+
+
+def test_a_state_out_of_reach_is_solved_when_it_is_asked_for():
+    # From place 2, an end, nothing else is reached.
+    game = Graph((1, 2, 1, 0, 0, 0, 0, 0, 0), (0, 1, 0), (99, 99, -1), 2)
+    found = solve(game, method="value-iteration")
+    assert (found.states, found.value(At(0, 0)), found.action(At(0, 0))) == (1, 0.0, 0)
+
+
 def means(game, states, policy):
-    """Return the mean result of each state when both players follow a policy."""
+    """Return the mean result of each state when players follow a policy, and move at random where it has no action."""
     number = {s: i for i, s in enumerate(states)}
     step, ends, results = np.zeros((len(states), len(states))), [], []
     for s, i in number.items():
-        moves = range(EDGES) if game.outcomes(s) else [policy[s]] if s in policy else []
+        moves = [policy[s]] if s in policy else range(EDGES) if game.legal(s) or game.outcomes(s) else []
         for move in moves:
             step[i, number[game.step(s, move)]] += 1 / len(moves)
         if not moves:

@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bridge import kernel, part
-from mdplay.errors import GameError, LimitError, PositionError
-from mdplay.game import Game
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game, num_players
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
 from mdplay.mdp.planning.graph import Backward, EndComponents, Mask, end_components
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed import has_whole_values
+from mdplay.solving.responses import planned_values
 from mdplay.solving.values import TIE, StateValue, between
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.walks import Floats, Integers, lengths
@@ -43,6 +44,10 @@ ROUNDS = 2000  # of those looks
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
 HURRY, HURRY_SWEEPS, HURRY_ENOUGH = 1.0 - 2.0**-10, 4096, 1e-12  # to compare ways to the end: discount a ply
 HURRY_WORK = 1 << 28  # edges that all sweeps together visit at most
+
+
+class EndlessRewards(GameError):
+    """Players can stay together where points are earned."""
 
 
 class Components(NamedTuple):
@@ -182,10 +187,14 @@ class BoundsTable:
 
     method = "value-iteration"
 
-    def __init__(self, graph: GameGraph, low: Floats, high: Floats) -> None:
-        self.game, self.graph, self.low, self.high = graph.game, graph, low, high
+    def __init__(self, graph: GameGraph, low: Floats, high: Floats, actions: Integers | None = None) -> None:
+        self.game, self.graph = graph.game, graph
+        if has_whole_values(graph.game):
+            low, high = np.ceil(low), np.floor(high)  # the value is an integer between them
+        self.low, self.high = low, high
         self.endless = graph.game.endless
-        self._policy: Integers | None = None
+        self._actions = actions
+        self._other: BoundsTable | None = None  # for a state that this table does not have
 
     def __len__(self) -> int:
         return self.graph.num_states
@@ -200,18 +209,27 @@ class BoundsTable:
 
     def action(self, state: Any) -> int:
         """Return an action that attains the value of a state, whatever the other player does."""
-        if self._policy is None:
-            self._policy = attaining_edges(self.graph, self.low, self.high)
-        return int(self.graph.action[self._policy[self.graph.index(state)]])
+        if (other := self._elsewhere(state)) is not None:
+            return other.action(state)
+        if self._actions is None:
+            self._actions = self.graph.action[attaining_edges(self.graph, self.low, self.high)]
+        return int(self._actions[self.graph.index(state)])
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
         """Return what a state is worth to a player at least and at most."""
-        try:
-            number = self.graph.index(state)
-        except KeyError:
-            raise PositionError(f"no game reaches {self.game.text(state)} from where it was solved") from None
+        if (other := self._elsewhere(state)) is not None:
+            return other.bounds(state, player)
+        number = self.graph.index(state)
         low, high = float(self.low[number]), float(self.high[number])
         return (-high, -low) if player else (low, high)
+
+    def _elsewhere(self, state: Any) -> BoundsTable | None:
+        """Return a table with a state that this one does not have; None if it has the state."""
+        if self.graph.states.number(state) is not None:
+            return None
+        if self._other is None or self._other.graph.states.number(state) is None:
+            self._other = iterate_values(self.game, state)
+        return self._other
 
 
 def choice_arrays(graph: GameGraph) -> ModelArrays:
@@ -298,9 +316,21 @@ def _delays(value: Floats, player: int, endless: int) -> Mask:
 def iterate_values(
     game: Game[Any], state: Any = None, *, threads: int | None = None, goal: float = GOAL, show: Show | None = None
 ) -> BoundsTable:
-    """Return bounds of all states that one (default: the start) reaches."""
+    """Return bounds of all states that one (default: the start) reaches.
+
+    A single-player game in which rewards can be earned or paid for ever is solved as an MDP, by planning.
+    """
     graph = explore(game, state, threads=threads, show=show)
-    return _Iteration(graph, goal, show).run()
+    try:
+        return _Iteration(graph, goal, show).run()
+    except EndlessRewards:
+        if num_players(game) == 2:
+            raise
+    found = planned_values(graph, 0, np.zeros(len(graph.target)))
+    if not np.isfinite(found.low[0]):
+        total = "earns rewards for ever" if found.low[0] > 0 else "never ends and pays for ever"
+        raise GameError(f"the value of {game.text(graph.state(0))} is infinite: the best policy {total}")
+    return BoundsTable(graph, found.low, found.high, found.action)
 
 
 class _Iteration:
@@ -327,8 +357,6 @@ class _Iteration:
             if at < len(loops):
                 self._close_with_help(at, bool(staying[self._states(at)].any()))
                 at += 1
-        if has_whole_values(self.graph.game):
-            self.low, self.high = np.ceil(self.low), np.floor(self.high)  # the value is an integer between them
         return BoundsTable(self.graph, self.low, self.high)
 
     def _states(self, component: int) -> Integers:
@@ -357,7 +385,7 @@ class _Iteration:
         if (graph.points[inner] != 0.0).any():
             if stays:
                 place = graph.game.text(graph.state(int(graph.owner[inner[0]])))
-                raise GameError(f"points can be earned for ever, as from {place}; there is no value then")
+                raise EndlessRewards(f"points can be earned for ever, as from {place}; there is no value then")
             self._begin_with_points(component, states, inner)
         else:
             self._begin(component, states)
