@@ -265,7 +265,7 @@ def test_a_state_out_of_reach_is_solved_when_it_is_asked_for():
 
 
 def means(game, states, policy):
-    """Return the mean result of each state when players follow a policy, and move at random where it has no action."""
+    """Return the mean result of each state when players follow a policy, or move at random where it has none."""
     number = {s: i for i, s in enumerate(states)}
     step, ends, results = np.zeros((len(states), len(states))), [], []
     for s, i in number.items():
