@@ -155,7 +155,8 @@ def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
     mark = "" if not best else "* optimal.  " if facts["exact"] else "* the best as far as is known.  "
     whose = "" if num_players(game) == 1 else f"Values are for player {facts['player'] + 1}, to move."
     click.echo(f"{mark}{whose}".rstrip())
-    lost = facts["exact"] and num_players(game) == 2 and all((move["value"] or 0) < 0 for move in moves)
+    tied = facts["exact"] and len(facts["best"]) == len(moves)
+    lost = tied and num_players(game) == 2 and facts["value"] < 0 and not game.has_outcomes
     latest = [move["move"] for move in moves if _lateness(move) == max(map(_lateness, moves))]
     if lost and len(latest) < len(moves):
         click.echo(
@@ -200,8 +201,8 @@ def _lateness(move: dict[str, Any]) -> float:
 
 
 def _best_first(move: dict[str, Any]) -> tuple[float, float, float, int]:
-    low = -math.inf if move["low"] is None else move["low"]
-    high = math.inf if move["high"] is None else move["high"]
+    low, high = (move["low"], move["high"]) if move["value"] is None else (move["value"], move["value"])
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
     plies = math.inf if move["distance"] is None else move["distance"]
     return -low, -high, -move["score"] if "score" in move else -plies if high < 0 else plies, move["action"]
 
@@ -251,6 +252,10 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
     if value == 0:
         return f"Draw{plies}."
     margin = "" if facts["objective"] == "win" else _margin(game, value)
+    later = game.has_reward and facts["position"] != game.text(
+        game.initial()
+    )  # the state does not tell earlier ones
+    margin += " (points to come)" if later else ""
     return f"Player {facts['player'] + 1}, to move, {'wins' if value > 0 else 'loses'}{margin}{plies}."
 
 
