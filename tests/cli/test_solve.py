@@ -12,6 +12,7 @@ from mdplay.cli.solve import print_facts, verdict
 from mdplay.running import LOST
 from mdplay.solving.solution import Solution
 from tests.helpers import write
+from tests.solving.loopy_graphs import Losing
 
 
 def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
@@ -52,6 +53,15 @@ def test_where_chance_moves_the_value_names_its_player(mdplay, needs_compiler):
     assert f"Expected result for player 1 (chance is to move): {facts['value']:.10g}." in out
     second = mdplay("solve", "pig:goal=4", "--position", "moves:roll,*1").out
     assert "Expected result for player 2, to move: " in second
+
+
+def test_infinite_play_delays_a_loss_longest(capsys):
+    # Player 0 loses at once (2), by infinite play (1, where player 1 must lead back), or after a ply more (3).
+    game = Losing((1, 2, 3, 0, 0, 0, 0, 0, 0, 2, 2, 2), (0, 1, 0, 0), (99, 99, -1, 99))
+    print_facts(game, game.initial(), solve(game).document())
+    told = capsys.readouterr().out
+    assert "Player 1, to move, loses by infinite play." in told
+    assert "All moves lose.  0 delays the loss longest." in told
 
 
 def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):

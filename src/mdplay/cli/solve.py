@@ -196,8 +196,8 @@ def _time(facts: dict[str, Any]) -> str:
 
 
 def _lateness(move: dict[str, Any]) -> float:
-    """Return how late a move loses: by its plies, else by its score."""
-    return float(move["score"] if "score" in move else move["distance"] or 0)
+    """Return how late a move loses, by its score or its plies; without an end, later than any."""
+    return float(move["score"] if "score" in move else math.inf if move["distance"] is None else move["distance"])
 
 
 def _best_first(move: dict[str, Any]) -> tuple[float, float, float, int]:
