@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_PLURALS = {"ply": "plies"}
+_PLURALS = {"ply": "plies", "table entry": "table entries"}
 
 
 def counted(number: int, noun: str) -> str:

@@ -98,7 +98,7 @@ def all_listed(self, s: State) -> Bounds:
         (Count, {"result": too_large}, "whole numbers are exact below 2"),
         (Count, {"reward": infinite}, "the reward of action . is inf"),
         (Count, {"heuristic": not_a_number}, "heuristic is nan"),
-        (Count, {"step": no_step}, "action 0 changes nothing"),
+        (Count, {"step": no_step}, r"step\(s, 0\) returns the same state"),
         (Numbered, {"index": falling}, "has the number|does not raise the number"),
         (Numbered, {"size": small}, "index gives . for .*; size is 5"),
         (Numbered, {"size": none}, "size is 0"),

@@ -10,7 +10,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.specs import load_module
 from tests.checking.test_limits import Pacing
 from tests.helpers import NIM, write
-from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
+from tests.solving.loopy_graphs import CIRCLE, Graph
 
 
 def report(game, **options):
@@ -26,10 +26,21 @@ def test_a_report_tells_how_the_game_was_understood():
     assert found.understood.endswith("no position came again")
 
 
-def test_who_says_what_endless_play_is_worth_means_it():
-    again = "positions come again, so a game may go on for ever"
-    told, meant = (" ".join(report(kind(*CIRCLE)).warnings) for kind in (Graph, Losing))
+def test_games_that_did_not_end_are_told_unless_the_game_says_what_infinite_play_is_worth():
+    again = "did not end: infinite play is a draw unless the game sets endless"
+    told, meant = (" ".join(report(kind(60)).warnings) for kind in (Pacing, PacingLoses))
     assert again in told and again not in meant
+    assert again not in " ".join(report(Graph(*CIRCLE)).warnings)  # positions repeat, and all random games end
+
+
+@dataclass(frozen=True)
+class PacingLoses(Pacing):
+    endless = -1
+
+
+def test_a_puzzle_may_always_end_with_its_goal():
+    found = report(make("sliding-puzzle:rows=2,cols=2"))
+    assert not [warning for warning in found.warnings if "ended with" in warning]
 
 
 def changed(tmp_path, *pairs):
@@ -71,9 +82,8 @@ def test_a_game_without_a_fault_has_no_warnings(tmp_path):
     assert report(changed(tmp_path)).warnings == ()
 
 
-def test_positions_that_come_again_are_told_unless_the_game_limits_itself():
+def test_positions_that_repeat_are_reported_and_a_game_may_limit_itself():
     assert report(Pacing()).repeats
-    assert "positions come again" in report(Pacing()).warnings[-1]
 
     @dataclass(frozen=True)
     class Limited(Pacing):
@@ -82,7 +92,7 @@ def test_positions_that_come_again_are_told_unless_the_game_limits_itself():
 
     found = report(Limited())
     assert found.repeats and found.longest == 30
-    assert not any("positions come again" in warning for warning in found.warnings)
+    assert not any("positions repeat" in warning for warning in found.warnings)
 
 
 class Dice(NamedTuple):

@@ -8,27 +8,60 @@ import pytest
 
 from mdplay import make, solve
 from mdplay.bits import elements
-from mdplay.cli.solve import BEST_KNOWN, KEEPS, print_facts
+from mdplay.cli.solve import print_facts, verdict
 from mdplay.running import LOST
 from mdplay.solving.solution import Solution
 from tests.helpers import write
+from tests.solving.loopy_graphs import Losing
 
 
 def test_a_draw_in_words_and_every_move(mdplay, needs_compiler):
     answer = mdplay("solve", "anti-tic-tac-toe")
     assert answer.code == 0
-    assert "a draw, in 9 plies" in answer.out
-    assert [line.split()[1] for line in answer.out.splitlines() if line.startswith("*")] == ["4"]
+    assert "\nDraw in 9 plies.\n" in answer.out
+    assert [line.split()[1] for line in answer.out.splitlines() if line.startswith("*  ")] == ["4"]
 
 
-def test_one_line_below_the_table_tells_what_the_star_means(mdplay):
+def test_the_lines_below_the_table_tell_whose_values_they_are_and_what_delays_a_loss(mdplay):
     lost = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4").out  # two threats: lost whatever O does
-    rows = [line for line in lost.splitlines() if " plies" in line or " ply" in line][1:]
-    assert len(rows) == 6 and all(line.startswith("*") for line in rows)
-    assert len({line.split("  in ")[1] for line in rows}) > 1  # the page marks the longest of these only
-    assert lost.count(f"\n{KEEPS}\n") == 1
-    over = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2,8").out
-    assert KEEPS not in over
+    assert "\nPlayer 2, to move, loses in 4 plies.\n" in lost
+    assert len([line for line in lost.splitlines() if line.startswith("*  ")]) == 6
+    assert "\n* optimal.  Values are for player 2, to move.\nAll moves lose.  8 delays the loss longest.\n" in lost
+    drawn = mdplay("solve", "tic-tac-toe", "--position", "moves:0,4").out
+    assert "All moves lose" not in drawn
+
+
+@pytest.mark.parametrize(
+    "moves, words, value, player",
+    [
+        ("0,3,1,4,2", "Game over: player 1 won.", -1.0, 1),
+        ("0,3,1,4,8,5", "Game over: player 2 won.", -1.0, 0),
+        ("0,1,2,4,3,5,7,6,8", "Game over: draw.", 0.0, 1),
+    ],
+)
+def test_a_finished_game_names_its_winner(mdplay, moves, words, value, player):
+    out = mdplay("solve", "tic-tac-toe", "--position", f"moves:{moves}").out
+    assert f"\n{words}\n" in out and "optimal" not in out
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", f"moves:{moves}", "--json").out)
+    assert (facts["over"], facts["player"], facts["value"], facts["moves"]) == (True, player, value, [])
+
+
+def test_where_chance_moves_the_value_names_its_player(mdplay, needs_compiler):
+    facts = json.loads(mdplay("solve", "pig:goal=4", "--position", "moves:roll", "--json").out)
+    assert (facts["chance"], facts["player"]) == (True, 0) and "over" not in facts
+    out = mdplay("solve", "pig:goal=4", "--position", "moves:roll").out
+    assert f"Expected result for player 1 (chance is to move): {facts['value']:.10g}." in out
+    second = mdplay("solve", "pig:goal=4", "--position", "moves:roll,*1").out
+    assert "Expected result for player 2, to move: " in second
+
+
+def test_infinite_play_delays_a_loss_longest(capsys):
+    # Player 0 loses at once (2), by infinite play (1, where player 1 must lead back), or after a ply more (3).
+    game = Losing((1, 2, 3, 0, 0, 0, 0, 0, 0, 2, 2, 2), (0, 1, 0, 0), (99, 99, -1, 99))
+    print_facts(game, game.initial(), solve(game).document())
+    told = capsys.readouterr().out
+    assert "Player 1, to move, loses by infinite play." in told
+    assert "All moves lose.  0 delays the loss longest." in told
 
 
 def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):
@@ -37,7 +70,39 @@ def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):
     facts["moves"][0] |= {"low": -1.0}
     print_facts(game, game.initial(), facts)
     told = capsys.readouterr().out
-    assert BEST_KNOWN in told and KEEPS not in told
+    assert "* the best as far as is known." in told and "optimal" not in told
+    bounds = facts | {"method": "proof"}
+    assert verdict(game, bounds, 0.5) == (
+        "Not solved within 0.5 s.  Bounds for player 1, to move: -1 to +1.  Increase --seconds to narrow them."
+    )
+    assert "no bounds are proved" in verdict(game, bounds | {"low": None, "high": None}, 0.5)
+    rounding = facts | {"method": "value-iteration"}
+    assert "within" not in verdict(game, rounding, 60.0) and "-1 to +1" in verdict(game, rounding, 60.0)
+
+
+def test_a_puzzle_marks_the_shortest_ways(mdplay, needs_compiler):
+    out = mdplay("solve", "sliding-puzzle:rows=2,cols=3", "--position", "moves:r").out
+    marked = [line.split()[1] for line in out.splitlines() if line.startswith("*  ")]
+    assert "\nSolved in 14 moves.\n" in out
+    facts = json.loads(mdplay("solve", "sliding-puzzle:rows=2,cols=3", "--position", "moves:r", "--json").out)
+    assert marked == [move["move"] for move in facts["moves"] if move["distance"] == 14]
+    assert len(marked) < len(facts["best"])  # a move back has the same value
+
+
+def test_long_moves_stay_in_their_columns(capsys):
+    game = make("tic-tac-toe")
+    facts = solve(game).document()
+    facts["moves"][0] |= {"move": "split-0-2-and-more"}
+    print_facts(game, game.initial(), facts)
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.endswith("  9")]
+    assert len(rows) == 9 and len({len(line) for line in rows}) == 1
+
+
+def test_distances_that_are_not_counted_are_said_beside_the_solution(mdplay):
+    out = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2", "--distances").out
+    assert "Player 1, to move, wins" in out and "use --method retrograde" in out
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "-p", "moves:0,1,4,2", "--distances", "--json").out)
+    assert facts["distances"] is None and facts["value"] == 1.0
 
 
 def test_compiling_is_told_apart(mdplay, monkeypatch):
@@ -47,7 +112,7 @@ def test_compiling_is_told_apart(mdplay, monkeypatch):
 
     monkeypatch.setattr(Solution, "states", property(slowly))  # as if a compiler had worked for seven seconds
     answer = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2")
-    found = re.search(r" states?, (\d+\.\d\d) s; compiling (\d+\.\d\d) s$", answer.out, flags=re.M)
+    found = re.search(r" states?, (\d+\.\d\d) s \(compiling: (\d+\.\d\d) s\)$", answer.out, flags=re.M)
     assert float(found[2]) >= 7 > float(found[1])
     facts = json.loads(mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4,2", "--json").out)
     assert facts["compiling_seconds"] >= 7 > facts["seconds"]
@@ -90,7 +155,7 @@ def test_all_states_as_csv(mdplay, tmp_path, needs_compiler):
 
 def test_perfect_play_is_the_default(mdplay, needs_compiler):
     answer = mdplay("solve", "dots-and-boxes:rows=2,cols=2")
-    assert "player 1 wins by 2" in answer.out
+    assert "Player 1, to move, wins by 2 in 12 plies." in answer.out
 
 
 def test_what_is_refused(mdplay, tmp_path):
@@ -115,7 +180,8 @@ def test_a_large_board_gets_exact_values_or_bounds_labelled_as_such(mdplay, need
     facts = json.loads(mdplay("solve", game, "--seconds", "0.5", "--json").out)
     assert not facts["exact"] and facts["value"] is None
     assert facts["low"] <= 0 <= facts["high"]  # the start is a tie
-    assert "not decided in the time given" in mdplay("solve", game, "--seconds", "0.5").out
+    told = mdplay("solve", game, "--seconds", "0.5").out
+    assert "Not solved within 0.5 s.  Bounds for player 1, to move: -16 to +16.  Increase --seconds" in told
 
 
 def test_the_probability_of_a_tile(mdplay, needs_compiler):

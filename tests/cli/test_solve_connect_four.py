@@ -20,8 +20,8 @@ def test_a_position_as_json(mdplay, needs_compiler):
 
 def test_a_position_in_words(mdplay, needs_compiler):
     out = mdplay("solve", "connect-four", "--position", "121212").out
-    assert "player 1 wins, in 1 ply." in out
-    assert "*      1  +1  score +18  in 1 ply" in out
+    assert "Player 1, to move, wins in 1 ply." in out
+    assert "  move  value  score  plies\n*    1     +1    +18      1\n" in out
 
 
 def test_weak_tells_only_who_wins(mdplay, needs_compiler):

@@ -6,6 +6,7 @@ from mdplay import LimitError, Prover, make, solve
 from mdplay.playing import advising
 from mdplay.playing.advising import AdviserAgent, ProofAdviser, SearchAdviser, Value, adviser_for, best_of
 from mdplay.rng import Random
+from mdplay.solving.values import Choice
 
 
 def gathered(adviser, state, **options):
@@ -120,6 +121,12 @@ def test_best_of_prefers_the_sooner_win_and_the_later_loss():
     assert best_of(wins) == (1, 3)
     assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
     assert best_of({}) == ()
+
+
+def test_a_draw_is_no_win_by_rounding_and_bounds_are_not_called_exact():
+    drawn = Value.of(Choice(0, -5e-17, 6e-17))
+    assert (drawn.value, drawn.exact) == (0.0, True)
+    assert not Value.of(Choice(0, 2.9, 3.1)).exact
 
 
 def test_nobody_is_called_perfect_who_only_estimates():

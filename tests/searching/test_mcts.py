@@ -10,9 +10,12 @@ import os
 import signal
 import threading
 import weakref
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import pytest
 
+from mdplay import Game
 from mdplay.bridge import fingerprint
 from mdplay.errors import GameError, LimitError, PositionError, UnknownName
 from mdplay.games.connect_four.rules import ConnectFour
@@ -358,3 +361,34 @@ def test_a_tree_that_nobody_looks_at_is_given_back_at_once():
         assert nodes() is None
     finally:
         gc.enable()
+
+
+class Spot(NamedTuple):
+    moves: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Temptation(Game[Spot]):
+    """End the game for ``prize`` points, or make twelve moves that earn five times as much each."""
+
+    prize: int = 1
+
+    def initial(self) -> Spot:
+        return Spot(0, 0)
+
+    def legal(self, s: Spot) -> int:
+        return 3 if s.moves == 0 else 255 if s.moves < 13 else 0
+
+    def step(self, s: Spot, action: int) -> Spot:
+        return Spot(99 if s.moves == 0 and action == 0 else s.moves + 1, 0)
+
+    def reward(self, s: Spot, action: int) -> int:
+        return 5 * self.prize if s.moves else self.prize - self.prize * action
+
+
+@pytest.mark.parametrize(("prize", "best"), [(1, 1), (-1, 0)])
+def test_a_proven_value_is_compared_with_a_mean(prize, best):
+    found = mcts(Temptation(prize), simulations=300, seed=1)
+    assert [move.proven for move in found.moves] == [True, False]
+    assert (found.action, found.best) == (best, (best,))

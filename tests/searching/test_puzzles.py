@@ -2,14 +2,17 @@
 
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from mdplay import GameError, make, play, search, solve
+from mdplay import Game, GameError, make, play, search, solve
 from mdplay.errors import LimitError
 from mdplay.games.sliding_puzzle.rules import SlidingPuzzle, State
-from mdplay.searching.puzzles import fewest_moves
+from mdplay.rng import Random
+from mdplay.searching import puzzles
+from mdplay.searching.puzzles import PuzzleAgent, fewest_moves
 from tests.games.sliding_puzzle.test_rules import EIGHT
 
 # Korf, "Depth-first iterative-deepening", Artificial Intelligence 27 (1985), table 1: instance, fewest moves;
@@ -134,3 +137,65 @@ def test_the_goal_may_be_out_of_reach():
     lost = Graph((1, 2, 1, 3, 0, 2, 3, 0, 1, 0, 0, 0), (0, 0, 0, 0), (99, 99, 99, -1))
     with pytest.raises((GameError, LimitError)):
         fewest_moves(lost)
+
+
+class Room(NamedTuple):
+    number: int
+
+
+@dataclass(frozen=True)
+class Prizes(Game[Room]):
+    """One move to a goal with the result 1, two moves to one with the result 5."""
+
+    def initial(self) -> Room:
+        return Room(0)
+
+    def legal(self, s: Room) -> int:
+        return 3 if s.number < 2 else 0
+
+    def step(self, s: Room, action: int) -> Room:
+        if s.number == 0:
+            return Room(2 - action)
+        return Room(3 if action else 0)
+
+    def result(self, s: Room) -> int:
+        return 1 if s.number == 2 else 5
+
+
+def test_the_nearest_goal_is_not_called_the_best():
+    found = fewest_moves(Prizes())
+    assert (found.depth, found.value, found.proven, found.actions) == (1, 1.0, False, (0,))
+    assert not any(move.proven for move in found.moves)
+
+
+@dataclass(frozen=True)
+class Ring(Game[Room]):
+    """Nine rooms in a ring, with ``door`` in one of them or, if it is 9, in none."""
+
+    door: int = 9
+
+    def initial(self) -> Room:
+        return Room(0)
+
+    def legal(self, s: Room) -> int:
+        return 3 if s.number != self.door else 0
+
+    def step(self, s: Room, action: int) -> Room:
+        return Room((s.number + 1 + action) % 9)
+
+
+def test_a_small_puzzle_is_searched_state_by_state(monkeypatch):
+    monkeypatch.setattr(puzzles, "MANY_NODES", 0)
+    with pytest.raises(LimitError, match=r"no goal can be reached from 0: all 9 states are known"):
+        fewest_moves(Ring())
+    found = fewest_moves(Ring(7))
+    assert (found.depth, found.proven) == (4, True)
+
+
+def test_time_that_runs_out_is_no_solution(mdplay):
+    found = fewest_moves(Ring(), seconds=0.0)
+    assert (found.proven, found.actions, found.line) == (False, (), ())
+    assert PuzzleAgent(Ring(), seconds=0.0).act(Room(0), Random(1)) in (0, 1)
+    position = ("--position", KORF[1][0], "--agent", "ida-star", "--seconds", "0.05")
+    out = mdplay("search", "sliding-puzzle:rows=4,cols=4", *position).out
+    assert "No solution found: at least " in out and " moves are needed." in out

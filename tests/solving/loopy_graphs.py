@@ -70,7 +70,7 @@ def random_graph(seed: int, places: int, kind: type[Graph] = Graph) -> Graph:
 
 
 RESULTS = (-3, -1, 0, 0, 1, 2, 5)
-MOVER, ENDS, RESULT = range(EDGES, EDGES + 3)  # what is drawn for a place, beside its edges
+MOVER, ENDS, RESULT, TOSSED = range(EDGES, EDGES + 4)  # what is drawn for a place, beside its edges
 
 
 class Lot(NamedTuple):
@@ -115,6 +115,38 @@ class DrawnLosing(Drawn):
     endless = -1
 
 
+@dataclass(frozen=True)
+class Tossed(Drawn):
+    """The same with chance in a third of the places: each edge has the same probability."""
+
+    places: int = 7
+
+    def outcomes(self, s: Lot) -> int:
+        return 7 if self.is_tossed(s) else 0
+
+    def is_tossed(self, s: Lot) -> bool:
+        return s.place != 0 and self.drawn(s, ENDS, 5) != 0 and self.drawn(s, TOSSED, 3) == 0
+
+    def outcome(self, s: Lot, i: int) -> Lot:
+        return self.step(s, i)
+
+    def probability(self, s: Lot, i: int) -> float:
+        return 1 / 3
+
+    def legal(self, s: Lot) -> int:
+        return 0 if (s.place and self.drawn(s, ENDS, 5) == 0) or self.is_tossed(s) else 7
+
+
+@dataclass(frozen=True)
+class TossedWinning(Tossed):
+    endless = 1
+
+
+@dataclass(frozen=True)
+class TossedLosing(Tossed):
+    endless = -1
+
+
 def graph_of(game: Drawn, seed: int) -> Graph:
     """Return the graph of a seed."""
     places = [Lot(seed, place, 0) for place in range(game.places)]
@@ -148,7 +180,9 @@ def naive(game: Graph) -> dict[int, tuple[int, int | None]]:
         for p, followers in after.items():
             same = [q for q in followers if value[q] == value[p]]
             known = [plies[q] for q in same if q in plies]
-            hurries = value[p] == game.endless or (value[p] > game.endless) == (game.movers[p] == 0)
+            sign = -1 if game.movers[p] else 1
+            mine, endless = sign * value[p], sign * game.endless
+            hurries = mine > endless or (mine == endless >= 0)
             if hurries and known:
                 new[p] = 1 + min(known)
             elif not hurries and len(known) == len(same):

@@ -15,6 +15,7 @@ from mdplay.bits import U64
 from mdplay.bridge import kernels
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
+from mdplay.games.tic_tac_toe import TicTacToe
 from mdplay.solving import hashed, policies, solvers
 from mdplay.solving.policies import policy_iteration
 from mdplay.solving.proof import prover
@@ -99,6 +100,61 @@ def test_a_file_goes_on_in_the_form_it_has(tmp_path):
     game = Count(1 << 32)
     first = solve(game, file=tmp_path / "kept")
     assert solve(game, file=tmp_path / "kept").value() == first.value() == value(game, game.initial())
+
+
+@dataclass(frozen=True)
+class Unhurried(Game[State]):
+    """Add one or two until eight are there.  Infinite play would be worth 3 to player 0, who therefore delays."""
+
+    endless = 3
+
+    def initial(self) -> State:
+        return State(0, 0)
+
+    def legal(self, s: State) -> int:
+        return 3 if s.n < 8 else 0
+
+    def step(self, s: State, action: int) -> State:
+        return State(s.n + action + 1, 1 - s.player)
+
+    def result(self, s: State) -> int:
+        return s.n - 8
+
+    def index(self, s: State) -> int:
+        return 2 * s.n + s.player
+
+    def state(self, i: int) -> State:
+        return State(i >> 1, i & 1)
+
+    def size(self) -> int:
+        return 20
+
+
+def test_distances_are_the_same_by_all_methods_whatever_infinite_play_is_worth():
+    game = Unhurried()
+    ways = [solve(game, method=method) for method in ("hashed", "indexed", "retrograde")]
+    for n in range(9):
+        for player in (0, 1):
+            found = {(way.value(State(n, player)), way.distance(State(n, player))) for way in ways}
+            assert len(found) == 1
+    assert ways[0].distance() == plies(game, game.initial())
+
+
+def plies(game, s):
+    """Return the plies to the end when player 0 delays it and player 1 hurries, both with best moves."""
+    after = [game.step(s, a) for a in (0, 1)] if game.legal(s) else []
+    best = [plies(game, t) for t in after if value(game, t) == value(game, s)]
+    return 1 + (min if s.player else max)(best) if best else 0
+
+
+@pytest.mark.parametrize("plies", [5, 4])
+def test_a_state_near_the_end_whose_least_image_is_wider_is_solved(plies):
+    # X has the row 0 1 2; its least image has the row 6 7 8, which needs more bits than the state itself.
+    game = TicTacToe()
+    state = game.initial()
+    for action in (0, 3, 1, 4, 2)[:plies]:
+        state = game.step(state, action)
+    assert solve(game, state, method="hashed").value(state, player=0) == 1.0
 
 
 # ---------------------------------------------------------------- lies in few states

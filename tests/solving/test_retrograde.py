@@ -76,6 +76,28 @@ def test_a_tie_is_told_from_endless_play():
     assert (winning.value(), winning.endless()) == (1.0, True)
 
 
+@pytest.mark.parametrize("kind", [Drawn, DrawnWinning, DrawnLosing])
+def test_the_tally_counts_by_the_value_and_only_a_draw_as_endless(kind):
+    game = kind()
+    for seed in range(1, 11):
+        graph = graph_of(game, seed)
+        table = retrograde(game, game.start(seed))
+        mine = [((-1 if graph.movers[p] else 1) * v, d) for p, (v, d) in naive(graph).items()]
+        assert table.tally() == {
+            "won": sum(v > 0 for v, _ in mine),
+            "lost": sum(v < 0 for v, _ in mine),
+            "tied": sum(v == 0 and d is not None for v, d in mine),
+            "endless": sum(v == 0 and d is None for v, d in mine),
+        }
+
+
+def test_a_player_who_loses_by_infinite_play_delays():
+    # Player 0 loses at once (2) or goes to 1, from where player 1 ends the game or leads back.
+    lost = solution_of(Losing((1, 2, 1, 0, 0, 2, 0, 0, 0), (0, 1, 0), (99, 99, -1)))
+    assert (lost.value(), lost.distance(), lost.action()) == (-1.0, 2, 0)
+    assert lost.tally() == {"won": 1, "lost": 2, "tied": 0, "endless": 0}
+
+
 @pytest.mark.parametrize("name", ["tic-tac-toe", "connect-four:rows=3,cols=4"])
 def test_games_that_end_are_solved_as_by_backward_induction(name):
     game = make(name)

@@ -3,11 +3,14 @@
 Here are tested besides: ``mdplay.solving.values`` and ``mdplay.solving.question``.
 """
 
+import math
+
 import pytest
 
 from mdplay import LimitError, UnknownName, make, solve
 from mdplay.bits import elements
 from mdplay.errors import GameError
+from mdplay.solving.values import between, delays, known
 from tests.nim import Nim
 from tests.solving.plain_recursion import Grow, Round, exact_distances, exact_values
 
@@ -104,3 +107,28 @@ def test_an_unknown_method_is_refused():
         solve(Nim(), method="hash")
     with pytest.raises(GameError, match="numbers its states"):
         solve(Nim(), method="indexed")
+
+
+def test_favourites_are_the_soonest_wins_or_the_latest_losses():
+    game = make("tic-tac-toe")
+    solution = solve(game)
+    lost = game.parse("120010000")  # two threats
+    assert solution.best(lost) == [2, 3, 5, 6, 7, 8] and solution.favourites(lost) == [8]
+    won = game.parse("112020000")
+    assert solution.favourites(won) == [solution.action(won)]
+
+
+def test_a_value_is_the_shortest_number_between_its_bounds():
+    assert between(-1e-17, 5e-17) == 0.0
+    assert between(1.0 - 3e-13, 1.0) == 1.0
+    assert between(0.8235294117645, 0.8235294117648) == 0.8235294117646
+    assert between(-math.inf, math.inf) == 0.0 and between(-math.inf, -math.inf) == -math.inf
+    assert not known(-math.inf, math.inf)
+
+
+@pytest.mark.parametrize(
+    ("value", "endless", "late"),
+    [(1, 0, False), (0, 0, False), (-1, 0, True), (1, 1, False), (0, 1, True), (-1, -1, True), (0, -1, False)],
+)
+def test_who_delays(value, endless, late):
+    assert delays(value, endless) is late

@@ -21,7 +21,7 @@ from weakref import WeakSet
 from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.contract import check_shape, checked
 from mdplay.errors import GameError, MdplayError
-from mdplay.game import Game, State
+from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
 
 MOST_SYMMETRIES = 1 << 16
@@ -201,8 +201,9 @@ class Promises:
         for a in elements(game.legal(s)):
             check_number(f"the reward of action {a}", game.reward(s, a), game, s)
             t = game.step(s, a)
-            if t == s:
-                raise GameError(f"action {a} changes nothing in {show(game, s)}")
+            if t == s and num_players(game) == 2:  # a single player may bump into a wall
+                what = f"step(s, {a}) returns the same state in {show(game, s)}"
+                raise GameError(f"{what}; remove action {a} from legal() or correct step()")
             if game.step(s, a) != t or game.legal(s) != game.legal(s):
                 raise GameError(f"step is not a pure function: action {a} gives two states in {show(game, s)}")
             if t in reached and game.reward(s, a) != game.reward(s, reached[t]):

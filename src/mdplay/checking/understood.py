@@ -102,8 +102,10 @@ def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
     yield from _about_actions(seen)
     yield from _about_symmetries(game, states[:LOOKED])
     meant = num_players(game) == 1 or hasattr(game, "max_moves") or _says_endless(type(game))
-    if seen.repeats and not meant:
-        yield "positions come again, so a game may go on for ever: count the moves in the state, or set max_moves"
+    ended, played = len(seen.totals), len(seen.lengths)
+    if seen.repeats and not meant and 0 < ended < played:
+        unfinished = f"positions repeat, and {played - ended} of {counted(played, 'random game')} did not end"
+        yield f"{unfinished}: infinite play is a draw unless the game sets endless; is that meant?"
     if type(game).text is not Game.text and not game.has_parse:
         yield "text is written and parse is not: positions can be given as their fields only"
     if seen.words:
@@ -155,11 +157,16 @@ def _about_results(game: Game[Any], seen: Seen) -> Iterator[str]:
         yield f"none of {counted(len(seen.lengths), 'random game')} came to an end: does every game end?"
     if not game.has_result and not game.has_reward:
         yield "neither result nor reward is written: every game is worth 0 to everybody"
-    elif len(seen.totals) >= FEW_GAMES and len(set(seen.totals)) == 1:
+    elif len(seen.totals) >= FEW_GAMES and len(set(seen.totals)) == 1 and not _is_puzzle(game, seen):
         ended = counted(len(seen.totals), "random game")
         yield f"all {ended} ended with {seen.totals[0]:+g}: is the result meant so?"
     elif num_players(game) == 2 and not game.has_reward:
         yield from _about_signs(seen)
+
+
+def _is_puzzle(game: Game[Any], seen: Seen) -> bool:
+    """Return whether every random game that ended has reached a goal, as those of a puzzle do."""
+    return num_players(game) == 1 and not game.has_reward and seen.totals[0] > game.endless
 
 
 def _about_signs(seen: Seen) -> Iterator[str]:

@@ -57,15 +57,29 @@ def command(game: Game[Any], position: str | None, tree: str | None, as_json: bo
     if as_json:
         print_json(result.document())
         return
-    _print(game, state, result)
+    _print(game, state, result, given["agent"])
 
 
-def _print(game: Game[Any], state: Any, result: Any) -> None:
+def _print(game: Game[Any], state: Any, result: Any, agent: str) -> None:
     click.echo(game.board(state))
-    click.echo(f"\n{'move':>8} {'visits':>10} {'value':>9}")
-    for move in sorted(result.moves, key=lambda m: (m.action not in result.best, -m.visits)):
+    if agent.partition(":")[0] == "ida-star":
+        _print_way(result)
+        return
+    by_nodes = not result.simulations  # a search that counts the nodes of each move
+    width = max(4, *(len(move.move) for move in result.moves))
+    click.echo(f"\n{'move':>{width}}  {'nodes' if by_nodes else 'visits':>11} {'value':>9}")
+
+    def order(move: Any) -> tuple[bool, bool, float]:
+        return (
+            move.action != result.action,
+            move.action not in result.best,
+            -(move.value if by_nodes else move.visits),
+        )
+
+    for move in sorted(result.moves, key=order):
         mark = "*" if move.action in result.best else " "
-        click.echo(f"{move.move:>8}{mark}{move.visits:>10,} {move.value:>+9.3f}{' proven' if move.proven else ''}")
+        proven = " proven" if move.proven else ""
+        click.echo(f"{move.move:>{width}} {mark}{move.visits:>11,} {move.value:>+9.3f}{proven}")
     click.echo(f"\nline  {' '.join(result.line[:20])}")
     if result.simulations:
         speed = f"{result.simulations_per_second:,.0f}/s"
@@ -75,3 +89,17 @@ def _print(game: Game[Any], state: Any, result: Any) -> None:
             click.echo(f"{counted(result.by_limit, 'random game')} called off by the limit of moves")
     else:
         click.echo(f"depth {result.depth}, {counted(result.nodes, 'node')} in {result.seconds:.2f} s")
+
+
+def _print_way(result: Any) -> None:
+    """Print the solution of a puzzle, or that there is none yet."""
+    searched = f"{counted(result.nodes, 'node')} in {result.seconds:.2f} s"
+    if not result.actions:
+        click.echo(f"\nNo solution found: at least {counted(result.depth, 'move')} are needed.  {searched}")
+        return
+    value = (
+        "" if result.proven else f"  Its result is {result.value:g}; a goal farther away may have a higher one."
+    )
+    click.echo(f"\nSolved in {counted(result.depth, 'move')}, which is the least.{value}")
+    click.echo(" ".join(result.line))
+    click.echo(searched)

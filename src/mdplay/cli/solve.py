@@ -25,15 +25,14 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, PositionError
 from mdplay.game import Game, num_players
-from mdplay.notation import parse_position, result_text
+from mdplay.notation import parse_position
 from mdplay.words import counted
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
 
-KEEPS = "(* keeps the value; of these the page marks the soonest win or the latest loss)"
-BEST_KNOWN = "(* the best as far as is known)"
-LEAST_COMPILING = 0.05  # seconds that are worth a word
+COUNTED = {"proof": "table entry", "chains": "node"}  # methods that prove one position, and what they count
+LEAST_COMPILING = 0.05  # seconds; a shorter time of compiling is not printed
 CHUNK = 256  # lines of a file that are solved together
 
 
@@ -57,7 +56,7 @@ CHUNK = 256  # lines of a file that are solved together
 )
 @click.option("--method", default="auto", show_default=True, metavar="M", help="A solver by its name.")
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
-@click.option("--distances", is_flag=True, help="Count all positions by their distance from the end (retrograde).")
+@click.option("--distances", is_flag=True, help="Count all positions by their distance from the end.")
 @click.option(
     "--save",
     metavar="FILE",
@@ -68,7 +67,7 @@ CHUNK = 256  # lines of a file that are solved together
     type=SECONDS,
     default=60.0,
     show_default=True,
-    help="Time for a position that is proved by search; then bounds are told.",
+    help="Time limit of proof search; prints the bounds when it expires.",
 )
 @click.option(
     "--network",
@@ -91,7 +90,7 @@ def command(
     as_json: bool,
     **question: Any,
 ) -> None:
-    """Solve a game exactly: the value of a position and of every move.
+    """Compute the exact value of a position and of every move.
 
     \b
     Examples:
@@ -117,86 +116,166 @@ def command(
     if as_json:
         print_json(facts)
     else:
-        print_facts(solution.game, state, facts)
+        print_facts(solution.game, state, facts, seconds=question["seconds"])
 
 
 # ---------------------------------------------------------------- one position in words
-def print_facts(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
-    """Print the board, the verdict, every move with its value and the best line."""
+def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: float | None = None) -> None:
+    """Print the board, the verdict, every move with its value and the principal variation.
+
+    ``seconds`` is the time limit that a proof had.
+    """
     click.echo(f"{game.board(state)}\n")
-    click.echo(f"{verdict(game, facts)}.  {counted(facts['states'], 'state')}, {_time(facts)}")
-    if not facts["exact"] and len({(move["low"], move["high"]) for move in facts["moves"]}) == 1:
-        return  # nothing is known of one move that is not known of all
-    for move in sorted(facts["moves"], key=_most_first):
-        mark = "*" if move["move"] in facts["best"] else " "
-        click.echo(f"{mark} {move['move']:>6}  {_value_text(move)}{_end(move['distance'])}")
-    if facts["moves"]:
-        click.echo(KEEPS if facts["exact"] else BEST_KNOWN)
+    click.echo(verdict(game, facts, seconds))
+    click.echo(
+        f"{facts['method']}: {counted(facts['states'], COUNTED.get(facts['method'], 'state'))}, {_time(facts)}"
+    )
+    told = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
+    if told and facts["moves"]:  # else nothing is known of one move that is not known of all
+        _print_moves(game, facts)
     if facts["line"]:
-        click.echo(f"best line: {' '.join(facts['line'])}")
+        click.echo(f"Principal variation: {' '.join(facts['line'])}")
     if "distances" in facts:
-        click.echo(", ".join(f"{count:,} {kind}" for kind, count in facts["tally"].items() if count))
-        for distance, count in facts["distances"].items():
-            click.echo(f"{distance:>6} {count:>14,}")
+        _print_distances(facts)
+
+
+def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
+    """Print the moves as a table, the best ones first, and what the star means."""
+    moves, best = sorted(facts["moves"], key=_best_first), _marked(game, facts)
+    columns = {"move": [move["move"] for move in moves], "value": [_value_text(move) for move in moves]}
+    if any("score" in move for move in moves):
+        columns["score"] = [f"{move['score']:+d}" if "score" in move else "" for move in moves]
+    if any(move["distance"] is not None for move in moves):
+        columns["plies"] = ["" if move["distance"] is None else str(move["distance"]) for move in moves]
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    click.echo("  " + "  ".join(name.rjust(widths[name]) for name in columns))
+    for number, move in enumerate(moves):
+        row = "  ".join(cells[number].rjust(widths[name]) for name, cells in columns.items())
+        click.echo(f"{'*' if move['move'] in best else ' '} {row}".rstrip())
+    mark = "" if not best else "* optimal.  " if facts["exact"] else "* the best as far as is known.  "
+    whose = "" if num_players(game) == 1 else f"Values are for player {facts['player'] + 1}, to move."
+    click.echo(f"{mark}{whose}".rstrip())
+    tied = facts["exact"] and len(facts["best"]) == len(moves)
+    lost = tied and num_players(game) == 2 and facts["value"] < 0 and not game.has_outcomes
+    latest = [move["move"] for move in moves if _lateness(move) == max(map(_lateness, moves))]
+    if lost and len(latest) < len(moves):
+        click.echo(
+            f"All moves lose.  {_listed(latest)} {'delays' if len(latest) == 1 else 'delay'} the loss longest."
+        )
+
+
+def _print_distances(facts: dict[str, Any]) -> None:
+    """Print how many positions are won, lost and drawn, and how many are how far from the end."""
+    if facts["distances"] is None:
+        click.echo(f"--distances: {facts['method']} keeps no count of all positions; use --method retrograde.")
+        return
+    click.echo(", ".join(f"{count:,} {kind}" for kind, count in facts["tally"].items() if count))
+    for distance, count in facts["distances"].items():
+        click.echo(f"{distance:>6} {count:>14,}")
+
+
+def _marked(game: Game[Any], facts: dict[str, Any]) -> list[str]:
+    """Return the moves that get a star: the optimal ones, in a puzzle those that solve it in the fewest moves."""
+    if not _is_solved_puzzle(game, facts):
+        return list(facts["best"])
+    best = [move for move in facts["moves"] if move["move"] in facts["best"] and move["distance"] is not None]
+    return [move["move"] for move in best if move["distance"] == min(other["distance"] for other in best)]
+
+
+def _is_solved_puzzle(game: Game[Any], facts: dict[str, Any]) -> bool:
+    known = facts["method"] == "retrograde" and facts["distance"] is not None
+    return num_players(game) == 1 and known and facts["value"] > game.endless
 
 
 def _time(facts: dict[str, Any]) -> str:
-    """Return what solving took, and apart from it what compiling took."""
+    """Return the time that solving took, and that of compiling."""
     compiling = facts["compiling_seconds"]
-    return f"{facts['seconds']:.2f} s" + (f"; compiling {compiling:.2f} s" if compiling >= LEAST_COMPILING else "")
+    return f"{facts['seconds']:.2f} s" + (
+        f" (compiling: {compiling:.2f} s)" if compiling >= LEAST_COMPILING else ""
+    )
 
 
-def _most_first(move: dict[str, Any]) -> tuple[float, float, int, int]:
-    low, high = (-math.inf if move["low"] is None else move["low"]), (move["high"] or 0.0)
-    return -low, -high, -move.get("score", 0), move["action"]
+def _lateness(move: dict[str, Any]) -> float:
+    """Return how late a move loses, by its score or its plies; without an end, later than any."""
+    return float(move["score"] if "score" in move else math.inf if move["distance"] is None else move["distance"])
+
+
+def _best_first(move: dict[str, Any]) -> tuple[float, float, float, int]:
+    low, high = (move["low"], move["high"]) if move["value"] is None else (move["value"], move["value"])
+    low, high = -math.inf if low is None else low, math.inf if high is None else high
+    plies = math.inf if move["distance"] is None else move["distance"]
+    return -low, -high, -move["score"] if "score" in move else -plies if high < 0 else plies, move["action"]
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _range(facts: dict[str, Any]) -> str:
     """Return the bounds of a value in words."""
     low, high = facts["low"], facts["high"]
     if low is None:
-        return "any value" if high is None else f"at most {high:+g}"
-    return f"at least {low:+g}" if high is None else f"{low:+g} to {high:+g}"
+        return "any value" if high is None else f"at most {high:+.10g}"
+    return f"at least {low:+.10g}" if high is None else f"{low:+.10g} to {high:+.10g}"
 
 
 def _value_text(move: dict[str, Any]) -> str:
-    if move["value"] is None:
-        return _range(move)
-    score = f"  score {move['score']:+d}" if "score" in move else ""
-    return f"{move['value']:+.10g}{score}"
+    return _range(move) if move["value"] is None else f"{move['value']:+.10g}"
 
 
-def _end(distance: int | None) -> str:
-    return "" if not distance else f"  in {counted(distance, 'ply')}"
-
-
-def verdict(game: Game[Any], facts: dict[str, Any]) -> str:
-    """Return the value in words."""
-    value, mover = facts["value"], facts["player"]
+def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None) -> str:
+    """Return the value in words, with the player for whom it is."""
+    value, single = facts["value"], num_players(game) == 1
+    turn = " (chance is to move)" if facts.get("chance") else ", to move"
+    player = "" if single else f" for player {facts['player'] + 1}{turn}"
+    if facts.get("over"):
+        return _over(game, -value if facts["player"] else value)
     if value is None:
-        best = min(facts["moves"], key=_most_first)
-        seen = len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
-        found = f"; the best move found is {best['move']}" if seen else ""
-        if facts["low"] is facts["high"] is None:
-            return f"not decided in the time given (--seconds){found}"
-        return f"not decided in the time given: worth {_range(facts)} to player {mover + 1}{found}"
-    if facts.get("endless"):
+        if facts["method"] in COUNTED and seconds is not None:
+            if facts["low"] is facts["high"] is None:
+                return f"Not solved within {seconds:g} s: no bounds are proved.  Increase --seconds."
+            bounds = f"Bounds{player}: {_range(facts)}"
+            return f"Not solved within {seconds:g} s.  {bounds}.  Increase --seconds to narrow them."
+        return f"Bounds{player}: {_range(facts)}.  Rounding errors keep them apart."
+    if game.has_outcomes or facts["opponent"] != "perfect":
+        against = "" if facts["opponent"] == "perfect" else f", against {facts['opponent']}"
+        return f"Expected result{player}{against}: {value:.10g}."
+    plies = "" if not facts["distance"] else f" in {counted(facts['distance'], 'ply')}"
+    plies = " by infinite play" if facts.get("endless") else plies
+    if single:
+        if facts.get("endless"):
+            return "No solution: best play is infinite."
+        solved = _is_solved_puzzle(game, facts)
         return (
-            "never solved: play goes on for ever" if num_players(game) == 1 else _endless_words(game, value, mover)
+            f"Solved in {counted(facts['distance'], 'move')}." if solved else f"Best result: {value:.10g}{plies}."
         )
-    if num_players(game) == 1 and facts["method"] == "retrograde" and value > game.endless:
-        return f"solved in {counted(facts['distance'], 'move')}"
-    if num_players(game) == 1 or game.has_outcomes or facts["opponent"] != "perfect":
-        words = f"worth {value:.10g}"
-    else:
-        words = result_text(game, -value if mover else value)
-    return words + (f",{_end(facts['distance'])[1:]}" if facts["distance"] else "")
+    if value == 0:
+        return f"Draw{plies}."
+    margin = "" if facts["objective"] == "win" else _margin(game, value)
+    later = game.has_reward and facts["position"] != game.text(
+        game.initial()
+    )  # the state does not tell earlier ones
+    margin += " (points to come)" if later else ""
+    return f"Player {facts['player'] + 1}, to move, {'wins' if value > 0 else 'loses'}{margin}{plies}."
 
 
-def _endless_words(game: Game[Any], value: float, mover: int) -> str:
-    """Return what endless play comes to."""
-    result = "a draw" if value == 0 else result_text(game, -value if mover else value)
-    return f"{result} by endless play"
+def _margin(game: Game[Any], value: float) -> str:
+    return f" by {abs(value):.10g}" if game.has_reward or abs(value) != 1 else ""
+
+
+def _over(game: Game[Any], result: float) -> str:
+    """Return the result of a finished game in words, given for player 0; points earned before are not in it."""
+    if game.has_reward:
+        return (
+            "Game over: no points are left."
+            if result == 0
+            else f"Game over: {result:+.10g} for player 1 at the end."
+        )
+    if num_players(game) == 1:
+        return f"Game over: result {result:.10g}."
+    if result == 0:
+        return "Game over: draw."
+    return f"Game over: player {1 if result > 0 else 2} won{_margin(game, result)}."
 
 
 # ---------------------------------------------------------------- a file of positions

@@ -63,8 +63,9 @@ class Value:
 
     @classmethod
     def of(cls, choice: Choice, *, expected: bool = False) -> Value:
-        """Return the value of a choice that is known."""
-        return cls(float(choice.low), True, choice.distance, choice.score, expected)
+        """Return the value of a choice; it is exact unless only bounds are known."""
+        value = choice.low if choice.value is None else choice.value
+        return cls(float(value), choice.exact, choice.distance, choice.score, expected)
 
     @property
     def rank(self) -> tuple[float, int]:
@@ -214,8 +215,8 @@ class SolutionAdviser:
         against_random = self.solution.opponent != "perfect"
         with self._turns.taken(show):
             choices, endless = self.solution.choices(state), self.solution.endless(state)
+            best = tuple(self.solution.favourites(state, choices))
         moves = {choice.action: Value.of(choice, expected=against_random) for choice in choices}
-        best = best_of(moves)
         value = replace(moves[best[0]], endless=endless)
         yield Advice({} if brief else moves, value, best, self._source, done=True)
 

@@ -44,9 +44,10 @@ class PerfectAgent:
             return self.solution.action(state)
 
     def values(self, state: Any) -> dict[int, float]:
-        """Return what each move is worth to the player to move."""
+        """Return the value of each move for the player to move; where only bounds are known, the lower one."""
         with LOCK:
-            return {choice.action: choice.low for choice in self.solution.choices(state)}
+            choices = self.solution.choices(state)
+        return {choice.action: choice.low if choice.value is None else choice.value for choice in choices}
 
 
 def perfect_agent(game: Game[Any]) -> Agent:

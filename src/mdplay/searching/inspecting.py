@@ -97,14 +97,27 @@ class Node:
     def ranked(self) -> tuple[Node, ...]:
         """The children, best first: proven wins, then by visits; proven losses last; ties in ascending order.
 
-        Where the node itself is proven its children are ranked by value; where chance moves, by visits.
+        Where results are not only wins, draws and losses, a proven child is ranked by its value compared with the
+        mean of the child with the most visits.  Where the node itself is proven its children are ranked by value;
+        where chance moves, by visits.
         """
         return tuple(sorted(self.children, key=self.rank, reverse=True))
 
     def rank(self, child: Node) -> tuple[float, int]:
-        """Return how good a child is held to be."""
-        decided = child.proven and (self.proven or abs(child.value) >= 1)
-        return child.value if decided and not self.is_chance else 0.0, child.visits
+        """Return a number by which the children are compared, and the visits of this child."""
+        if not child.proven or self.is_chance:
+            return 0.0, child.visits
+        if self.proven or not self._has_margins:
+            return child.value if self.proven or abs(child.value) >= 1 else 0.0, child.visits
+        return child.value - self._most_visited.value, child.visits
+
+    @cached_property
+    def _most_visited(self) -> Node:
+        return max(self.children, key=lambda child: child.visits)
+
+    @cached_property
+    def _has_margins(self) -> bool:
+        return self.game.has_reward or any(bool(tree.tally[0].margins) for tree, _ in self.places)
 
     def line(self) -> tuple[str, ...]:
         """Return the moves of best play from here on, as far as the tree has gone."""

@@ -1,17 +1,23 @@
 """Puzzles too large for a table: the fewest moves to the goal, by iterative deepening A* (Korf 1985).
 
-A puzzle is a game for one without chance and points; its goal is an end that is worth more than endless play, any
-end if the game has no results.  ``heuristic`` is minus a lower bound of the moves that are still needed: then no
-path is cut off that leads to the goal within the bound, and the first solution has the fewest moves.  Without a
-heuristic every path is tried.
+A puzzle is a single-player game without chance and rewards.  A goal is a terminal state whose result is higher
+than the value of infinite play; without ``result`` every terminal state is one.  ``heuristic`` is minus a lower
+bound of the moves that are still needed: then no path is cut off that leads to a goal within the bound, and the
+first solution has the fewest moves.  Without a heuristic every path is tried.
 
-A round searches all paths in depth whose moves and heuristic together are within the bound; the next bound is the
-least that was beyond it.  Only the path is kept.
+A round searches all paths depth-first whose moves and heuristic together are within the bound; the next bound
+is the least that was beyond it.  Only the path is stored, so a round visits a state once for each path to it.
+When that has taken long, the states are counted by a breadth-first search: a small puzzle, also one without a
+solution, ends there.
+
+The fewest moves to a goal are proved; the value is proved only if no goal can have a higher result.
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections import deque
 from functools import partial
 from typing import Any
 
@@ -20,16 +26,21 @@ from numpy.typing import NDArray
 
 from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
 from mdplay.bridge import Packed, State, kernel, load, native, pack, part, width, words
+from mdplay.checking.limits import has_margins
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
 from mdplay.rng import Random
 from mdplay.running import Show, Watch
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+from mdplay.words import counted
 
 MOST_MOVES = 1000
 STOP_EVERY = 1 << 10  # nodes between two looks at the clock
 FOUND, BEYOND, NOTHING, STOPPED = range(4)
+MAX_STATES = 100_000  # of a breadth-first search
+MANY_NODES, MANY_NODES_GUIDED = 1 << 20, 1 << 27  # nodes after which it begins: without and with a heuristic
+LOOK_EVERY = 1 << 10  # states between two looks at the clock
 
 
 @part
@@ -117,10 +128,12 @@ def fewest_moves(
     show: Show | None = None,
     interruptible: bool = False,
 ) -> SearchResult:
-    """Return the shortest way to the goal from a state (default: the start).
+    """Return the shortest way to a goal from a state (default: the start).
 
-    The result's ``depth`` is the number of moves.  Where the seconds run out before, it is not ``proven``: its
-    depth is the number of moves that are needed at least, its action the one that looks best.
+    ``actions`` of the result is the way and ``depth`` its number of moves, which is the least.  ``proven`` is
+    about the value: no goal has a higher result.  If the search takes longer than ``seconds`` seconds,
+    ``actions`` is empty, ``depth`` is a lower bound of the moves, and ``action`` the one with the best
+    heuristic.  Raise LimitError if no goal can be reached.
     """
     check_puzzle(game)
     hold_promises(game, state)
@@ -129,7 +142,8 @@ def fewest_moves(
     watch = Watch(1, show, interruptible=interruptible)
     rows, path = np.zeros((MOST_MOVES, width(game)), np.uint64), np.zeros(MOST_MOVES, np.int64)
     bound = max(1.0, -float(game.heuristic(start)))
-    status, count = BEYOND, 0
+    status, count, flooded = BEYOND, 0, False
+    many = MANY_NODES_GUIDED if game.has_heuristic else MANY_NODES
     with stopping_after(seconds, watch):
         while status == BEYOND and bound < MOST_MOVES:
             if seconds is not None and time.perf_counter() - began > seconds:
@@ -138,9 +152,41 @@ def fewest_moves(
             given = (native(game), words(start), bound, watch.stop, watch.progress, rows, path)
             status, count, further = watch.run([partial(search_within, *given)])[0]
             bound = bound if status in (FOUND, STOPPED) else further
+            if status == BEYOND and not flooded and watch.progress[0] > many:
+                flooded, way = True, _flood(game, start, math.inf if seconds is None else began + seconds)
+                if way is not None:
+                    status, count, path[: len(way)] = FOUND, len(way), way
     if status in (NOTHING, BEYOND):
         raise LimitError(f"no way leads from {game.text(start)} to the goal in {MOST_MOVES:,} moves")
     return _result(game, start, path[:count].tolist(), bound, int(watch.progress[0]), time.perf_counter() - began)
+
+
+def _flood(game: Game[Any], start: Any, until: float) -> list[int] | None:
+    """Return a shortest way to a goal by breadth-first search; None if there are too many states or time is up.
+
+    Raise LimitError if no goal can be reached.
+    """
+    came: dict[Any, tuple[Any, int]] = {start: (start, -1)}
+    queue = deque([start])
+    while queue:
+        s = queue.popleft()
+        if len(came) > MAX_STATES or (len(came) % LOOK_EVERY == 0 and time.perf_counter() > until):
+            return None
+        for action in elements(game.legal(s)):
+            t = game.step(s, action)
+            if t in came:
+                continue
+            came[t] = s, action
+            queue.append(t)
+            if not nonempty(game.legal(t)) and is_goal(game, t):
+                way = []
+                while t != start:
+                    t, action = came[t]
+                    way.append(action)
+                return way[::-1] if len(way) < MOST_MOVES else None
+    raise LimitError(
+        f"no goal can be reached from {game.text(start)}: all {counted(len(came), 'state')} are known"
+    )
 
 
 def _result(
@@ -155,15 +201,14 @@ def _result(
         line.append(game.move_text(s, action))
         s = game.step(s, action)
     value = float(game.result(s)) if found else float(game.endless)
+    proven = found and (not game.has_result or (value == 1.0 and not has_margins(game)))
     moves = tuple(
-        MoveStatistics(a, game.move_text(start, a), nodes * (a == path[0]), value, found and a == path[0])
+        MoveStatistics(a, game.move_text(start, a), nodes * (a == path[0]), value, proven and a == path[0])
         for a in actions
     )
-    depth = len(path) if found else int(bound)
-    best = (path[0],)
-    return SearchResult(
-        path[0], value, found, best, moves, tuple(line), 0, nodes, seconds, depth, actions=tuple(path)
-    )
+    depth, way = (len(path), tuple(path)) if found else (int(bound), ())
+    told = tuple(line) if found else ()
+    return SearchResult(path[0], value, proven, (path[0],), moves, told, 0, nodes, seconds, depth, actions=way)
 
 
 # ---------------------------------------------------------------- the agent
@@ -183,8 +228,8 @@ class PuzzleAgent:
     def act(self, state: State, rng: Random) -> int:
         """Choose the next action of the shortest way."""
         if state not in self._plan:
-            s = state
-            for action in self.search(state).actions:
+            s, found = state, self.search(state)
+            for action in found.actions or (found.action,):
                 self._plan[s] = action
                 s = self._game.step(s, action)
         return self._plan.pop(state)

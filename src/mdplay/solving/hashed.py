@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import WORD, elements, nonempty
+from mdplay.bits import elements, nonempty
 from mdplay.bridge import native, unpack, width
 from mdplay.checking.limits import random_game
 from mdplay.checking.promises import blame_position
@@ -55,7 +55,7 @@ from mdplay.solving.hashed_kernel import (
     search_states,
 )
 from mdplay.solving.values import StateValue
-from mdplay.states.keys import Layout, key_of, layout_of, num_words, state_of, widths_of
+from mdplay.states.keys import Layout, key_of, layout_of, least_fields, num_words, state_of, widths_of
 from mdplay.states.sampling import sample_games, sample_widths
 from mdplay.stopping import finishing, saving
 
@@ -201,7 +201,7 @@ class HashTable:
     def _walk(self, state: Any, seconds: float | None) -> int:
         """Close what the state reaches, as far as the arrays have room or the seconds last; return the status."""
         key = key_of(self.game, state, self.layout)
-        fields = [int(v) & WORD for v in state]
+        fields = list(least_fields(self.game, state))  # the least image, whose key is looked up
         if key is None:
             self._trouble = fields
             return TOO_WIDE

@@ -41,7 +41,7 @@ FULL_SHARE = 0.75  # of the slots in use: time to double
 MOST_DISTANCE = (1 << 32) - 1 - CLOSED
 
 FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP, TOO_LARGE, BROKEN = range(8)
-NEXT, END, SLOT, CHANCE, DISTANCE, COLUMNS = range(6)  # of a frame: an open state on the way
+NEXT, END, SLOT, CHANCE, DISTANCE, ENDLESS, COLUMNS = range(7)  # of a frame: an open state on the way
 AHEAD = 4  # followers asked for before they are looked at
 
 
@@ -84,14 +84,24 @@ def final_value(game: Any, s: Any) -> float:
 
 
 @part
-def is_better(value: float, distance: int, best: float, best_distance: int) -> bool:
-    """Tell whether a value and distance are preferred: more, else sooner, or later when it is a loss."""
+def endless_to_mover(game: Any, s: Any) -> int:
+    """Return the value of infinite play for the player to move in s."""
+    return int(-game.endless if game.player(s) == 1 else game.endless)
+
+
+@part
+def is_better(value: float, distance: int, best: float, best_distance: int, endless: int) -> bool:
+    """Return whether a value with its distance is preferred to the best so far: more, else sooner or later.
+
+    ``endless`` is the value of infinite play for the mover, who delays as `mdplay.solving.values.delays` says.
+    """
     if best == -np.inf:
         return True
     slack = TIE * max(1.0, abs(best))
     if value > best + slack:
         return True
-    return value >= best - slack and (distance > best_distance if best < -slack else distance < best_distance)
+    late = best < (endless - slack if endless >= 0 else endless + slack)
+    return value >= best - slack and (distance > best_distance if late else distance < best_distance)
 
 
 @part
@@ -147,6 +157,8 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
                 depth += 1
                 bests[depth] = 0.0 if by_chance else -np.inf if nonempty(mask) else final_value(game, s)
                 write_frame(frames, depth, end, slot, by_chance)
+                if game.endless != 0:
+                    frames[depth, ENDLESS] = endless_to_mover(game, s)
                 total = 0.0
                 while nonempty(mask):
                     t, gains[end], status = follow(game, s, lowest(mask), by_chance, limit)
@@ -177,7 +189,8 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
                 put(rows, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
             depth -= 1
             c = frames[depth, NEXT]
-        add_value(frames, bests, depth, -value if hints[c] & 1 else value, distance, gains[c])
+        endless = frames[depth, ENDLESS] if game.endless != 0 else 0
+        add_value(frames, bests, depth, -value if hints[c] & 1 else value, distance, gains[c], endless)
         frames[depth, NEXT] = c + 1
 
 
@@ -241,13 +254,13 @@ def turn_bits(game: Any, s: Any, t: Any, by_chance: bool) -> int:
 
 
 @part
-def add_value(frames: Any, bests: Any, depth: int, value: float, distance: int, gain: float) -> None:
-    """Let the open state at a depth know what a follower is worth to its mover."""
+def add_value(frames: Any, bests: Any, depth: int, value: float, distance: int, gain: float, endless: int) -> None:
+    """Update the open state at a depth by the value and the distance of one of its successors."""
     if frames[depth, CHANCE]:
         bests[depth] += gain * value
         return
     value += gain
-    if is_better(value, distance, bests[depth], frames[depth, DISTANCE]):
+    if is_better(value, distance, bests[depth], frames[depth, DISTANCE], endless):
         frames[depth, DISTANCE] = distance
     bests[depth] = max(value, bests[depth])
 

@@ -21,7 +21,7 @@ from mdplay.game import Game
 from mdplay.memory import require
 from mdplay.running import Show, Watch
 from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
-from mdplay.solving.hashed_kernel import final_value, is_better, signed
+from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import StateValue
 from mdplay.states.choices import no_chance, no_player
 
@@ -67,7 +67,7 @@ def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
             if np.isnan(value):
                 return np.nan, 0
         far = int(distances[j]) if len(distances) else 0
-        if is_better(value, far, best, distance):
+        if is_better(value, far, best, distance, endless_to_mover(game, s)):
             distance = far
         best = max(value, best)
     return best, distance + 1

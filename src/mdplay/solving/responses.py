@@ -18,7 +18,7 @@ first, then those before them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,11 +31,12 @@ from mdplay.mdp.games import Score, mdp_of
 from mdplay.mdp.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
 from mdplay.solving.question import Opponent
-from mdplay.solving.values import StateValue
+from mdplay.solving.values import StateValue, between
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
-from mdplay.states.walks import Floats, postorder
+from mdplay.states.walks import Floats, Integers, postorder
 
 MAX_STEPS = 1000  # of best responses by turns
+TOLERANCE = 1e-10  # of values that are planned: the tie rule needs more than the default
 
 
 @kernel(plain_first=True)
@@ -68,6 +69,36 @@ def fill_values(
         out_values[s] = total
 
 
+@dataclass(frozen=True, eq=False)
+class PlannedValues:
+    """Bounds of the values of all states for one player, and an action that attains them, -1 for none."""
+
+    low: Floats
+    high: Floats
+    action: Integers
+
+
+def planned_values(
+    graph: GameGraph, player: int, weights: Floats, *, objective: str = "difference"
+) -> PlannedValues:
+    """Return the values of a player against an opponent who takes edges with these probabilities, by planning.
+
+    The game may have cycles.  A plan earns nothing by infinite play, which is worth ``endless``: so ``endless`` is
+    subtracted from all results and added to all values.
+    """
+    sign, endless = 1 - 2 * player, float(graph.game.endless)
+    result, points = graph.result, graph.points
+    if objective == "own":
+        result = sign * np.maximum(sign * result, 0.0)
+        points = np.where(graph.kind[graph.owner] == player, points, 0.0)
+        endless = sign * max(sign * endless, 0.0)
+    shifted = replace(graph, result=result - endless, points=points)
+    found = plan(mdp_of(shifted, player, weights), tolerance=TOLERANCE)
+    ends = np.where(graph.kind == END, sign * result, 0.0)
+    low, high = (np.where(graph.kind == END, ends, bound + sign * endless) for bound in (found.lower, found.upper))
+    return PlannedValues(low, high, found.action)
+
+
 class PolicyValues:
     """The states of a game, ready for questions about policies."""
 
@@ -76,7 +107,7 @@ class PolicyValues:
         self.graph = explore(game) if graph is None else graph
         self.order, has_cycle = postorder(self.graph.first_edge, self.graph.target)
         if has_cycle:
-            needed = "best answers need games that cannot, use mdplay search"
+            needed = "values of two policies need a game without cycles; mdplay solve --opponent does not"
             raise GameError(f"{type(game).__name__} can come back to a state; {needed}")
 
     def values(
@@ -115,8 +146,8 @@ class ResponseTable:
 
     method = "best-response"
 
-    def __init__(self, known: PolicyValues, values: tuple[Floats | None, Floats | None]) -> None:
-        self.game, self.graph, self.values = known.game, known.graph, values
+    def __init__(self, graph: GameGraph, values: tuple[Floats | None, Floats | None]) -> None:
+        self.game, self.graph, self.values = graph.game, graph, values
 
     def __len__(self) -> int:
         return self.graph.num_states
@@ -133,7 +164,8 @@ class ResponseTable:
         values = self.values[player]
         if values is None:
             raise PositionError(
-                f"the policy given is that of player {player + 1}, who moves in {self.game.text(state)}"
+                f"the policy given is that of player {player + 1}; there are no values for player {player + 1} in "
+                f"{self.game.text(state)}"
             )
         try:
             return StateValue(float(values[self.graph.index(state)]), None)
@@ -141,23 +173,56 @@ class ResponseTable:
             raise PositionError(f"no game reaches {self.game.text(state)}") from None
 
 
+class PlannedTable(ResponseTable):
+    """The same for a game with cycles: bounds of every value, and actions that attain them."""
+
+    def __init__(self, graph: GameGraph, planned: tuple[PlannedValues | None, PlannedValues | None]) -> None:
+        super().__init__(graph, tuple(None if p is None else p.low for p in planned))  # type: ignore[arg-type]
+        self._planned = planned
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return the value of a state to a player."""
+        return StateValue(between(*self.bounds(state, player)), None)
+
+    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+        """Return bounds of the value of a state to a player."""
+        low = super().lookup(state, player).value
+        known = self._planned[player]
+        assert known is not None
+        return low, float(known.high[self.graph.index(state)])
+
+    def action(self, state: Any) -> int:
+        """Return an action that attains the value of a state."""
+        known = self._planned[self.game.player(state)]
+        assert known is not None
+        return int(known.action[self.graph.index(state)])
+
+
 def answer_to_policy(
     game: Game[Any], opponent: Opponent = "uniform", *, objective: str = "difference"
 ) -> ResponseTable:
     """Return the best responses of either player to an opponent: "uniform", or a function of states."""
-    known = PolicyValues(game)
-    first, second = (known.best_response(player, opponent, objective=objective) for player in (0, 1))
-    return ResponseTable(known, (first, second))
+    graph = explore(game)
+    if graph.has_cycle:
+        weights = (graph.weights(opponent, 1 - player) for player in (0, 1))
+        first, second = (planned_values(graph, p, w, objective=objective) for p, w in enumerate(weights))
+        return PlannedTable(graph, (first, second))
+    known = PolicyValues(game, graph)
+    values = [known.best_response(player, opponent, objective=objective) for player in (0, 1)]
+    return ResponseTable(graph, (values[0], values[1]))
 
 
 def answer_to_file(game: Game[Any], path: str, *, objective: str = "difference") -> ResponseTable:
     """Return the best responses to the policy in a file, for the player whose policy it is not."""
     graph = explore(game)
     player, weights = read_weights(graph, path)
+    if graph.has_cycle:
+        planned = planned_values(graph, 1 - player, weights, objective=objective)
+        return PlannedTable(graph, (None, planned) if player == 0 else (planned, None))
     known = PolicyValues(game, graph)
     policies = (weights, None) if player == 0 else (None, weights)
     values = known.values(1 - player, policies, objective=objective)
-    return ResponseTable(known, (None, values) if player == 0 else (values, None))
+    return ResponseTable(graph, (None, values) if player == 0 else (values, None))
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,13 @@
 The ends have whole results, and play that never ends is worth the game's ``endless`` to player 0.  Of the results
 above that, from the highest down: player 0 forces at least this much from its ends, from states of its own with a
 follower where it does, and from states of player 1 all of whose followers are such.  Of those below, from the
-lowest up, player 1 does the same.  A state keeps the first result that it gets.  What is left is worth
-``endless``: a *tie* where best moves lead to an end of that worth, and *endless play* where they do not.
+lowest up, player 1 does the same.  A state keeps the first result that it gets.  The states that are left have
+the value ``endless``.  From some of them an end of that value is forced: by the player who wins by it or, if it is
+a draw, by both.  From the others play is infinite.
 
-Within a result states are met in the order of their remoteness, the plies to the end: who gains by it hurries, the
-other one delays; both hurry to a tie.  These are the distances of backward induction (mdplay.solving.hashed).
+Within a result states are met in the order of their remoteness, the plies to the end: the player who forces the
+result hurries, the other one delays, and both hurry to a draw (`mdplay.solving.values.delays`).  These are the
+distances of backward induction (mdplay.solving.hashed).
 
     entry[i]    bits 0 .. 21 the remoteness of state i, before it is known the followers not yet decided;
                 bit 23 the player; bits 24 .. 31 the rank of its result, 0 while there is none and for endless play
@@ -198,10 +200,11 @@ def _sources(states: States, threads: int, watch: Watch) -> Sources:
 
 
 def _order(results: list[int], endless: int) -> list[tuple[int, int]]:
-    """Return the results in the order in which they are forced, and by whom."""
+    """Return the results in the order in which they are forced, each with the player who forces it."""
     above = [(result, FIRST) for result in sorted(results, reverse=True) if result > endless]
     below = [(result, SECOND) for result in sorted(results) if result < endless]
-    return [*above, *below, *((result, BOTH) for result in results if result == endless)]
+    winner = FIRST if endless > 0 else SECOND if endless < 0 else BOTH
+    return [*above, *below, *((result, winner) for result in results if result == endless)]
 
 
 def retrograde(
@@ -316,11 +319,15 @@ class RetrogradeTable:
         return states.orbits().astype(np.int64)
 
     def tally(self) -> dict[str, int]:
-        """Return how many positions are won, lost, tied at an end and endless, for the player to move."""
+        """Return how many positions are won, lost, tied at an end and drawn by infinite play, for the mover.
+
+        Positions that infinite play wins or loses (``endless`` is not 0) are counted as won or lost.
+        """
         values = np.array([self.endless, *self.results], np.int64)[self.entries >> np.uint32(RANK_SHIFT)]
-        mine = np.where(self.entries >> np.uint32(MOVER_SHIFT) & np.uint32(1), -1, 1) * (values - self.endless)
+        mine = np.where(self.entries >> np.uint32(MOVER_SHIFT) & np.uint32(1), -1, 1) * values
         endless, weights = self.entries >> np.uint32(RANK_SHIFT) == 0, self.weights()
-        kinds = {"won": mine > 0, "lost": mine < 0, "tied": (mine == 0) & ~endless, "endless": endless}
+        drawn = mine == 0
+        kinds = {"won": mine > 0, "lost": mine < 0, "tied": drawn & ~endless, "endless": drawn & endless}
         return {kind: int(weights[chosen].sum()) for kind, chosen in kinds.items()}
 
     def distances(self) -> dict[int, int]:

@@ -13,7 +13,8 @@ or delays a loss; then the smallest action wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from mdplay.game import Game
 from mdplay.position import Position, as_state
 from mdplay.running import Stopwatch
 from mdplay.solving.files import load_table, save_table
-from mdplay.solving.values import TIE, Choice, Table, best_actions, finite
+from mdplay.solving.values import Choice, Table, best_actions, delays, finite, known
 from mdplay.words import counted
 
 MAX_ROWS = 1 << 26  # of a text with all states
@@ -79,8 +80,7 @@ class Solution:
 
     def exact(self, state: Any = None) -> bool:
         """Tell whether the value of a state is known, within the tie rule, and not only bounds of it."""
-        low, high = self.bounds(state)
-        return high - low <= TIE * max(1.0, abs(low))
+        return known(*self.bounds(state))
 
     def distance(self, state: Any = None) -> int | None:
         """Return the plies to the end when the loser delays it and others hurry; None if that is not counted."""
@@ -102,20 +102,32 @@ class Solution:
         return best_actions(self.choices(state))
 
     def action(self, state: Any = None) -> int:
-        """Return what a perfect player does: the best value, soonest (a loss latest), the smallest action."""
+        """Return the action of a perfect player: it attains the value, soonest (a loss latest); the smallest such.
+
+        In games with chance and cycles a tie is broken in favour of an action that makes progress to the end.
+        """
         choices = self.choices(state)
         if not choices:
             raise LimitError(f"there is no action in {self.game.text(self._state(state))}: nobody is to move")
-        tied = set(best_actions(choices))
-        if not tied:
-            return max(choices, key=lambda choice: (choice.low, choice.high, -choice.action)).action
-        late = -1 if max(choice.low for choice in choices) < self._endless(state) - TIE else 1
-        return min((c for c in choices if c.action in tied), key=lambda c: (late * _plies(c), c.action)).action
+        return self.favourites(state, choices)[0]
 
-    def _endless(self, state: Any) -> float:
-        """Return what endless play is worth to the player to move: who has less than that delays."""
-        endless = float(getattr(self.table, "endless", 0))
-        return -endless if self.game.player(self._state(state)) else endless
+    def favourites(self, state: Any = None, choices: Sequence[Choice] | None = None) -> list[int]:
+        """Return the actions that a perfect player may choose: of ``best`` the soonest, or of a loss the latest.
+
+        ``choices`` are those of the state, if they are known.  While the best action is not known, it is the one
+        with the highest lower bound.
+        """
+        state = self._state(state)
+        choices = self.choices(state) if choices is None else choices
+        tied = [c for c in choices if c.action in set(best_actions(choices))]
+        if not tied:
+            return [c.action for c in sorted(choices, key=lambda c: (-c.low, -c.high, c.action))[:1]]
+        if hasattr(self.table, "action"):
+            return [int(self.table.action(state))]
+        sign = -1 if self.game.player(state) else 1
+        late = -1 if delays(max(c.low for c in tied), sign * self.game.endless) else 1
+        first = min(late * _plies(choice) for choice in tied)
+        return [choice.action for choice in tied if late * _plies(choice) == first]
 
     def scores(self, states: Iterable[Any]) -> list[float]:
         """Return what each of many states is worth to its player to move; proofs share what they learn."""
@@ -136,13 +148,16 @@ class Solution:
         return found
 
     def endless(self, state: Any = None) -> bool:
-        """Tell whether best play never ends from a state: a draw, but not one at an end."""
+        """Return whether best play never ends from a state; its value is then ``endless`` of the game."""
         state = self._state(state)
         return hasattr(self.table, "endless") and self.table.lookup(state, self.game.player(state)).endless
 
     # ---------------------------------------------------------------- all states
     def tally(self) -> dict[str, int]:
-        """Return how many positions are won, lost, tied and endless for the player to move, where that is kept."""
+        """Return how many positions are won, lost, tied and drawn by infinite play for the player to move.
+
+        Raise GameError where the method keeps no such count.
+        """
         return dict(self._whole_table("tally")())
 
     def distances(self) -> dict[int, int]:
@@ -166,9 +181,11 @@ class Solution:
 
     # ---------------------------------------------------------------- as a document
     def document(self, state: Any = None, *, name: str | None = None, distances: bool = False) -> dict[str, Any]:
-        """Return what is known of a position as one JSON document; values for the player to move.
+        """Return what is known of a position as one JSON document.
 
-        ``distances``: with the tally of all positions, and how many are how many plies from the end.
+        All values are for ``player``: the player to move or, where the document has ``over`` or ``chance``, the
+        player that the state names.  ``distances``: with the tally of all positions, and how many are how many
+        plies from the end; both are None if the method does not count them.
         """
         state, game, clock = self._state(state), self.game, Stopwatch()
         choices, best = self.choices(state), set(self.best(state))
@@ -177,7 +194,8 @@ class Solution:
         facts = {
             "game": name or repr(game),
             "position": game.text(state),
-            "player": game.player(state) if choices else None,
+            "player": game.player(state),
+            **({"chance": True} if nonempty(game.outcomes(state)) else {} if choices else {"over": True}),
             "opponent": self.opponent,
             "objective": self.objective,
             "method": self.method,
@@ -187,7 +205,7 @@ class Solution:
             "high": finite(high),
             **self._score(state, exact),
             **({"endless": True} if self.endless(state) else {}),
-            **({"tally": self.tally(), "distances": self.distances()} if distances else {}),
+            **(self._counts() if distances else {}),
             "distance": self.distance(state),
             "best": [game.move_text(state, choice.action) for choice in choices if choice.action in best],
             "moves": [{"move": game.move_text(state, choice.action), **choice.document()} for choice in choices],
@@ -199,6 +217,11 @@ class Solution:
             "seconds": self.seconds + clock.seconds,
             "compiling_seconds": self.compiling_seconds + clock.lost,
         }
+
+    def _counts(self) -> dict[str, Any]:
+        """Return the tally and the distances of all positions; None where the method does not count them."""
+        counts = hasattr(self.table, "tally")
+        return {"tally": self.tally() if counts else None, "distances": self.distances() if counts else None}
 
     def _score(self, state: Any, exact: bool) -> dict[str, Any]:
         """Return the score of a game that counts how soon it is won, beside the value."""
@@ -291,9 +314,20 @@ class Solution:
         return as_state(self.game, state)
 
     def _choice(self, state: Any, action: int) -> Choice:
-        found = self.table.lookup(self.game.step(state, action), self.game.player(state))
-        value = float(self.game.reward(state, action) + found.value)
+        player, after = self.game.player(state), self.game.step(state, action)
+        reward = float(self.game.reward(state, action))
+        if hasattr(self.table, "bounds"):
+            return Choice(action, *added(reward, *self.table.bounds(after, player)))
+        found = self.table.lookup(after, player)
+        value = reward + found.value
         return Choice(action, value, value, None if found.distance is None else found.distance + 1)
+
+
+def added(reward: float, low: float, high: float) -> tuple[float, float]:
+    """Return the bounds of a reward and a value together; they hold in spite of rounding."""
+    if reward == 0.0 or low == high:
+        return reward + low, reward + high
+    return math.nextafter(reward + low, -math.inf), math.nextafter(reward + high, math.inf)
 
 
 def _bounds_text(choice: Choice) -> str:

@@ -24,13 +24,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bridge import kernel, part
-from mdplay.errors import GameError, LimitError, PositionError
-from mdplay.game import Game
+from mdplay.errors import GameError, LimitError
+from mdplay.game import Game, num_players
 from mdplay.mdp.arrays import ModelArrays
 from mdplay.mdp.components import strong_components
-from mdplay.mdp.planning.graph import EndComponents, Mask, end_components
+from mdplay.mdp.planning.graph import Backward, EndComponents, Mask, end_components
 from mdplay.running import Show, Watch
-from mdplay.solving.values import StateValue
+from mdplay.solving.hashed import has_whole_values
+from mdplay.solving.responses import planned_values
+from mdplay.solving.values import TIE, StateValue, between
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.walks import Floats, Integers, lengths
 
@@ -40,6 +42,12 @@ SWEEPS = 1 << 20  # of one component without end components
 SHORT = 64  # sweeps between two looks at end components
 ROUNDS = 2000  # of those looks
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
+HURRY, HURRY_SWEEPS, HURRY_ENOUGH = 1.0 - 2.0**-10, 4096, 1e-12  # to compare ways to the end: discount a ply
+HURRY_WORK = 1 << 28  # edges that all sweeps together visit at most
+
+
+class EndlessRewards(GameError):
+    """Players can stay together where points are earned."""
 
 
 class Components(NamedTuple):
@@ -179,9 +187,14 @@ class BoundsTable:
 
     method = "value-iteration"
 
-    def __init__(self, graph: GameGraph, low: Floats, high: Floats) -> None:
-        self.game, self.graph, self.low, self.high = graph.game, graph, low, high
+    def __init__(self, graph: GameGraph, low: Floats, high: Floats, actions: Integers | None = None) -> None:
+        self.game, self.graph = graph.game, graph
+        if has_whole_values(graph.game):
+            low, high = np.ceil(low), np.floor(high)  # the value is an integer between them
+        self.low, self.high = low, high
         self.endless = graph.game.endless
+        self._actions = actions
+        self._other: BoundsTable | None = None  # for a state that this table does not have
 
     def __len__(self) -> int:
         return self.graph.num_states
@@ -191,26 +204,133 @@ class BoundsTable:
         return (self.graph.state(number) for number in range(len(self)))
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return the middle between the bounds of a state."""
-        low, high = self.bounds(state, player)
-        return StateValue((low + high) / 2.0, None)
+        """Return the value of a state for a player: a number between its bounds, and no distance."""
+        return StateValue(between(*self.bounds(state, player)), None)
+
+    def action(self, state: Any) -> int:
+        """Return an action that attains the value of a state, whatever the other player does."""
+        if (other := self._elsewhere(state)) is not None:
+            return other.action(state)
+        if self._actions is None:
+            self._actions = self.graph.action[attaining_edges(self.graph, self.low, self.high)]
+        return int(self._actions[self.graph.index(state)])
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
         """Return what a state is worth to a player at least and at most."""
-        try:
-            number = self.graph.index(state)
-        except KeyError:
-            raise PositionError(f"no game reaches {self.game.text(state)} from where it was solved") from None
+        if (other := self._elsewhere(state)) is not None:
+            return other.bounds(state, player)
+        number = self.graph.index(state)
         low, high = float(self.low[number]), float(self.high[number])
         return (-high, -low) if player else (low, high)
+
+    def _elsewhere(self, state: Any) -> BoundsTable | None:
+        """Return a table with a state that this one does not have; None if it has the state."""
+        if self.graph.states.number(state) is not None:
+            return None
+        if self._other is None or self._other.graph.states.number(state) is None:
+            self._other = iterate_values(self.game, state)
+        return self._other
+
+
+def choice_arrays(graph: GameGraph) -> ModelArrays:
+    """Return a graph as the planner's arrays: a player's edges are its choices, those of chance one choice."""
+    plays = (graph.kind == 0) | (graph.kind == 1)
+    begins = plays[graph.owner]
+    begins[graph.first_edge[:-1][lengths(graph.first_edge) > 0]] = True
+    choices = np.where(plays, lengths(graph.first_edge), lengths(graph.first_edge) > 0)
+    first = np.append(np.flatnonzero(begins), len(graph.target))
+    first_choice = np.concatenate([np.zeros(1, np.int64), np.cumsum(choices)])
+    return ModelArrays(first_choice, first, graph.target, graph.chance, np.zeros(len(first) - 1), 1.0)
+
+
+def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
+    """Return for each state in which a player moves an edge that attains the value, whatever the other one does.
+
+    An edge that keeps the value may lead round in circles, which is worth ``endless``.  A player whose value is
+    higher than that chooses an edge that leads on to the end: into the positive attractor of the ends, to which a
+    state belongs where chance or this player has one edge into it, or the other player only such edges among those
+    that keep its value.  So play leaves the states of one value with probability 1.
+    """
+    arrays, value = choice_arrays(graph), low / 2.0 + high / 2.0
+    edge, owner = arrays.first_transition[:-1], arrays.owner
+    mover, after = graph.kind[owner], value[graph.target[edge]] + graph.points[edge]
+    sign = np.where(mover == 1, -1.0, 1.0)
+    best = np.full(graph.num_states, -np.inf)
+    np.maximum.at(best, owner, sign * after)
+    loss = best[owner] - sign * after
+    gap = high - low
+    unsure = gap[owner] + gap[graph.target[edge]] + 4.0 * UNIT * np.maximum(1.0, np.abs(after))
+    ranges = loss <= 0.0, loss <= unsure, loss <= np.maximum(unsure, TIE * np.maximum(1.0, np.abs(after)))
+    chosen = np.zeros(graph.num_states, np.int64)
+    tied = np.flatnonzero(ranges[2])[::-1]
+    chosen[owner[tied]] = edge[tied]  # the smallest action
+    back, ends = Backward(arrays), graph.kind == END
+    for player in (0, 1):
+        reached, own = ends, mover == player
+        for mine, others in ((1, 1), (2, 1), (2, 0)):  # what rounding hides: first the closest to the best
+            allowed = np.where(mover == CHANCE, True, np.where(own, ranges[mine], ranges[others]))
+            needed = np.where(graph.kind == 1 - player, np.bincount(owner[allowed], minlength=len(chosen)), 1)
+            joined, way = back.attract(reached, allowed, needed)
+            quick = _quick_choices(graph, arrays, player, allowed)
+            only = allowed & (~own | (quick[owner] == np.arange(len(owner))))
+            if (back.attract(reached, only, needed)[0] == joined).all():
+                way = quick
+            new = joined & ~reached & (graph.kind == player) & ~_delays(value, player, graph.game.endless)
+            chosen[new] = edge[way[new]]
+            reached = joined
+            if joined.all():
+                break
+    return chosen
+
+
+def _quick_choices(graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask) -> Integers:
+    """Return for each state the allowed choice by which a player comes to an end soonest, about.
+
+    That is the largest mean of HURRY ** plies, while the other player makes it small.
+    """
+    weight = np.where(graph.kind[graph.owner] == CHANCE, graph.chance, 1.0) * HURRY
+    sign = np.where(graph.kind == 1 - player, -1.0, 1.0)
+    first, live = arrays.first_choice[:-1][arrays.live], arrays.live
+    soon = (graph.kind == END).astype(np.float64)
+    worth = np.zeros(len(arrays.reward))
+    for _ in range(max(1, min(HURRY_SWEEPS, HURRY_WORK // max(1, len(weight))))):
+        before = soon.copy()
+        means = np.add.reduceat(weight * soon[graph.target], arrays.first_transition[:-1])
+        worth = np.where(allowed, sign[arrays.owner] * means, -np.inf)
+        soon[live] = sign[live] * np.maximum.reduceat(worth, first)
+        if np.abs(soon - before).max() <= HURRY_ENOUGH:
+            break
+    order = np.lexsort((-np.arange(len(worth)), worth, arrays.owner))  # of the best the smallest action, last
+    choice = arrays.first_actions.astype(np.int64)
+    choice[arrays.owner[order]] = order
+    return choice
+
+
+def _delays(value: Floats, player: int, endless: int) -> Mask:
+    """Return where a player delays (`mdplay.solving.values.delays`), given the values for player 0."""
+    sign = -1 if player else 1
+    slack = TIE * np.maximum(1.0, np.abs(value))
+    return np.asarray(sign * value < sign * endless + np.where(sign * endless >= 0, -slack, slack), dtype=bool)
 
 
 def iterate_values(
     game: Game[Any], state: Any = None, *, threads: int | None = None, goal: float = GOAL, show: Show | None = None
 ) -> BoundsTable:
-    """Return bounds of all states that one (default: the start) reaches."""
+    """Return bounds of all states that one (default: the start) reaches.
+
+    A single-player game in which rewards can be earned or paid for ever is solved as an MDP, by planning.
+    """
     graph = explore(game, state, threads=threads, show=show)
-    return _Iteration(graph, goal, show).run()
+    try:
+        return _Iteration(graph, goal, show).run()
+    except EndlessRewards:
+        if num_players(game) == 2:
+            raise
+    found = planned_values(graph, 0, np.zeros(len(graph.target)))
+    if not np.isfinite(found.low[0]):
+        total = "earns rewards for ever" if found.low[0] > 0 else "never ends and pays for ever"
+        raise GameError(f"the value of {game.text(graph.state(0))} is infinite: the best policy {total}")
+    return BoundsTable(graph, found.low, found.high, found.action)
 
 
 class _Iteration:
@@ -254,18 +374,9 @@ class _Iteration:
 
     # ---------------------------------------------------------------- components that need help
     def arrays(self) -> ModelArrays:
-        """Return the graph as the planner's arrays: both players choose, chance has one choice of all edges."""
+        """Return the graph as the planner's arrays (`choice_arrays`)."""
         if not hasattr(self, "_arrays"):
-            graph = self.graph
-            plays = (graph.kind == 0) | (graph.kind == 1)
-            begins = plays[graph.owner]
-            begins[graph.first_edge[:-1][lengths(graph.first_edge) > 0]] = True
-            choices = np.where(plays, lengths(graph.first_edge), lengths(graph.first_edge) > 0)
-            self._starts = np.flatnonzero(begins)
-            first = np.append(self._starts, len(graph.target))
-            first_choice = np.concatenate([np.zeros(1, np.int64), np.cumsum(choices)])
-            reward = np.zeros(len(self._starts))
-            self._arrays = ModelArrays(first_choice, first, graph.target, graph.chance, reward, 1.0)
+            self._arrays = choice_arrays(self.graph)
         return self._arrays
 
     def _close_with_help(self, component: int, stays: bool) -> None:
@@ -274,7 +385,7 @@ class _Iteration:
         if (graph.points[inner] != 0.0).any():
             if stays:
                 place = graph.game.text(graph.state(int(graph.owner[inner[0]])))
-                raise GameError(f"points can be earned for ever, as from {place}; there is no value then")
+                raise EndlessRewards(f"points can be earned for ever, as from {place}; there is no value then")
             self._begin_with_points(component, states, inner)
         else:
             self._begin(component, states)
@@ -325,13 +436,14 @@ class _Iteration:
                 bound[inside] = cap(bound[inside], best)
 
     def _kept(self, player: int, bound: Floats, among: Mask) -> Mask:
-        """Return the choices among these states, those of a player only where they look best to it."""
-        graph, first = self.graph, self._starts
+        """Return the choices of these states, those of a player only where they look best to it."""
+        graph, kept = self.graph, among[self.arrays().owner]
+        chosen = np.flatnonzero(kept)
+        first = self.arrays().first_transition[chosen]
         owner, value = graph.owner[first], bound[graph.target[first]] + graph.points[first]
-        own = graph.kind[owner] == player
-        kept: Mask = among[owner] & (~own | (value == bound[owner]))
-        loose = among[owner] & own & (np.abs(value - bound[owner]) <= 1e-9 * np.maximum(1.0, np.abs(value)))
-        return np.asarray(kept | loose, dtype=bool)
+        near = np.abs(value - bound[owner]) <= TIE * np.maximum(1.0, np.abs(value))
+        kept[chosen] = (graph.kind[owner] != player) | near
+        return kept
 
     def _best_exit(self, gainer: int, inside: Mask, found: EndComponents, bound: Floats, endless: float) -> float:
         """Return the best of staying and of the gainer's edges out of an end component."""

@@ -15,10 +15,39 @@ def finite(bound: float) -> float | None:
     return bound if math.isfinite(bound) else None
 
 
+def known(low: float, high: float) -> bool:
+    """Return whether bounds are so close, within the tie rule, that the value between them counts as known."""
+    return low == high or (math.isfinite(low) and high - low <= TIE * max(1.0, abs(low)))
+
+
+def between(low: float, high: float) -> float:
+    """Return the number with the fewest decimal digits from ``low`` to ``high``; 0 if it is one of them.
+
+    Bounds that value iteration has proved are 1e-12 apart; any number between them is as good as the middle.
+    """
+    if low <= 0.0 <= high or low == high:
+        return 0.0 if low <= 0.0 <= high else low
+    middle = low / 2.0 + high / 2.0
+    if not math.isfinite(middle):
+        return middle
+    rounded = (float(f"{middle:.{digits}g}") for digits in range(1, 18))
+    return next((number for number in rounded if low <= number <= high), middle)
+
+
+def delays(value: float, endless: float) -> bool:
+    """Return whether a player delays the end; both numbers are for that player.
+
+    A player delays who has less than infinite play is worth (``endless``), and one whose value is that of infinite
+    play if it is a loss.  All others hurry.
+    """
+    slack = TIE * max(1.0, abs(value))
+    return value < (endless - slack if endless >= 0 else endless + slack)
+
+
 class StateValue(NamedTuple):
     """A value, the plies to the end where these are counted, and a score where wins are counted by their speed.
 
-    ``endless``: the value is that of play without an end, which both sides can force.
+    ``endless``: the value is that of infinite play, which a player can force.
     """
 
     value: float
@@ -43,13 +72,13 @@ class Choice:
 
     @property
     def exact(self) -> bool:
-        """Whether the value is known."""
-        return self.low == self.high
+        """Whether the value is known, within the tie rule."""
+        return known(self.low, self.high)
 
     @property
     def value(self) -> float | None:
-        """The value; None while only bounds are known."""
-        return self.low if self.exact else None
+        """The value, a number between the bounds; None while only bounds are known."""
+        return between(self.low, self.high) if self.exact else None
 
     def document(self) -> dict[str, Any]:
         """Return the choice for JSON; a score only where there is one."""
@@ -67,8 +96,9 @@ class Table(Protocol):
     """Where a solution keeps its values.
 
     A table that proves positions when they are asked for may have more: ``choices(state)``, ``bounds(state,
-    player)`` where time may run out, ``line(state)``, and ``scores(states)`` for many at once.  One of a game
-    whose positions come back has ``endless``, what endless play is worth to player 0.
+    player)`` where time may run out, ``line(state)``, and ``scores(states)`` for many at once.  One of a game with
+    cycles has ``endless``, the value of infinite play for player 0; where it counts no plies, ``action(state)`` is
+    an action that attains the value.
     """
 
     method: str

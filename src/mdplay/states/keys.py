@@ -54,12 +54,16 @@ def num_words(layout: Layout) -> int:
     return int(layout[-1, 0]) + 1
 
 
+def least_fields(game: Game[Any], s: Any, *, fold: bool = True) -> tuple[int, ...]:
+    """Return the fields of a state as words, with ``fold`` those of its least image, in plain Python."""
+    images = [game.image(s, k) for k in range(1, game.symmetries())] if fold and game.has_symmetries else []
+    return min(tuple(int(v) & WORD for v in image) for image in (s, *images))
+
+
 def key_of(game: Game[Any], s: Any, layout: Layout, *, fold: bool = True) -> NDArray[np.int64] | None:
     """Return the key of a state, or of its least image, in plain Python; None if a field is wider than allowed."""
-    images = [game.image(s, k) for k in range(1, game.symmetries())] if fold and game.has_symmetries else []
-    fields = min(tuple(int(v) & WORD for v in image) for image in (s, *images))
     key = [0] * num_words(layout)
-    for field, (word, shift, size) in zip(fields, layout.tolist(), strict=True):
+    for field, (word, shift, size) in zip(least_fields(game, s, fold=fold), layout.tolist(), strict=True):
         if field >> size:
             return None
         key[word] |= field << shift

@@ -7,16 +7,19 @@ Here are tested besides: ``mdplay.solving.proof.children``, ``mdplay.solving.pro
 
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from mdplay import FormatError, Game, GameError, learn, make, solve
+from mdplay import FormatError, Game, GameError, LimitError, learn, make, solve
 from mdplay.bits import elements
 from mdplay.learning.network import shipped_network
 from mdplay.rng import Random
-from mdplay.solving.proof.prover import Prover, prove
+from mdplay.solving.proof import solution
+from mdplay.solving.proof.prover import Proof, Prover, prove
+from mdplay.solving.proof.table import LIMIT
 from tests.helpers import COMPILED
 from tests.known.plain_connect_four import score as plain_score
 from tests.nim import Nim, State
@@ -284,3 +287,44 @@ def test_solve_takes_the_order_of_a_file(tmp_path):
 def test_a_game_with_a_view_for_proofs_takes_no_network():
     with pytest.raises(GameError, match="ConnectFour is proved in a view of its own"):
         Prover(make("connect-four"), network=shipped_network(make("connect-four")))
+
+
+# ---------------------------------------------------------------- as the table of a solution
+@dataclass(frozen=True)
+class Bait(Game[State]):
+    """Take 2 points, after which the other player takes 5, or take none, after which it takes none."""
+
+    def initial(self) -> State:
+        return State(0, 0)
+
+    def legal(self, s: State) -> int:
+        return 3 if s.pile == 0 else 1 if s.pile < 3 else 0
+
+    def step(self, s: State, action: int) -> State:
+        return State(1 + action, 1) if s.pile == 0 else State(3, 0)
+
+    def reward(self, s: State, action: int) -> int:
+        return 2 - 2 * action if s.pile == 0 else 5 if s.pile == 1 else 0
+
+
+def test_who_wins_counts_the_points_of_the_move():
+    found = solve(Bait(), objective="win")
+    assert [(c.low, c.high) for c in found.choices()] == [(-1, -1), (0, 0)]
+    assert (found.value(), found.best()) == (0, [1])
+
+
+def test_a_position_and_its_moves_share_one_time_limit(monkeypatch):
+    given = []
+
+    def prove(self, state, *, seconds, **rest):
+        given.append(seconds)
+        return Proof(-LIMIT, LIMIT, 0, 0, 0.0)
+
+    monkeypatch.setattr(Prover, "prove", prove)
+    monkeypatch.setattr(solution, "time", SimpleNamespace(monotonic=lambda: sum(given)))  # each takes all it may
+    found = solve(Bait(), method="proof", seconds=8.0)
+    facts = found.document()
+    assert given == [4.0, 2.0, 2.0]
+    assert (facts["exact"], facts["value"], facts["low"], facts["high"]) == (False, None, None, None)
+    with pytest.raises(LimitError, match="is not solved within 8 s: its value is open"):
+        found.value()

@@ -8,6 +8,8 @@ the boxes that are left.  What the rules of chains save:
     last four of a closed one: there the choice is to take them or to leave them by drawing the line between
                  A --l1-- B --l2-- ...        take l1, or hand out A and B by l2
                  A --l1-- B --l2-- C --l3-- D   (A and D lack one line)     take l1, or hand out all by l2
+    if two such are open, one is taken at once, a closed one before a chain: to keep the chain is worth more,
+    because 4 + |v + 2| >= 2 + |v + 4| for every value v of the rest
     lines that belong to the same single box are alike: only the first missing one is tried
 
 Lines that let the opponent complete nothing are tried first.  It is for games whose actions are in at most two
@@ -66,7 +68,7 @@ def beyond(line: int, box: int, sides: Any) -> Any:
 @part
 def forced(lines: int, scoring_sets: Any, num_boxes: int, sides: Any) -> Any:
     """Return the moves worth trying while a box can be completed, as a mask; 0 when none can."""
-    kept, kept_out = 0, 0  # the chain that may be handed out
+    kept, kept_out, kept_closed = 0, 0, False  # the chain that may be handed out
     for first in range(num_boxes):
         missing = get(scoring_sets, first) & ~lines
         if popcount(missing) != 1:
@@ -89,8 +91,8 @@ def forced(lines: int, scoring_sets: Any, num_boxes: int, sides: Any) -> Any:
         if not ((length == 2 and not closed) or (length == 4 and closed)):
             return take
         if kept != 0 and kept_out != out:
-            return take
-        kept, kept_out = take, out
+            return kept if kept_closed else take
+        kept, kept_out, kept_closed = take, out, closed
     return kept | kept_out
 
 
@@ -285,7 +287,8 @@ class ChainTable:
         """Return what a position is worth to a player; raise LimitError if the time did not suffice."""
         low, high = self.bounds(state, player)
         if low < high:
-            raise LimitError(f"{self.game.text(state)} is not decided in the time given: {low:g} to {high:g}")
+            within = "" if self.seconds is None else f" within {self.seconds:g} s"
+            raise LimitError(f"{self.game.text(state)} is not solved{within}: its value is {low:g} to {high:g}")
         return StateValue(low, self._lines_left(state))
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:

@@ -67,9 +67,12 @@ class Backward:
         self._back = (first, arrays.source[order], arrays.owner)
         self._work = 2 * len(order)
 
-    def attract(self, goal: Mask, allowed: Mask) -> tuple[Mask, Integers]:
-        """Return the states with a way into the goal by allowed choices, and how a shortest begins."""
-        choice, left = self._arrays.first_actions.copy(), (~goal).astype(np.int64)
+    def attract(self, goal: Mask, allowed: Mask, needed: Integers | int = 1) -> tuple[Mask, Integers]:
+        """Return the states with a way into the goal by allowed choices, and how a shortest begins.
+
+        A state has one as soon as ``needed`` of its choices lead to states that have one.
+        """
+        choice, left = self._arrays.first_actions.copy(), np.where(goal, 0, needed).astype(np.int64)
         self._spread(allowed.copy(), left, choice)
         return left <= 0, choice
 

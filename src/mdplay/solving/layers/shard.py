@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
 from mdplay.bridge import borrow, get, kernel, part, put, width
 from mdplay.errors import LimitError
-from mdplay.solving.hashed_kernel import is_better
+from mdplay.solving.hashed_kernel import endless_to_mover, is_better
 from mdplay.states.choices import choices_of
 from mdplay.states.enumeration import DEGREE
 from mdplay.states.keys import Keys as PackedKeys
@@ -86,7 +86,7 @@ def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any,
             value = float(-value_in(entry) if second else value_in(entry))
             if game.has_reward:
                 value += float(game.reward(s, action))
-            if is_better(value, distance_in(entry), best, distance):
+            if is_better(value, distance_in(entry), best, distance, endless_to_mover(game, s)):
                 distance = distance_in(entry)
             best = max(value, best)
         if not abs(best) <= MOST_VALUE or distance + 1 >= 1 << DISTANCE_BITS:

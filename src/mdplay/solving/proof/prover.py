@@ -117,17 +117,25 @@ class Prover:
 
     # ---------------------------------------------------------------- questions
     def prove(
-        self, state: Any, *, weak: bool = False, seconds: float | None = None, show: Show | None = None
+        self,
+        state: Any,
+        *,
+        weak: bool = False,
+        lead: int = 0,
+        seconds: float | None = None,
+        show: Show | None = None,
     ) -> Proof:
-        """Prove the score of a position; stopped after so many seconds, return the bounds proved so far.
+        """Prove the score of a position; after ``seconds`` seconds, return the bounds proved so far.
 
-        ``weak`` asks only who wins: the score is -1, 0 or 1.
+        ``weak`` asks only who wins if the player to move has ``lead`` points more: the score is then -1, 0 or 1.
         """
         began = time.perf_counter()
         nodes, questions = self.nodes, self._sum(stack_of.QUESTIONS)
         window = self._windows(1, weak)
+        if weak:
+            window = np.clip(window - lead, -LIMIT, LIMIT)
         self._search(self.packed([state]), window, seconds=seconds, show=show)
-        low, high = window[0].tolist()
+        low, high = (np.clip(window[0] + lead, *WEAK) if weak else window[0]).tolist()
         asked = self._sum(stack_of.QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
 

@@ -6,6 +6,7 @@ A game with a view for proofs is scored by how soon it is won: its value is the 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,7 +24,8 @@ REMEMBERED = 1024  # positions whose bounds are kept where time is limited
 class ProofTable:
     """Answers to questions about positions, each proved when it is asked.
 
-    ``weak`` asks only who wins, not how soon; ``seconds`` is what one position, all its moves together, may take.
+    ``weak`` asks only who wins, not how soon or by how much.  ``seconds`` limits each call, for a position and all
+    of its moves together.
     """
 
     method = "proof"
@@ -33,7 +35,7 @@ class ProofTable:
     ) -> None:
         self.prover, self.game = prover, prover.game
         self.weak, self.seconds, self._show = weak, seconds, show
-        self._known: dict[Any, tuple[int, int]] = {}
+        self._known: dict[tuple[Any, int], tuple[int, int]] = {}
 
     def __len__(self) -> int:
         return len(self.prover)
@@ -42,7 +44,9 @@ class ProofTable:
         """Return what a position is worth to a player; raise LimitError if the time did not suffice."""
         low, high = self._scores(state, self.seconds)
         if low < high:
-            raise LimitError(f"{self.game.text(state)} is not decided in the time given: {low} to {high}")
+            least, most = self._values(low, high)
+            bounds = f"its value is {least:g} to {most:g}" if math.isfinite(most - least) else "its value is open"
+            raise LimitError(f"{self.game.text(state)} is not solved within {self.seconds:g} s: {bounds}")
         turn = 1 if player == self.game.player(state) else -1
         return StateValue(turn * self._value(low), self._distance(state, low), self._shown(turn * low))
 
@@ -55,12 +59,14 @@ class ProofTable:
         """Return every legal move with its score, in ascending order; none where the game is over."""
         if self.seconds is None and not self.weak:
             return self.prover.choices(state)
-        actions = elements(self.game.legal(state))
-        after = [self.game.step(state, action) for action in actions]
-        share = None if self.seconds is None else self.seconds / max(1, len(actions))
-        most = self.bounds(state, self.game.player(state))[1] if actions else 0.0  # no move is worth more
-        scores = [self._scores(t, share) for t in after]
-        return [self._choice(state, *item, most) for item in zip(actions, after, scores, strict=True)]
+        actions, until = elements(self.game.legal(state)), time.monotonic() + (self.seconds or 0.0)
+        half = None if self.seconds is None else self.seconds / 2.0
+        most = self._values(*self._scores(state, half))[1] if actions else 0.0  # no move has a higher value
+        choices = []
+        for number, action in enumerate(actions):
+            left = None if self.seconds is None else (until - time.monotonic()) / (len(actions) - number)
+            choices.append(self._choice(state, action, most, None if left is None else max(0.0, left)))
+        return choices
 
     def line(self, state: Any) -> list[int]:
         """Return the actions of best play to the end; none where only the winner is asked for, or time ran out."""
@@ -72,26 +78,28 @@ class ProofTable:
         return self.prover.scores(states, weak=self.weak, show=self._show)
 
     # ---------------------------------------------------------------- scores and values
-    def _scores(self, state: Any, seconds: float | None) -> tuple[int, int]:
-        """Return the bounds of a position's score for its mover."""
+    def _scores(self, state: Any, seconds: float | None, lead: int = 0) -> tuple[int, int]:
+        """Return the bounds of a position's score for its mover; ``weak``: if that has ``lead`` points more."""
         if seconds is None and not self.weak and self._show is None:
             score = self.prover.score(state)
             return score, score
-        if state not in self._known:
+        if (state, lead) not in self._known:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            proof = self.prover.prove(state, weak=self.weak, seconds=seconds, show=self._show)
-            self._known[state] = proof.low, proof.high
-        return self._known[state]
+            proof = self.prover.prove(state, weak=self.weak, lead=lead, seconds=seconds, show=self._show)
+            self._known[state, lead] = proof.low, proof.high
+        return self._known[state, lead]
 
     def _decided(self, state: Any) -> bool:
         low, high = self._scores(state, self.seconds)
         return low == high
 
-    def _choice(self, state: Any, action: int, after: Any, scores: tuple[int, int], most: float) -> Choice:
+    def _choice(self, state: Any, action: int, most: float, seconds: float | None) -> Choice:
+        after, gain = self.game.step(state, action), int(self.game.reward(state, action))
         same = self.game.player(after) == self.game.player(state)
+        scores = self._scores(after, seconds, (gain if same else -gain) if self.weak else 0)
         low, high = scores if same else (-scores[1], -scores[0])
-        gain = int(self.game.reward(state, action))
+        gain = 0 if self.weak else gain  # the score counts it already
         distance = self._distance(after, scores[0]) if low == high else None
         least, highest = self._values(low, high)
         return Choice(
