@@ -45,6 +45,23 @@ def test_only_our_own_page_may_ask(client, origin, code):
 
 
 @pytest.mark.parametrize(
+    ("path", "site", "code"),
+    [
+        (STATUS, "same-origin", 200),
+        (STATUS, "none", 200),  # typed into the address bar
+        (STATUS, "cross-site", 403),
+        (STATUS, "same-site", 403),  # another port of this machine
+        ("/api/v1/games/tic-tac-toe/values", "cross-site", 403),
+        ("/api/v1/bandits?runs=1&steps=1", "cross-site", 403),
+        ("/tic-tac-toe", "cross-site", 200),  # a link to the page
+    ],
+)
+def test_a_page_of_another_site_makes_nothing_compute(client, path, site, code):
+    """A GET of another page, as of an image, has no Origin; Sec-Fetch-Site tells where it comes from."""
+    assert client.get(path, headers={"sec-fetch-site": site}).status_code == code
+
+
+@pytest.mark.parametrize(
     ("path", "length", "code"),
     [
         ("/api/v1/records", BODY + 1, 413),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mdplay.errors import IllegalMove, MdplayError, PositionError
+from mdplay.words import counted
 
 IMPOSSIBLE = (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError)  # of rules, on odd texts
 
@@ -13,6 +14,11 @@ class Refused(Exception):
     def __init__(self, code: int, words: str) -> None:
         super().__init__(code, words)
         self.code, self.words = code, words
+
+
+def busy(tasks: int) -> Refused:
+    """Return the refusal of a request for which there is no place beside so many others."""
+    return Refused(503, f"the solver is busy with {counted(tasks, 'other task')}")
 
 
 def refusal(error: Exception) -> Refused | None:

@@ -1,19 +1,18 @@
 """The API of games: what it shows is what the package knows.
 
-Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``, ``mdplay.web.games.advisers``,
+Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``,
 ``mdplay.web.games.answering``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
-``mdplay.web.work.workshop``, ``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
+``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
 """
 
 import random
 import threading
-from concurrent.futures import Future
 
 import pytest
 
 from mdplay import Position, Prover, make, solve
 from mdplay.playing.advising import adviser_method, best_of
-from mdplay.web.games import telling
+from mdplay.web.games import advisers, telling
 from mdplay.web.games.asking import ask
 from mdplay.web.games.catalogue import Catalogue
 from tests.web.reading import events, moves, told
@@ -269,10 +268,15 @@ class Gathered:
 
 
 def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeypatch):
-    asked, job, future = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered(), Future()
-    monkeypatch.setattr(telling, "PATIENCE", 0)
-    threading.Timer(2.5, future.set_result, ["the adviser"]).start()
-    assert telling._awaited(job, asked, future, guessing=True) == "the adviser"
+    asked, job = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered()
+    ready = threading.Event()
+    threading.Timer(2.5, ready.set).start()
+    monkeypatch.setattr(advisers, "make_adviser", lambda *_, **__: ready.wait() and "the adviser")
+
+    def guess(future):
+        return telling._guessed(job, asked, future)
+
+    assert telling._adviser(job, asked, advisers.Advisers(), "perfect", guess) == "the adviser"
     assert [data["text"] for event, data in job.told if event == "notice"][-1] == ""
     verdicts = [data for event, data in job.told if event == "verdict"]
     assert verdicts and not any(verdict["done"] for verdict in verdicts)

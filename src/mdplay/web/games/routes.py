@@ -78,7 +78,7 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
         "chance": bool(game.has_outcomes),
         "points": bool(game.has_reward),
         "solver": solver,
-        "opponents": ["perfect"] if num_players(game) == 1 else ["perfect", "uniform"],
+        "opponents": ["perfect", "uniform"] if num_players(game) == 2 and solver == "table" else ["perfect"],
         "parameters": [_parameter(parameter) for parameter in entry.parameters],
         "presets": [{"title": title, "params": params} for title, params in entry.profile.presets.items()],
         "agents": agents_of(game, solver),

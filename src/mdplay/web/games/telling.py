@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -22,9 +23,7 @@ from mdplay.web.games.agents import NEEDS_A_FILE
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.learned import LearnedAgents
 from mdplay.web.games.words import bound_headline, headline, kind_of, shown, status
-from mdplay.web.work.jobs import Job
-
-PATIENCE = 0.12  # seconds until a notice is shown that something is being prepared
+from mdplay.web.work.jobs import Job, notice_of
 
 
 # ---------------------------------------------------------------- values
@@ -33,8 +32,10 @@ def tell_values(job: Job, asked: Ask, advisers: Advisers, opponent: str, brief: 
     if not asked.position.actions:
         job.emit("verdict", over_verdict(asked))
         return
-    future = advisers.adviser(asked.entry, asked.params, opponent)
-    adviser = _awaited(job, asked, future, guessing=opponent == "perfect" and not brief)
+    guessing = opponent == "perfect" and not brief
+    adviser = _adviser(
+        job, asked, advisers, opponent, (lambda made: _guessed(job, asked, made)) if guessing else None
+    )
 
     def work() -> None:
         for advice in adviser.advise(asked.state, brief=brief, show=job.show):
@@ -52,20 +53,17 @@ def _tell(job: Job, asked: Ask, advice: Advice) -> None:
         job.emit("verdict", verdict(asked, advice, advice.value))
 
 
-def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = False) -> Adviser:
-    """Wait for an adviser that is being made, with a notice."""
-    try:
-        return future.result(timeout=PATIENCE)
-    except TimeoutError:
-        pass
-    job.emit("notice", {"text": f"Preparing {asked.entry.profile.title} for this machine: once, then it is kept."})
-    while not future.done():
-        guessing = guessing and not _guessed(job, asked, future)
-        job.check()
-        job.stopped.wait(0.05)
-    adviser = future.result()
-    job.emit("notice", {"text": ""})
-    return adviser
+def _adviser(
+    job: Job,
+    asked: Ask,
+    advisers: Advisers,
+    opponent: str = "perfect",
+    meanwhile: Callable[[Future[Adviser]], bool] | None = None,
+) -> Adviser:
+    """Wait for the adviser of a game, with a notice if it is being made."""
+    return advisers.adviser(
+        asked.entry, asked.params, opponent, check=job.check, notice=notice_of(job), meanwhile=meanwhile
+    )
 
 
 def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
@@ -244,5 +242,5 @@ def _by_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int
 
 def _by_adviser(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     """Play what the adviser of the game holds best, once it has said all."""
-    adviser = _awaited(job, asked, advisers.adviser(asked.entry, asked.params))
+    adviser = _adviser(job, asked, advisers)
     return AdviserAgent(adviser, agent, job.show).act(asked.state, rng)

@@ -11,9 +11,9 @@ from mdplay.errors import MdplayError
 from mdplay.mdp.formats.cs747 import parse_mdp
 from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.result import Plan
-from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import plain, plain_list
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.workshop import Workshop
 
 MAX_STATES = 100_000

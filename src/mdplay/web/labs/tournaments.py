@@ -10,9 +10,9 @@ from mdplay.playing.matches.match import MatchResult, match
 from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.catalogue import Entry
-from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import plain
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 
 TOURNAMENT_SECONDS = 300.0
 ADVISED = frozenset({"perfect", "network"})  # who plays what the game's adviser says, within its limits
@@ -45,11 +45,8 @@ def tell_tournament(
 
 
 def _advised(job: Job, advisers: Advisers, entry: Entry, params: str, name: str) -> AdviserAgent:
-    future = advisers.adviser(entry, params)
-    while not future.done():
-        job.check()
-        job.stopped.wait(0.05)
-    return AdviserAgent(future.result(), name, job.show)
+    adviser = advisers.adviser(entry, params, check=job.check, notice=notice_of(job))
+    return AdviserAgent(adviser, name, job.show)
 
 
 def table_document(agents: list[str], matches: list[MatchResult], total: int) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from mdplay.playing.learning import learn
 from mdplay.specs import parameters
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.learned import LearnedAgents
-from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import points_of
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.workshop import Workshop
 from mdplay.words import counted
 

@@ -14,7 +14,7 @@ from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
 from mdplay.web.work.worker import Worker
 
-DIED = "the process that computed this has died; ask again, and a new one will"
+DIED = "the solver stopped and was restarted"
 READ_BYTES = 1 << 20  # that may wait to be read
 END_SECONDS = 1.0  # that a process gets to end by itself
 
