@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from mdplay import Position, Prover, make, solve
-from mdplay.playing.advising import adviser_method, best_of
+from mdplay.playing.advising import Advice, Value, adviser_method, best_of
 from mdplay.web.games import advisers, telling
 from mdplay.web.games.asking import ask
 from mdplay.web.games.catalogue import Catalogue
@@ -242,8 +242,6 @@ def test_no_text_from_outside_reaches_the_reader_of_specs(client, monkeypatch):
 
 
 def test_best_of_prefers_the_sooner_win_and_the_later_loss():
-    from mdplay.playing.advising import Value
-
     wins = {0: Value(1, True, 5), 1: Value(1, True, 3), 2: Value(0, True, 9), 3: Value(1, True, 3)}
     assert best_of(wins) == (1, 3)
     assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
@@ -280,7 +278,20 @@ def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeyp
     assert [data["text"] for event, data in job.told if event == "notice"][-1] == ""
     verdicts = [data for event, data in job.told if event == "verdict"]
     assert verdicts and not any(verdict["done"] for verdict in verdicts)
+    guesses = [verdict for verdict in verdicts if not verdict["exact"]]
+    assert all(guess["best"] == [] and "line" not in guess for guess in guesses), "nothing is best yet"
+    assert {guess["headline"] for guess in guesses} <= {"O to move"}
     assert {data["move"] for event, data in job.told if event == "move"} == set("01235678")
+
+
+def test_of_a_puzzle_nothing_is_best_while_no_way_is_found():
+    asked, job = ask(Catalogue()["sliding-puzzle"]), Gathered()
+    none, some = Value(0.0, False), Value(0.25, False)
+    telling._tell(job, asked, Advice({0: none, 1: some}, none, (0,), "tree search", ("a", "b"), done=True))
+    assert [data["action"] for event, data in job.told if event == "move"] == [1]
+    [verdict] = [data for event, data in job.told if event == "verdict"]
+    assert (verdict["headline"], verdict["best"], verdict["best_moves"]) == ("No way found yet", [], [])
+    assert "line" not in verdict
 
 
 def test_a_list_without_pictures_draws_none(client):

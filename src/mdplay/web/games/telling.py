@@ -22,7 +22,8 @@ from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.agents import NEEDS_A_FILE
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.learned import LearnedAgents
-from mdplay.web.games.words import bound_headline, headline, kind_of, shown, status
+from mdplay.web.games.words import bound_headline, headline, is_known, kind_of, shown, status
+from mdplay.web.numbers import rounded_off
 from mdplay.web.work.jobs import Job, notice_of
 
 
@@ -48,7 +49,8 @@ def _tell(job: Job, asked: Ask, advice: Advice) -> None:
     """Tell what has become known."""
     job.check()
     for action, value in advice.moves.items():
-        job.emit("move", move_event(asked, action, value))
+        if not asked.puzzle or is_known(value):
+            job.emit("move", move_event(asked, action, value))
     if advice.value is not None:
         job.emit("verdict", verdict(asked, advice, advice.value))
 
@@ -72,10 +74,16 @@ def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
         for advice in SearchAdviser(asked.game).advise(asked.state, show=job.show):
             if future.done():
                 break
-            _tell(job, asked, replace(advice, done=False))
+            _tell(job, asked, _first_guess(advice))
     except NotCompiled:
         return False
     return True
+
+
+def _first_guess(advice: Advice) -> Advice:
+    """Return what a short search says, without what it cannot know: a best move and a line of play."""
+    exact = advice.value is not None and advice.value.exact
+    return replace(advice, done=False) if exact else replace(advice, done=False, best=(), line=())
 
 
 def move_event(asked: Ask, action: int, value: Value) -> dict[str, Any]:
@@ -88,6 +96,10 @@ def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
     sure = not advice.bound or kind_of(value.value) == "win"
     facts = shown(asked, value) | {"exact": value.exact and sure}
     words = bound_headline(asked, value) if advice.bound else headline(asked, value)
+    if asked.puzzle and not is_known(value):
+        advice = replace(advice, best=(), line=())
+    elif not (value.exact or advice.done or advice.best):
+        words = status(asked)  # a first guess
     found = facts | {
         "headline": words,
         "source": advice.source,
@@ -103,18 +115,19 @@ def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
 def over_verdict(asked: Ask) -> dict[str, Any]:
     """Return the verdict where nobody moves."""
     over = asked.position.is_over
-    result = asked.lead + float(asked.game.result(asked.state)) if over else 0.0
-    single = asked.for_points
+    result = rounded_off(asked.lead + float(asked.game.result(asked.state))) if over else 0.0
+    alone = asked.single and not asked.puzzle
+    height = asked.points[0] if asked.for_points else result if alone else 0.0
     return {
-        "headline": f"{asked.points[0]:,.10g} points" if single and over else status(asked).rstrip("."),
+        "headline": f"{asked.points[0]:,.10g} points" if asked.for_points and over else status(asked).rstrip("."),
         "value": result,
         "exact": True,
-        "kind": "points" if single else kind_of(result),
+        "kind": "points" if alone else kind_of(result),
         "words": "",
         "source": "the rules",
         "best": [],
         "best_moves": [],
-        "height": asked.points[0] if single else 0.0 if asked.single else (result > 0) - (result < 0),
+        "height": height if asked.single else (result > 0) - (result < 0),
         "distance": 0 if over else None,
         "done": True,
         "over": over,

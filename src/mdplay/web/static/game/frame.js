@@ -58,8 +58,8 @@ const part = (id, title, body, aside) =>
     body,
   );
 
-const curveTitle = ({ players, points }) =>
-  players === 2 ? "Value over the game" : points ? "Expected points" : "Moves to the solution";
+const curveTitle = ({ players, points, puzzle }) =>
+  players === 2 ? "Value over the game" : puzzle ? "Moves to the solution" : points ? "Expected points" : "Expected result";
 
 /** Build the analysis: the curve, the game, live search, every move. */
 export function panel(page) {

@@ -157,7 +157,7 @@ export class Search {
 
   /** A node's value for whoever moved there: a share of wins, or points. */
   worth({ value, proven }) {
-    if (this.page.info.points) return figure(Math.round(10 * value) / 10);
+    if (this.page.info.points || (this.page.info.players === 1 && !this.page.info.puzzle)) return figure(Math.round(10 * value) / 10);
     return proven
       ? { win: "+1", draw: "=", loss: "−1" }[kindOf({ value, proven })]
       : `${Math.round(50 * (value + 1))}%`;
@@ -166,7 +166,7 @@ export class Search {
 
 /** An estimate near nothing is even. */
 function kindOf({ value, proven }) {
-  const edge = proven ? 0 : EVEN;
+  const edge = proven ? 1e-9 : EVEN;
   return value > edge ? "win" : value < -edge ? "loss" : "draw";
 }
 
