@@ -119,6 +119,14 @@ def test_only_files_of_the_closed_list_are_sent(client, path):
     assert "root:" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/nonsense", "/a/b", "/connect-fuor?moves=4"])
+def test_an_unknown_address_is_a_page_that_says_so(client, path):
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert answer.text == client.get("/").text
+    assert client.get(f"/api{path}").headers["content-type"] == "application/json"
+
+
 def test_a_body_of_another_kind_is_told_without_repeating_it(client):
     answer = client.post("/api/v1/records", content=b'["<script>alert(1)</script>"]')
     assert answer.status_code == 422

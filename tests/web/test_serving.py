@@ -12,6 +12,7 @@ import pytest
 
 from mdplay import MdplayError
 from mdplay.web.serving import _listen
+from mdplay.web.work.doers import DIED
 from tests.helpers import python
 from tests.web.reading import moves, told
 from tests.web.serving import read_all, server, wait_for
@@ -134,7 +135,7 @@ def test_a_killed_worker_is_replaced_and_who_waited_is_told(running):
         heard = b""
         while part := searching.recv(65536):
             heard += part
-        assert b"has died" in heard
+        assert DIED.encode() in heard
     assert b"event: end" in running.ask(VALUES, timeout=120)[1]
 
 

@@ -211,15 +211,20 @@ def make_adviser(
 
 def refuse_many_states(game: Game[Any], show: Show | None = None) -> None:
     """Raise LimitError unless a game has at most ``RANDOM_STATES`` states."""
-    if game.has_size and game.size() <= RANDOM_STATES:
-        return
-    try:
-        if game.has_size:
-            raise LimitError
-        Enumeration(game, memory=RANDOM_BYTES, max_states=RANDOM_STATES).finish(show)
-    except LimitError:
+    if not has_at_most(game, RANDOM_STATES, show):
         needed = "values against a random opponent need a table of all states"
-        raise LimitError(f"{needed}, and this game has more than {RANDOM_STATES:,}") from None
+        raise LimitError(f"{needed}, and this game has more than {RANDOM_STATES:,}")
+
+
+def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
+    """Tell whether a game has at most so many states; they are counted where it does not number them."""
+    if game.has_size:
+        return game.size() <= states
+    try:
+        Enumeration(game, memory=RANDOM_BYTES, max_states=states).finish(show)
+    except LimitError:
+        return False
+    return True
 
 
 def resident_bytes() -> int:

@@ -64,9 +64,11 @@ def improve(game: Game[Any]) -> None:
 
 def learn(game: Game[Any], method: str) -> None:
     """Learn a few games."""
-    from mdplay.web.labs.training import learned_by
+    from mdplay.web.labs.training import judges_of, learned_by
 
-    learned_by(game, method, 10, 0).agent().act(first_state(game), Random(1))
+    judges = judges_of(game, method)
+    examine = None if judges is None else judges.examine
+    learned_by(game, method, 10, 0, examine=examine).agent().act(first_state(game), Random(1))
 
 
 def plan(text: str, method: str) -> None:

@@ -93,7 +93,7 @@ class InProcess:
             await self._listen(child)
         self._child, self._up, self._waiting = None, False, []
         for number in list(self._under_way):
-            self._told(number, LAST, event_bytes("failed", {"message": DIED}))
+            self._told(number, LAST, event_bytes("failed", {"message": DIED, "code": 503}))
         if child is not None:
             await _reaped(child)
 
