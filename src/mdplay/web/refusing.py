@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mdplay.errors import IllegalMove, MdplayError, PositionError
 from mdplay.words import counted
 
@@ -28,7 +30,13 @@ def refusal(error: Exception) -> Refused | None:
     if isinstance(error, (PositionError, IllegalMove)):
         return Refused(422, "these moves, or this position, are not possible in this game")
     if isinstance(error, MdplayError):
-        return Refused(422, "these parameters make no game")
+        return Refused(422, f"these parameters make no game{_rule(str(error))}")
     if isinstance(error, IMPOSSIBLE):
         return Refused(422, "that is not a position")
     return None
+
+
+def _rule(message: str) -> str:
+    """Return what a message says is possible, without the part before it, which repeats what was given."""
+    rule = re.split(r"[:;] ", message)[-1]
+    return f": {rule}" if rule != message else ""

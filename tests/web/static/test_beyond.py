@@ -35,7 +35,7 @@ def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
     file = tmp_path / "small.txt"
     file.write_text("\n".join(lines))
     table = visit("/plan").until("document.querySelector('.value')")
-    table.page.get_by_role("button", name="Give a file").click()
+    table.page.get_by_role("button", name="Use a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelectorAll('.facts tbody tr').length === 3")
     with table.page.expect_download() as waiting:
@@ -50,7 +50,7 @@ def test_a_file_with_a_fault_is_told(visit, tmp_path):
     file = tmp_path / "bad.txt"
     file.write_text("numStates 2\nnumActions 1\ntransition 0 0 5 1 1\n")
     table = visit("/plan").until("document.querySelector('.value')")
-    table.page.get_by_role("button", name="Give a file").click()
+    table.page.get_by_role("button", name="Use a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelector('.state').innerText.includes('5')")
 
@@ -74,8 +74,8 @@ def test_a_tournament_fills_its_table(visit):
     ):
         if "Perfect" not in name and "Random" not in name:
             table.page.get_by_role("button", name=name).click()
-    table.page.get_by_label("Games each pair").fill("10")
-    table.page.get_by_role("button", name="Play them all").click()
+    table.page.get_by_label("Games per pair").fill("10")
+    table.page.get_by_role("button", name="Start").click()
     cells = "(row) => [...row.children].map((cell) => cell.innerText)"
     rows = f"[...document.querySelectorAll('.cross-table tbody tr')].map({cells})"
     table.until(f"{rows}.filter((row) => row[4] === '10').length === 2", 120)  # the count is told before the table

@@ -127,7 +127,7 @@ def test_an_agent_against_an_agent_with_speed_and_pause(visit):
     held = table.ply
     table.page.wait_for_timeout(700)
     assert table.ply <= held + 1
-    table.page.get_by_role("button", name="Go on").click()
+    table.page.get_by_role("button", name="Resume").click()
     table.until("mdplay.line.doc.over", 90)
     assert table.js("mdplay.line.doc.status") in ("Drawn.", "O has won.")
 

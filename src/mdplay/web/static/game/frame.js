@@ -1,5 +1,5 @@
 // What stands around the board: the toolbar under it, the analysis beside it.
-import { h } from "../lib/dom.js";
+import { h, put } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { help, newGame, share } from "./dialogs.js";
 
@@ -31,7 +31,7 @@ export function toolbar(page) {
   page.switch.setAttribute("aria-pressed", "true");
   const rest = [
     tool("plus", "N", "New game", () => newGame(page)),
-    tool("share", "E", "Share and keep", () => share(page)),
+    tool("share", "E", "Share and save", () => share(page)),
     tool("help", "?", "Keys", () => help(page)),
   ];
   return h(
@@ -81,23 +81,33 @@ export function panel(page) {
   );
 }
 
-/** Values against a perfect opponent, or against one that moves at random. */
+/** Values against a perfect opponent, or against one that moves at random; one that has no answer is not offered. */
 function against(page) {
   const mark = () => {
-    for (const one of box.children) one.setAttribute("aria-pressed", String(one.value === page.opponent));
+    for (const one of choices) one.setAttribute("aria-pressed", String(one.value === page.opponent));
   };
   const choose = (id) => {
     page.opponent = id;
+    put(why);
     mark();
     page.again();
   };
   const choice = (id, text) => button({ class: "seg", value: id, onclick: () => choose(id) }, text);
-  const box = h(
-    "div",
-    { class: "segs little", role: "group", "aria-label": "Values against which opponent" },
-    choice("perfect", "against perfect"),
-    choice("uniform", "random"),
-  );
+  const choices = [choice("perfect", "against perfect"), choice("uniform", "random")],
+    why = h("p", { class: "why", role: "status" });
+  page.against = {
+    /** Go back to the perfect opponent, and say why. */
+    refuse(message) {
+      choose("perfect");
+      choices[1].disabled = true;
+      put(why, `Not available: ${message.replace(/\.$/, "")}.`);
+    },
+    allow() {
+      choices[1].disabled = false;
+      put(why);
+    },
+  };
   mark();
-  return box;
+  const box = h("div", { class: "segs little", role: "group", "aria-label": "Values against which opponent" }, choices);
+  return h("div", { class: "against" }, box, why);
 }
