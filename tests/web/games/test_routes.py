@@ -56,6 +56,18 @@ def test_the_list_says_how_a_game_is_advised_as_the_package_does(client, name):
 
 
 # ---------------------------------------------------------------- positions
+def test_a_random_opponent_is_offered_where_a_table_solves_the_game(client):
+    offered = {game["id"]: game["opponents"] for game in client.get(f"{API}/games?pictures=false").json()}
+    assert offered["tic-tac-toe"] == ["perfect", "uniform"]
+    for large in ("connect-four", "othello", "qubic", "2048"):
+        assert offered[large] == ["perfect"]
+
+
+def test_parameters_that_make_no_game_are_refused_by_what_is_possible(client):
+    answer = client.get(f"{API}/games/connect-four/position", params={"params": "rows=20,cols=10"})
+    assert answer.json()["detail"] == "these parameters make no game: cols * (rows + 1) is at most 63"
+
+
 def test_a_position_has_all_that_is_needed_to_play_on(client):
     found = client.get(f"{API}/games/dots-and-boxes/position", params={"moves": "0,2,6,8"}).json()
     assert found["points"] == [0.0, 1.0]

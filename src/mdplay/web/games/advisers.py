@@ -101,7 +101,7 @@ class Advisers:
         except TimeoutError:
             if future.done():
                 raise
-        notice(f"Compiling and solving {entry.profile.title} …")
+        notice(f"Preparing {entry.profile.title} …")
         while not future.done():
             if meanwhile is not None and meanwhile(future):
                 meanwhile = None

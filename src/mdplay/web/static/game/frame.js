@@ -63,11 +63,12 @@ const curveTitle = ({ players, points, puzzle }) =>
 
 /** Build the analysis: the curve, the game, live search, every move. */
 export function panel(page) {
-  const { info } = page;
+  const { info } = page,
+    whyNot = h("p", { class: "why", role: "status" });
   page.parts = {
     graph: part("graph", curveTitle(info), page.graph.root),
     moves: part("moves", "The game", page.moves.root),
-    every: part("every", "Every move", page.every.root, info.opponents?.length > 1 ? against(page) : null),
+    every: part("every", "Every move", [whyNot, page.every.root], info.opponents?.length > 1 ? against(page, whyNot) : null),
   };
   const search = h("section", { "aria-label": "Tree search" }, page.search.root);
   return h(
@@ -82,7 +83,7 @@ export function panel(page) {
 }
 
 /** Values against a perfect opponent, or against one that moves at random; one that has no answer is not offered. */
-function against(page) {
+function against(page, why) {
   const mark = () => {
     for (const one of choices) one.setAttribute("aria-pressed", String(one.value === page.opponent));
   };
@@ -93,8 +94,7 @@ function against(page) {
     page.again();
   };
   const choice = (id, text) => button({ class: "seg", value: id, onclick: () => choose(id) }, text);
-  const choices = [choice("perfect", "against perfect"), choice("uniform", "random")],
-    why = h("p", { class: "why", role: "status" });
+  const choices = [choice("perfect", "against perfect"), choice("uniform", "random")];
   page.against = {
     /** Go back to the perfect opponent, and say why. */
     refuse(message) {
@@ -108,6 +108,5 @@ function against(page) {
     },
   };
   mark();
-  const box = h("div", { class: "segs little", role: "group", "aria-label": "Values against which opponent" }, choices);
-  return h("div", { class: "against" }, box, why);
+  return h("div", { class: "segs little", role: "group", "aria-label": "Values against which opponent" }, choices);
 }

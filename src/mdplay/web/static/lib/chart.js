@@ -36,6 +36,7 @@ export class Chart {
     this.series = series.filter(({ xs }) => xs.length);
     this.root.hidden = !this.series.length;
     if (this.series.length) this.draw();
+    else put(this.svg);
   }
 
   draw() {
