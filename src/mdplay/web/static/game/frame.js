@@ -23,8 +23,8 @@ export function toolbar(page) {
   const { line } = page;
   page.steps = [
     tool("first", "Home", "To the start", () => page.go(0)),
-    tool("back", "←", "Back", () => page.go(line.at - 1)),
-    tool("forward", "→", "Forward", () => page.go(line.at + 1)),
+    tool("back", "←", "Back", () => page.step(-1)),
+    tool("forward", "→", "Forward", () => page.step(1)),
     tool("last", "End", "To the end", () => page.go(line.end)),
   ];
   page.switch = tool("eye", "V", "Values on the board", () => page.toggleValues(), "Values");

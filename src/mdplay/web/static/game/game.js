@@ -146,15 +146,34 @@ class GamePage {
 
   // -------------------------------------------------------------- moving
 
+  /** Go so many moves forward, or back, from the place where we are going to be. */
+  step(moves) {
+    return this.go((this.target ?? this.line.at) + moves);
+  }
+
   async go(i) {
     const { line } = this;
-    if (i < 0 || i > line.end || i === line.at) return;
+    if (i < 0 || i > line.end || (i === line.at && this.target === undefined)) return;
+    if (!line.nodes[i].doc && !(await this.fetched(i))) return;
+    this.target = undefined;
     const enter = i === line.at + 1,
       before = line.doc;
     line.at = i;
     if (i < line.end) this.players.hold();
     await this.draw({ enter, before, action: line.node.action ?? null });
     say(`Move ${i} of ${line.end}. ${line.doc.status}`);
+  }
+
+  /** Fetch a position that was not shown yet; return whether we still want to go there, and can. */
+  async fetched(i) {
+    this.target = i;
+    try {
+      await this.line.document(i);
+    } catch (error) {
+      toast(capital(error.message));
+      if (this.target === i) this.target = undefined;
+    }
+    return this.target === i;
   }
 
   /** A person chooses a move. */

@@ -7,8 +7,8 @@ const PUSHES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDow
 export function keys(page, theme) {
   const { line } = page;
   const acts = {
-    ArrowLeft: () => page.go(line.at - 1),
-    ArrowRight: () => page.go(line.at + 1),
+    ArrowLeft: () => page.step(-1),
+    ArrowRight: () => page.step(1),
     Home: () => page.go(0),
     End: () => page.go(line.end),
     " ": () => page.playBest(),
@@ -16,9 +16,9 @@ export function keys(page, theme) {
     v: () => page.toggleValues(),
     s: () => page.search.toggle(),
     p: () => page.players.toggle(),
-    u: () => page.go(line.at - 1),
-    Backspace: () => page.go(line.at - 1),
-    r: () => page.go(line.at + 1),
+    u: () => page.step(-1),
+    Backspace: () => page.step(-1),
+    r: () => page.step(1),
     n: () => newGame(page),
     c: () => copy(),
     e: () => share(page),
