@@ -177,7 +177,7 @@ def test_what_was_learned_is_there_again_after_watching_it(visit):
     table.page.get_by_role("button", name="Train").click()
     table.until("document.querySelector('.outcome a')", 120)
     title = table.text("figcaption")
-    assert title == "Score against random; share of optimal moves"
+    assert title == "Score against a random opponent (a draw counts half), and share of optimal moves"
     assert table.page.locator(".series-line").count() == 2
     table.page.get_by_role("link", name="Watch it play").click()
     table.until("window.mdplay?.line.at >= 1")

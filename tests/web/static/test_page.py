@@ -326,6 +326,17 @@ def test_a_stopped_server_is_told_and_the_agents_go_on_when_it_is_back(visit):
     assert table.page.locator("#offline, .trouble").count() == 0
 
 
+def test_going_back_without_a_server_stays_here_and_says_so(visit):
+    table = visit("/tic-tac-toe?moves=4,0,2", refusals=True).settled()
+    table.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+    table.press("ArrowLeft")
+    table.until("document.querySelector('#toast').innerText.startsWith('The server is not running')")
+    assert table.ply == 3
+    table.page.unroute("**/api/**")
+    table.until("!document.querySelector('#offline')")
+    table.press("ArrowLeft", "ArrowLeft").until("mdplay.line.at === 1 && mdplay.line.doc").settled()
+
+
 def test_an_opponent_without_an_answer_is_not_offered_again(visit):
     table = visit("/tic-tac-toe").settled()
     refused = 'event: failed\ndata: {"message": "this game has more than 2,000,000 states"}\n\n'

@@ -118,6 +118,7 @@ class Curve:
 
     def __init__(self, game: Game[Any]) -> None:
         self._alone = num_players(game) == 1
+        self._share = f"Score against a {OPPONENT} opponent (a draw counts half), and share of optimal moves"
         self._series: dict[str, list[list[float]]] = {}
 
     def add(self, episodes: int, mean: float, found: Found) -> None:
@@ -126,13 +127,14 @@ class Curve:
         if self._alone:
             self._put("mean result", episodes, mean)
         if examined is not None:
-            self._put(f"score against {examined.opponent}", episodes, examined.score)
+            self._put(f"against {examined.opponent}", episodes, examined.score)
         if kept is not None:
-            self._put("share of optimal moves", episodes, kept.share)
+            self._put("optimal moves", episodes, kept.share)
 
     def _put(self, name: str, episodes: int, number: float) -> None:
         self._series.setdefault(name, []).append([episodes, number])
 
     def document(self) -> dict[str, Any]:
         """Return the curve for the page."""
-        return {"series": [{"name": name, "points": points} for name, points in self._series.items()]}
+        series = [{"name": name, "points": points} for name, points in self._series.items()]
+        return {"title": "Mean result of an episode" if self._alone else self._share, "series": series}

@@ -3,7 +3,7 @@ import { h, keepForNow, keptForNow, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
 import { Runner, blank, choice, field, gameChoice, gameForm, lab, numeric, offerSizes } from "../lib/lab.js";
-import { capital, grouped } from "../lib/words.js";
+import { grouped } from "../lib/words.js";
 
 export async function show(main) {
   await new Learn(main, await get("/games", { pictures: false })).ready;
@@ -43,14 +43,14 @@ class Learn {
   clear() {
     put(this.result);
     put(this.lines);
-    this.show([]);
+    this.show({ title: "", series: [] });
   }
 
   /** Show again what was learned before another page was visited. */
   restore() {
     const kept = keptForNow("learned");
     if (!kept || !this.games.some(({ id }) => id === kept.game)) return;
-    this.show(kept.series);
+    this.show(kept.curve);
     this.learned(kept.told, kept.game, kept.params);
   }
 
@@ -89,25 +89,25 @@ class Learn {
         line: ({ text }) => {
           this.lines.append(`${text}\n`);
         },
-        curve: ({ series }) => this.show(series),
+        curve: (curve) => this.show(curve),
         learned: (told) => this.learned(told, game, params),
       },
     );
   }
 
   /** Show the curves: what one player earns; of two players the score and the share of optimal moves. */
-  show(series) {
-    this.series = series;
+  show(curve) {
+    const { title, series } = (this.curve = curve);
     this.blank.hidden = series.length > 0;
-    this.chart.relabel(capital(series.map(({ name }) => name).join("; ")), "episodes");
-    const curve = ({ name, points }) => ({ name, xs: points.map(([x]) => x), ys: points.map(([, y]) => y) });
-    this.chart.show(series.map(curve));
+    this.chart.relabel(title, "episodes");
+    const line = ({ name, points }) => ({ name, xs: points.map(([x]) => x), ys: points.map(([, y]) => y) });
+    this.chart.show(series.map(line));
   }
 
   learned(told, game, params) {
     const { id, title, text } = told,
       { title: name } = this.games.find((one) => one.id === game);
-    keepForNow("learned", { told, game, params, series: this.series ?? [] });
+    keepForNow("learned", { told, game, params, curve: this.curve });
     const address = (seat) => `/${game}?${new URLSearchParams({ ...(params ? { params } : {}), [seat]: id })}`;
     const two = this.games.find((one) => one.id === game).players === 2;
     put(this.lines, text);
