@@ -182,9 +182,8 @@ def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
         policies["plain"].append(rounds)
         policies["package"].append(plans["hpi"].iterations)
         policies["same"] &= policy == plans["hpi"].action.tolist()
-    histories["jacobi"] = plan(
-        mdp, "jacobi"
-    ).history  # value iteration sweep by sweep: vi reports its last sweep only
+    # Value iteration sweep by sweep: vi reports its last sweep only.
+    histories["jacobi"] = plan(mdp, "jacobi").history
     return Figure(
         title="Three planners, one answer",
         command="mdplay plan FILE --method vi|hpi|lp|auto --bounds",
