@@ -36,9 +36,14 @@ class Served:
 
     def children(self):
         """Return the processes that the server has started, of which the first is the worker."""
-        listed = Path("/proc").glob("[0-9]*/stat")
-        found = [(int(stat.parent.name), _parent(stat)) for stat in listed]
-        return sorted(pid for pid, parent in found if parent == self.process.pid)
+        return sorted(pid for pid, parent in _parents().items() if parent == self.process.pid)
+
+    def family(self):
+        """Return the server's process and all that it and its children have started."""
+        parents, found = _parents(), [self.process.pid]
+        for one in found:
+            found += [pid for pid, parent in parents.items() if parent == one]
+        return found
 
     def resident_bytes(self):
         """Return how much memory the server and its worker hold."""
@@ -51,6 +56,10 @@ class Served:
         self.process.send_signal(number)
         code = self.process.wait(timeout=timeout)
         return code, self.process.stderr.read()
+
+
+def _parents():
+    return {int(stat.parent.name): _parent(stat) for stat in Path("/proc").glob("[0-9]*/stat")}
 
 
 def _parent(stat):

@@ -45,6 +45,23 @@ def test_only_our_own_page_may_ask(client, origin, code):
 
 
 @pytest.mark.parametrize(
+    ("path", "site", "code"),
+    [
+        (STATUS, "same-origin", 200),
+        (STATUS, "none", 200),  # typed into the address bar
+        (STATUS, "cross-site", 403),
+        (STATUS, "same-site", 403),  # another port of this machine
+        ("/api/v1/games/tic-tac-toe/values", "cross-site", 403),
+        ("/api/v1/bandits?runs=1&steps=1", "cross-site", 403),
+        ("/tic-tac-toe", "cross-site", 200),  # a link to the page
+    ],
+)
+def test_a_page_of_another_site_makes_nothing_compute(client, path, site, code):
+    """A GET of another page, as of an image, has no Origin; Sec-Fetch-Site tells where it comes from."""
+    assert client.get(path, headers={"sec-fetch-site": site}).status_code == code
+
+
+@pytest.mark.parametrize(
     ("path", "length", "code"),
     [
         ("/api/v1/records", BODY + 1, 413),
@@ -100,6 +117,14 @@ def test_only_files_of_the_closed_list_are_sent(client, path):
     answer = client.get(path)
     assert answer.status_code == 404
     assert "root:" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/nonsense", "/a/b", "/connect-fuor?moves=4"])
+def test_an_unknown_address_is_a_page_that_says_so(client, path):
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert answer.text == client.get("/").text
+    assert client.get(f"/api{path}").headers["content-type"] == "application/json"
 
 
 def test_a_body_of_another_kind_is_told_without_repeating_it(client):

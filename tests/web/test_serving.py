@@ -6,16 +6,26 @@ import os
 import random
 import signal
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from mdplay import MdplayError
 from mdplay.web.serving import _listen
-from tests.helpers import python
+from mdplay.web.work.doers import DIED
+from tests.helpers import NIM, python, write
 from tests.web.reading import moves, told
 from tests.web.serving import read_all, server, wait_for
 
+MAX_THREADS, MAX_PROCESSES, MAX_BYTES, MAX_DISK = (
+    60,
+    4,
+    1 << 30,
+    50 << 20,
+)  # the server, its worker and two compilers
 VALUES = "/api/v1/games/tic-tac-toe/values?moves=4"
 SEARCH = "/api/v1/games/connect-four/search?seconds=30&simulations=50000000"
 
@@ -134,7 +144,7 @@ def test_a_killed_worker_is_replaced_and_who_waited_is_told(running):
         heard = b""
         while part := searching.recv(65536):
             heard += part
-        assert b"has died" in heard
+        assert DIED.encode() in heard
     assert b"event: end" in running.ask(VALUES, timeout=120)[1]
 
 
@@ -181,3 +191,53 @@ def test_the_page_needs_its_packages_and_says_so(tmp_path):
         "from mdplay.cli import run; sys.exit(run())"
     )
     python("-c", program, code=2)
+
+
+# ---------------------------------------------------------------- load
+def test_five_hundred_requests_with_other_parameters_take_a_bounded_share_of_the_machine(tmp_path):
+    """Each would compile the rules anew; 200 clients leave at once, 300 wait."""
+    cache = tmp_path / "kernels"
+    game = write(tmp_path, "many_piles.py", NIM.replace("pile: int = 21", "pile: int = 20"))
+    with server(f"{game}:Nim", MDPLAY_CACHE=str(cache)) as served:
+        assert served.ask(VALUES, timeout=280)[0] == 200
+        for number in range(200):
+            with served.open(f"/api/v1/games/own-nim/values?params=pile={1000 + number}"):
+                time.sleep(0.02)
+        check_share(served, cache)
+        with ExitStack() as held:
+            for number in range(300):
+                path = f"/api/v1/games/own-nim/values?params=pile={2000 + number}"
+                held.enter_context(served.open(path))
+            for _ in range(5):
+                assert b"event: end" in asked_as_by_the_page(served, VALUES)
+                check_share(served, cache)
+                time.sleep(0.5)
+        wait_for(lambda: status(served)["jobs"] == 0 and not status(served)["busy"])
+        wait_for(lambda: len(served.family()) == 2)
+
+
+def asked_as_by_the_page(served, path):
+    """Return the answer to a question of the user; the page asks again where all places are taken for a moment."""
+    for _ in range(3):
+        code, answer = served.ask(path)
+        if code == 200:
+            return answer
+        assert code == 503
+        time.sleep(1)
+    raise AssertionError("the user gets no answer")
+
+
+def check_share(served, cache):
+    family = served.family()
+    assert len(family) <= MAX_PROCESSES
+    facts = [dict(line.split(":", 1) for line in text.splitlines()) for text in map(status_text, family) if text]
+    assert sum(int(one["Threads"]) for one in facts) <= MAX_THREADS
+    assert sum(1024 * int(one.get("VmRSS", "0 kB").split()[0]) for one in facts) <= MAX_BYTES
+    assert sum(file.stat().st_size for file in cache.rglob("*") if file.is_file()) <= MAX_DISK
+
+
+def status_text(pid):
+    try:
+        return Path(f"/proc/{pid}/status").read_text()
+    except OSError:  # it has ended meanwhile
+        return ""

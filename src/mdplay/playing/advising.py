@@ -126,15 +126,20 @@ def adviser_method(game: Game[Any]) -> str:
     return "proof" if name == "proof" else "table"
 
 
-def adviser_for(game: Game[Any], *, opponent: str = "perfect", seconds: float = SOLVE_SECONDS) -> Adviser:
-    """Return who advises a game best; solving it may take so many seconds, then tree search has to do."""
+def adviser_for(
+    game: Game[Any], *, opponent: str = "perfect", seconds: float = SOLVE_SECONDS, show: Show | None = None
+) -> Adviser:
+    """Return the best adviser of a game: tree search where solving takes more than ``seconds``.
+
+    ``show`` is called while the game is solved, and may raise to cancel it.
+    """
     if opponent == "perfect":
         for maker in brought(game, "advisers").values():
             own: Adviser | None = maker(game)
             if own is not None:
                 return own
     try:
-        return _by_solution(game, opponent, _Patience(seconds))
+        return _by_solution(game, opponent, _Patience(seconds, show))
     except (LimitError, GameError, MemoryError):
         if opponent != "perfect":
             raise
@@ -144,10 +149,12 @@ def adviser_for(game: Game[Any], *, opponent: str = "perfect", seconds: float = 
 class _Patience:
     """The ``show`` of a solver that may take so long; what is compiled before the first state does not count."""
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._until = seconds, math.inf
+    def __init__(self, seconds: float, show: Show | None = None) -> None:
+        self._seconds, self._until, self._show = seconds, math.inf, show
 
     def __call__(self, done: int) -> None:
+        if self._show is not None:
+            self._show(done)
         if done and self._until == math.inf:
             self._until = time.monotonic() + self._seconds
         if time.monotonic() > self._until:

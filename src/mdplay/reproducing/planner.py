@@ -182,6 +182,8 @@ def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
         policies["plain"].append(rounds)
         policies["package"].append(plans["hpi"].iterations)
         policies["same"] &= policy == plans["hpi"].action.tolist()
+    # Value iteration sweep by sweep: vi reports its last sweep only.
+    histories["jacobi"] = plan(mdp, "jacobi").history
     return Figure(
         title="Three planners, one answer",
         command="mdplay plan FILE --method vi|hpi|lp|auto --bounds",
@@ -204,8 +206,21 @@ def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
     )
 
 
+def curves_of(histories: dict[str, Any]) -> dict[str, list[tuple[int, float]]]:
+    """Return the residuals of each method that reports some; methods with equal ones share a curve."""
+    found: dict[str, list[tuple[int, float]]] = {}
+    for method, history in histories.items():
+        points = [(i, r) for i, r in history if r > 0]
+        same = next((name for name, known in found.items() if known == points), None)
+        if same is not None:
+            found[f"{same}, {method}"] = found.pop(same)
+        elif points:
+            found[method] = points
+    return found
+
+
 def paint_history(figure: Any, histories: dict[str, Any]) -> None:
-    """Paint how the residual of each method falls; methods that tell none are left out."""
+    """Paint how the residual of each method falls."""
     axes = figure.add_subplot(
         xlabel="iteration",
         ylabel="residual",
@@ -213,18 +228,10 @@ def paint_history(figure: Any, histories: dict[str, Any]) -> None:
         yscale="log",
         title="How the residual falls (the largest model)",
     )
-    curves = {method: [(i, r) for i, r in history if r > 0] for method, history in histories.items()}
-    told = {method: points for method, points in curves.items() if points}
-    for number, (method, points) in enumerate(told.items()):
-        axes.plot(*zip(*points, strict=True), label=method, **_style(number, len(told)))
+    for number, (method, points) in enumerate(curves_of(histories).items()):
+        axes.plot(*zip(*points, strict=True), label=method, marker="os^Dv"[number % 5])
     axes.grid(True)
     axes.legend()
-
-
-def _style(number: int, count: int) -> dict[str, Any]:
-    """Return how a curve is drawn: each one narrower than those below it, so that equal curves both show."""
-    wide = count - number
-    return {"marker": "os^Dv"[number % 5], "markersize": 2 + 2 * wide, "linewidth": 1.5 * wide}
 
 
 # ---------------------------------------------------------------- sweeps

@@ -114,15 +114,12 @@ def _add_pages(app: FastAPI, service: Service) -> None:
     async def favicon(request: Request) -> Response:
         return await static("icon.svg", request)
 
-    @app.get("/{page}", include_in_schema=False)
+    @app.get("/{page:path}", include_in_schema=False)
     async def page(page: str, request: Request) -> Response:
+        answer = await static("index.html", request)
         if page not in PAGES and page not in service.catalogue:
-            raise Refused(404, "no such page")
-        return await static("index.html", request)
-
-    @app.get("/", include_in_schema=False)
-    async def home(request: Request) -> Response:
-        return await page("", request)
+            answer = Response(shipped["index.html"]["body"], 404, media_type=TYPES[".html"])  # the page says so
+        return answer
 
 
 def static_files() -> Iterable[tuple[str, dict[str, Any]]]:

@@ -2,7 +2,7 @@
 
     400  a length that is no number          413  a body that is too long, told by its length or counted on the way
     401  another host without the token      421  a name of this server that is not ours (DNS rebinding)
-    403  a page of another origin            503  a job while twice as many as there are workers are asked for
+    403  a request of another site's page    503  a job while twice as many as there are workers are asked for
 
 No answer repeats what was asked.
 """
@@ -20,7 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 BODY = 64 << 10
 LARGE_BODY = 2 << 20
 LARGE = frozenset({"/api/v1/plan"})
-JOBS = frozenset({"values", "search", "agent", "plan", "bandits", "learn", "tournament"})  # ends of addresses
+JOBS = frozenset(
+    {"values", "search", "agent", "plan", "bandits", "learn", "tournament", "run"}
+)  # ends of addresses
+OWN_SITES = ("same-origin", "none")  # of Sec-Fetch-Site, which browsers send: our page, or the user
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 COOKIE = "mdplay_token"
 CSP = (
@@ -81,6 +84,8 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is not None and not self._is_own_origin(origin, headers[b"host"]):
             return _refused(403, "another page may not ask here")
+        if scope["path"].startswith("/api/") and headers.get(b"sec-fetch-site", "none") not in OWN_SITES:
+            return _refused(403, "another page may not ask here")  # a GET of another page has no Origin
         length = headers.get(b"content-length", "0")
         if not (length.isascii() and length.isdigit()) or len(length) > 15:
             return _refused(400, "content-length is not a number")
@@ -89,7 +94,7 @@ class Guard:
         if self._token is not None and (refusal := self._without_token(scope, headers)) is not None:
             return refusal
         if self._most is not None and self._jobs >= self._most and _is_job(scope["path"]):
-            return _refused(503, "too much at once; come again in a second", {"retry-after": "1"})
+            return _refused(503, "the solver is busy with other tasks", {"retry-after": "1"})
         return None
 
     def _is_ours(self, host: str) -> bool:

@@ -1,19 +1,18 @@
 """The API of games: what it shows is what the package knows.
 
-Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``, ``mdplay.web.games.advisers``,
+Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``,
 ``mdplay.web.games.answering``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
-``mdplay.web.work.workshop``, ``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
+``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
 """
 
 import random
 import threading
-from concurrent.futures import Future
 
 import pytest
 
 from mdplay import Position, Prover, make, solve
-from mdplay.playing.advising import adviser_method, best_of
-from mdplay.web.games import telling
+from mdplay.playing.advising import Advice, Value, adviser_method, best_of
+from mdplay.web.games import advisers, telling
 from mdplay.web.games.asking import ask
 from mdplay.web.games.catalogue import Catalogue
 from tests.web.reading import events, moves, told
@@ -57,6 +56,18 @@ def test_the_list_says_how_a_game_is_advised_as_the_package_does(client, name):
 
 
 # ---------------------------------------------------------------- positions
+def test_a_random_opponent_is_offered_where_a_table_solves_the_game(client):
+    offered = {game["id"]: game["opponents"] for game in client.get(f"{API}/games?pictures=false").json()}
+    assert offered["tic-tac-toe"] == ["perfect", "uniform"]
+    for large in ("connect-four", "othello", "qubic", "2048"):
+        assert offered[large] == ["perfect"]
+
+
+def test_parameters_that_make_no_game_are_refused_by_what_is_possible(client):
+    answer = client.get(f"{API}/games/connect-four/position", params={"params": "rows=20,cols=10"})
+    assert answer.json()["detail"] == "these parameters make no game: cols * (rows + 1) is at most 63"
+
+
 def test_a_position_has_all_that_is_needed_to_play_on(client):
     found = client.get(f"{API}/games/dots-and-boxes/position", params={"moves": "0,2,6,8"}).json()
     assert found["points"] == [0.0, 1.0]
@@ -243,8 +254,6 @@ def test_no_text_from_outside_reaches_the_reader_of_specs(client, monkeypatch):
 
 
 def test_best_of_prefers_the_sooner_win_and_the_later_loss():
-    from mdplay.playing.advising import Value
-
     wins = {0: Value(1, True, 5), 1: Value(1, True, 3), 2: Value(0, True, 9), 3: Value(1, True, 3)}
     assert best_of(wins) == (1, 3)
     assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
@@ -269,14 +278,32 @@ class Gathered:
 
 
 def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeypatch):
-    asked, job, future = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered(), Future()
-    monkeypatch.setattr(telling, "PATIENCE", 0)
-    threading.Timer(2.5, future.set_result, ["the adviser"]).start()
-    assert telling._awaited(job, asked, future, guessing=True) == "the adviser"
+    asked, job = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered()
+    ready = threading.Event()
+    threading.Timer(2.5, ready.set).start()
+    monkeypatch.setattr(advisers, "make_adviser", lambda *_, **__: ready.wait() and "the adviser")
+
+    def guess(future):
+        return telling._guessed(job, asked, future)
+
+    assert telling._adviser(job, asked, advisers.Advisers(), "perfect", guess) == "the adviser"
     assert [data["text"] for event, data in job.told if event == "notice"][-1] == ""
     verdicts = [data for event, data in job.told if event == "verdict"]
     assert verdicts and not any(verdict["done"] for verdict in verdicts)
+    guesses = [verdict for verdict in verdicts if not verdict["exact"]]
+    assert all(guess["best"] == [] and "line" not in guess for guess in guesses), "nothing is best yet"
+    assert {guess["headline"] for guess in guesses} <= {"O to move"}
     assert {data["move"] for event, data in job.told if event == "move"} == set("01235678")
+
+
+def test_of_a_puzzle_nothing_is_best_while_no_way_is_found():
+    asked, job = ask(Catalogue()["sliding-puzzle"]), Gathered()
+    none, some = Value(0.0, False), Value(0.25, False)
+    telling._tell(job, asked, Advice({0: none, 1: some}, none, (0,), "tree search", ("a", "b"), done=True))
+    assert [data["action"] for event, data in job.told if event == "move"] == [1]
+    [verdict] = [data for event, data in job.told if event == "verdict"]
+    assert (verdict["headline"], verdict["best"], verdict["best_moves"]) == ("No way found yet", [], [])
+    assert "line" not in verdict
 
 
 def test_a_list_without_pictures_draws_none(client):

@@ -1,9 +1,12 @@
 import pytest
 
+from mdplay import make
 from mdplay.playing.advising import Value
-from mdplay.web.games.asking import ask
+from mdplay.web.games.asking import ask, is_puzzle
 from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.games.telling import over_verdict
 from mdplay.web.games.words import bound_headline, headline, ordinal, shown, signed, status
+from tests.helpers import ROOT, write
 
 GAMES = Catalogue()
 
@@ -96,3 +99,79 @@ def test_where_dice_decide_nobody_wins_for_sure():
 def test_a_draw_without_an_end_is_told():
     asked = at("mu-torere")
     assert headline(asked, Value(0, True, endless=True)) == "A draw: best play never ends"
+
+
+# ---------------------------------------------------------------- one player, and neither points nor a puzzle
+@pytest.fixture(scope="module")
+def blackjack():
+    return Catalogue([f"{ROOT / 'examples' / 'games' / 'blackjack.py'}:Blackjack"], tried=True)["own-blackjack"]
+
+
+def test_a_game_of_chance_for_one_is_no_puzzle(blackjack):
+    asked = ask(blackjack)
+    assert not asked.puzzle
+    assert headline(asked, Value(-0.0465559771, True)) == "Expected result \N{MINUS SIGN}0.04656"
+    assert headline(asked, Value(-0.0465559771, False)) == "Expected result about \N{MINUS SIGN}0.05"
+    told = shown(asked, Value(-0.5, True))
+    assert (told["kind"], told["short"], told["words"]) == (
+        "points", "\N{MINUS SIGN}0.5", "expected result \N{MINUS SIGN}0.5",
+    )  # fmt: skip
+    assert "solved" not in str(told)
+
+
+PEGS = """
+from dataclasses import dataclass
+from typing import NamedTuple
+from mdplay import Game
+
+class State(NamedTuple):
+    left: int
+
+@dataclass(frozen=True)
+class Pegs(Game[State]):
+    def initial(self) -> State:
+        return State(7)
+    def legal(self, s: State) -> int:
+        return 3 if s.left > 2 else 0
+    def step(self, s: State, action: int) -> State:
+        return State(s.left - action - 1)
+    def result(self, s: State) -> int:
+        return -s.left
+"""
+
+
+def test_a_result_of_many_numbers_is_told_as_it_is(tmp_path):
+    entry = Catalogue([f"{write(tmp_path, 'pegs_of_words.py', PEGS)}:Pegs"], tried=True)["own-pegs"]
+    asked = ask(entry)
+    assert not asked.puzzle
+    assert headline(asked, Value(-1, True)) == "Best result \N{MINUS SIGN}1"
+    end = ask(entry, moves="1,1,1")
+    assert status(end) == "The game is over: result \N{MINUS SIGN}1."
+    assert over_verdict(end)["height"] == -1
+
+
+def test_puzzles_are_solved_or_not():
+    assert is_puzzle(make("sliding-puzzle")) and is_puzzle(make("pocket-cube"))
+    assert not is_puzzle(make("tic-tac-toe")) and not is_puzzle(make("2048"))
+
+
+# ---------------------------------------------------------------- rounding errors, and what is not known
+def test_a_rounding_error_wins_nothing():
+    for game, draw in (("tic-tac-toe", "A draw with best play"), ("dots-and-boxes", "A draw, 2–2")):
+        for error in (2.22e-16, -3.3e-16, 1.44e-15, 9e-10):
+            told = shown(at(game), Value(error, True))
+            assert (headline(at(game), Value(error, True)), told["kind"]) == (draw, "draw")
+            assert "1" not in told["short"]
+    assert shown(at("dots-and-boxes"), Value(2 - 4e-16, True))["short"] == "+2"
+    assert signed(1.4e-15) == "0"
+
+
+def test_an_estimate_of_points_has_no_more_digits_than_it_means():
+    told = shown(at("dots-and-boxes"), Value(-0.3004, False))
+    assert (told["short"], told["words"]) == ("\N{MINUS SIGN}0.3", "about \N{MINUS SIGN}0.3 points for Red")
+
+
+def test_a_search_that_found_no_way_says_so():
+    asked = at("sliding-puzzle")
+    assert headline(asked, Value(0.001, False)) == "No way found yet"
+    assert shown(asked, Value(0.001, False))["short"] == "?"

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from mdplay import MDP, learn, make, plan
+from mdplay import MDP, learn, make, match, plan
 from mdplay.bandits.laboratory import Bandit, run_bandit
 from mdplay.mdp.planning.methods import METHODS as PLAN_METHODS
 from mdplay.rng import Random
 from mdplay.searching.selectors import SELECTORS
 from mdplay.web.app import make_app
 from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.labs import training
 from mdplay.web.labs.routes import METHODS, POLICIES
 from mdplay.web.service import Service
 from tests.web.reading import events, told
@@ -57,6 +58,19 @@ def test_a_file_with_a_fault_is_told_by_its_line_and_not_repeated(client):
     assert events(text)[0][0] == "failed"
     assert "line 11" in told(text, "failed")[0]["message"]
     assert "script" not in text
+
+
+def test_a_row_that_does_not_sum_to_1_is_told_by_its_line(client):
+    text = "numStates 2\nnumActions 1\nend 1\ntransition 0 0 1 1 0.5\nmdptype episodic\ndiscount 0.9\n"
+    [failed] = told(post(client, "plan", text).text, "failed")
+    assert failed["message"] == "line 4: the probabilities of state 0, action 0 sum to 0.5, not to 1"
+
+
+def test_infinite_values_are_counted_and_the_reason_of_finite_ones_is_left_out(client):
+    loop = "numStates 3\nnumActions 1\nend 2\ntransition 0 0 0 1 1\ntransition 1 0 2 1 1\n"
+    text = loop + "mdptype episodic\ndiscount 1\n"
+    [plan] = told(post(client, "plan", text).text, "plan")
+    assert (plan["value"], plan["infinite"], plan["reason"]) == (["inf", 1.0, 0.0], 1, "")
 
 
 def test_more_states_than_allowed_are_refused_before_there_is_room_for_them(client):
@@ -122,6 +136,25 @@ def test_what_was_learned_plays(client):
     assert learned["id"] not in [agent["id"] for agent in wide]
 
 
+def test_the_curve_of_two_players_shows_what_was_learned_and_not_the_result_of_self_play(client, monkeypatch):
+    monkeypatch.setattr(training, "GAMES", 10)
+    monkeypatch.setattr(training, "POSITIONS", 20)
+    asked = {"game": "tic-tac-toe", "method": "network", "episodes": 3000, "seed": 3}
+    series = told(client.get(f"{API}/learn", params=asked).text, "curve")[-1]["series"]
+    assert [one["name"] for one in series] == ["against random", "optimal moves"]
+    for one in series:
+        episodes, shares = zip(*one["points"], strict=True)
+        assert episodes[-1] == 3000
+        assert all(0 <= share <= 1 for share in shares)
+    assert series[1]["points"][-1][1] > 0.9
+
+
+def test_the_curve_of_one_player_is_its_mean_result():
+    curve = training.Curve(make("2048"))
+    curve.add(100, 250.0, training.NO_JUDGE)
+    assert curve.document()["series"] == [{"name": "mean result", "points": [[100, 250.0]]}]
+
+
 @pytest.mark.parametrize(
     ("asked", "code"),
     [
@@ -136,11 +169,17 @@ def test_other_trainings_are_refused(client, asked, code):
 
 
 # ---------------------------------------------------------------- tournaments
-def test_a_cross_table_fills_match_by_match(client):
-    asked = {"game": "tic-tac-toe", "agents": "random,mcts:20,perfect", "games": 4}
+def test_a_cross_table_fills_while_the_matches_are_played(client):
+    asked = {"game": "tic-tac-toe", "agents": "random,mcts:20,perfect", "games": 4, "seed": 5}
     text = client.get(f"{API}/tournament", params=asked).text
     tables = told(text, "table")
-    assert [table["done"] for table in tables] == [4, 8, 12]
+    counts = [table["done"] for table in tables]
+    assert counts[0] == 1, "there is a table before the first pair has finished"
+    assert counts == sorted(counts)
+    assert {4, 8, 12} <= set(counts)
+    assert told(text, "stats")[-1]["done"] == 12
+    played = match(make("tic-tac-toe"), "random", "mcts:simulations=20", games=4, seed=5)
+    assert tables[-1]["cells"][0]["wins"] == played.tally.wins, "the games are those of the command line"
     assert tables[-1]["agents"] == ["random", "mcts:simulations=20", "perfect"]
     cells = tables[-1]["cells"]
     assert [cell["agents"] for cell in cells] == [

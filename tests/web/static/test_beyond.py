@@ -35,7 +35,7 @@ def test_a_file_is_planned_and_the_answer_downloaded(visit, tmp_path):
     file = tmp_path / "small.txt"
     file.write_text("\n".join(lines))
     table = visit("/plan").until("document.querySelector('.value')")
-    table.page.get_by_role("button", name="Give a file").click()
+    table.page.get_by_role("button", name="Use a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelectorAll('.facts tbody tr').length === 3")
     with table.page.expect_download() as waiting:
@@ -50,7 +50,7 @@ def test_a_file_with_a_fault_is_told(visit, tmp_path):
     file = tmp_path / "bad.txt"
     file.write_text("numStates 2\nnumActions 1\ntransition 0 0 5 1 1\n")
     table = visit("/plan").until("document.querySelector('.value')")
-    table.page.get_by_role("button", name="Give a file").click()
+    table.page.get_by_role("button", name="Use a file").click()
     table.page.set_input_files("#mdp-file", file)
     table.until("document.querySelector('.state').innerText.includes('5')")
 
@@ -74,8 +74,8 @@ def test_a_tournament_fills_its_table(visit):
     ):
         if "Perfect" not in name and "Random" not in name:
             table.page.get_by_role("button", name=name).click()
-    table.page.get_by_label("Games each pair").fill("10")
-    table.page.get_by_role("button", name="Play them all").click()
+    table.page.get_by_label("Games per pair").fill("10")
+    table.page.get_by_role("button", name="Start").click()
     cells = "(row) => [...row.children].map((cell) => cell.innerText)"
     rows = f"[...document.querySelectorAll('.cross-table tbody tr')].map({cells})"
     table.until(f"{rows}.filter((row) => row[4] === '10').length === 2", 120)  # the count is told before the table
@@ -100,3 +100,88 @@ def test_the_reproduction_page_lists_the_five_systems(visit):
     table = visit("/reproduction", size=PHONE)
     assert table.page.locator(".chapter h2").count() == 5
     assert table.js("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+# ---------------------------------------------------------------- what is said is true, and of this question
+def test_infinite_values_are_written_as_such_and_explained(visit):
+    table = visit("/plan").until("document.querySelector('.value')")
+    table.page.get_by_label("Living reward").fill("0.5")
+    table.page.get_by_role("button", name="Plan", exact=True).click()
+    table.until("document.querySelector('.value')?.innerText === '∞'")
+    assert "NaN" not in table.text("main")
+    assert "9 states have an infinite value: with discount 1, rewards can be collected" in table.text(".answer")
+    assert "visited twice" not in table.text(".answer")
+
+
+def test_what_was_planned_before_does_not_stay(visit):
+    table = visit("/plan").until("document.querySelector('.series-line') && document.querySelector('.figures')")
+    assert "iteration" in table.text(".chart-box figcaption"), "policy iteration has no sweeps"
+    table.page.locator(".cell").nth(8).click()
+    assert table.page.locator(".value, .figures, .series-line").count() == 0, "the world has changed"
+    table.page.get_by_role("button", name="Use a file").click()
+    lines = "numStates 2\nnumActions 1\nend 1\ntransition 0 0 1 1 {}\nmdptype episodic\ndiscount 0.9"
+    table.page.get_by_label("or paste it").fill(lines.format(1))
+    table.page.get_by_role("button", name="Plan", exact=True).click()
+    table.until("document.querySelector('.figures')")
+    table.page.get_by_label("or paste it").fill(lines.format(0.5))
+    table.page.get_by_role("button", name="Plan", exact=True).click()
+    table.until("document.querySelector('.state .trouble')")
+    assert "Line 4: the probabilities of state 0, action 0 sum to 0.5, not to 1." in table.text(".state")
+    assert table.page.locator(".figures").count() == 0
+
+
+def test_a_bound_in_the_long_run_is_not_drawn_from_the_first_pull(visit):
+    table = visit("/bandits").until("document.querySelectorAll('.series-line').length >= 9")
+    dotted = table.page.locator(".series-line[stroke-dasharray='1 5']")
+    assert dotted.count() == 1
+    start = float(dotted.get_attribute("d").split("L")[0].removeprefix("M").split(" ")[0])
+    assert start > 250, "it begins in the middle of the chart"
+    assert "asymptotic slope" in table.text(".chart-box")
+    table.page.get_by_role("textbox", name="Means").fill("0.6,0.5")
+    held = []
+    table.page.route("**/bandits?*", lambda route: held.append(route))
+    table.page.get_by_role("button", name="Pull").click()
+    assert table.page.locator(".series-line, .facts").count() == 0, "the curves of other arms are gone"
+    held[0].fulfill(status=200, content_type="text/event-stream", body="event: end\ndata: {}\n\n")
+
+
+def test_a_tournament_shows_the_game_that_it_is_of(visit):
+    table = visit("/tournament")
+    table.page.get_by_label("Games per pair").fill("2")
+    table.page.get_by_role("button", name="Start").click()
+    table.until(r"/^Tic-Tac-Toe, (\d+) of \1 games/.test(document.querySelector('caption')?.innerText)")
+    table.page.locator("form select").first.select_option("connect-four")
+    assert table.page.locator(".cross-table").count() == 0
+
+
+def test_the_time_left_is_told(visit):
+    table = visit("/tournament")
+    stats = 'event: stats\ndata: {"done": 4, "total": 120, "limit": 1e-9}\n\n'
+    stream = {"status": 200, "content_type": "text/event-stream", "body": stats}
+    table.page.route("**/tournament?*", lambda route: route.fulfill(**stream))
+    shown = []
+    table.page.expose_function("shown", lambda text: shown.append(text))
+    table.js("new MutationObserver(() => shown(document.querySelector('.state').innerText))"
+             ".observe(document.querySelector('.state'), {childList: true})")  # fmt: skip
+    table.page.get_by_role("button", name="Start").click()
+    table.until("document.querySelector('.state .trouble')")
+    assert any("4 of 120 games, about" in text and "that the page allows" in text for text in shown), shown
+
+
+def test_what_was_learned_is_there_again_after_watching_it(visit):
+    table = visit("/learn")
+    table.page.locator("form select").first.select_option("tic-tac-toe")
+    table.until("[...document.querySelectorAll('form option')].some((one) => one.value === 'network')")
+    table.page.get_by_label("Method").select_option("network")
+    table.page.get_by_label("Episodes").fill("1000")
+    table.page.get_by_role("button", name="Train").click()
+    table.until("document.querySelector('.outcome a')", 120)
+    title = table.text("figcaption")
+    assert title == "Score against a random opponent (a draw counts half), and share of optimal moves"
+    assert table.page.locator(".series-line").count() == 2
+    table.page.get_by_role("link", name="Watch it play").click()
+    table.until("window.mdplay?.line.at >= 1")
+    table.page.go_back()
+    table.until("document.querySelector('.outcome a') && document.querySelectorAll('.series-line').length === 2")
+    assert table.text("figcaption") == title
+    assert "Tic-Tac-Toe: Learned by network" in table.text(".state")

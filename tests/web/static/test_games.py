@@ -59,11 +59,11 @@ def agree(solution):
 
 
 def best_by_mouse(table):
-    table.click(min(action for action, chip in table.chips().items() if chip["best"]))
+    table.click(min(action for action, chip in table.chips().items() if chip and chip["best"]))
 
 
 def best_by_keyboard(table):
-    action = min(action for action, chip in table.chips().items() if chip["best"])
+    action = min(action for action, chip in table.chips().items() if chip and chip["best"])
     table.type(table.js("(a) => mdplay.line.doc.legal.find((m) => m.action === a).move", action))
 
 

@@ -127,7 +127,7 @@ def test_an_agent_against_an_agent_with_speed_and_pause(visit):
     held = table.ply
     table.page.wait_for_timeout(700)
     assert table.ply <= held + 1
-    table.page.get_by_role("button", name="Go on").click()
+    table.page.get_by_role("button", name="Resume").click()
     table.until("mdplay.line.doc.over", 90)
     assert table.js("mdplay.line.doc.status") in ("Drawn.", "O has won.")
 
@@ -277,3 +277,173 @@ def test_the_phone_has_everything(visit):
         " && (b.offsetWidth < 24 || b.offsetHeight < 24)).length"
     )
     assert small == 0, "targets that a thumb can hit"
+
+
+# ---------------------------------------------------------------- what fails stays visible, and recovers
+def test_a_busy_solver_is_told_and_asked_again(visit):
+    table = visit("/tic-tac-toe", refusals=True).settled()
+    answers = [{"status": 503, "json": {"detail": "the solver is busy with 8 other tasks"}}]
+    table.page.route("**/values?*", lambda route: route.fulfill(**answers.pop()) if answers else route.continue_())
+    table.press("4").until("document.querySelector('.verdict .trouble')")
+    text = table.text(".verdict")
+    assert "The solver is busy with 8 other tasks. Trying again in 1 s" in text
+    assert "looking" not in text
+    assert table.page.locator(".verdict .trouble button").inner_text() == "Try again"
+    table.settled()
+    assert table.page.locator(".trouble").count() == 0
+
+
+def test_a_question_that_fails_for_good_has_a_button(visit):
+    table = visit("/tic-tac-toe").settled()
+    failed = 'event: failed\ndata: {"message": "the rules are broken"}\n\n'
+    stream = {"status": 200, "content_type": "text/event-stream", "body": failed}
+    table.page.route("**/values?*", lambda route: route.fulfill(**stream))
+    table.press("4").until("document.querySelector('.verdict .trouble')")
+    assert "The rules are broken." in table.text(".verdict")
+    table.page.wait_for_timeout(2500)  # a toast would have gone
+    assert "The rules are broken." in table.text(".verdict")
+    table.page.unroute("**/values?*")
+    table.page.get_by_role("button", name="Try again").click()
+    table.settled()
+
+
+def test_a_stopped_server_is_told_and_the_agents_go_on_when_it_is_back(visit):
+    """A clean shutdown closes the streams; then nobody listens, until somebody starts the server again."""
+    table = visit("/tic-tac-toe", refusals=True).settled()
+    closed = {"status": 200, "content_type": "text/event-stream", "body": ": begin\n\n"}
+    table.page.route("**/agent?*", lambda route: route.fulfill(**closed))
+    table.page.route("**/status", lambda route: route.abort("connectionrefused"))
+    table.page.get_by_label("O is played by").select_option("random")
+    table.press("4").until(
+        "document.querySelector('.players-trouble .trouble') && document.querySelector('#offline')"
+    )
+    assert "The server closed the connection." in table.text(".players-trouble")
+    assert "The server is not running. Start mdplay serve again" in table.text("#offline")
+    assert table.ply == 1
+    table.page.unroute("**/agent?*")
+    table.page.unroute("**/status")
+    table.until("mdplay.line.at === 2")
+    assert table.page.locator("#offline, .trouble").count() == 0
+
+
+def test_going_back_without_a_server_stays_here_and_says_so(visit):
+    table = visit("/tic-tac-toe?moves=4,0,2", refusals=True).settled()
+    table.page.route("**/api/**", lambda route: route.abort("connectionrefused"))
+    table.press("ArrowLeft")
+    table.until("document.querySelector('#toast').innerText.startsWith('The server is not running')")
+    assert table.ply == 3
+    table.page.unroute("**/api/**")
+    table.until("!document.querySelector('#offline')")
+    table.press("ArrowLeft", "ArrowLeft").until("mdplay.line.at === 1 && mdplay.line.doc").settled()
+
+
+def test_an_opponent_without_an_answer_is_not_offered_again(visit):
+    table = visit("/tic-tac-toe").settled()
+    refused = 'event: failed\ndata: {"message": "this game has more than 2,000,000 states"}\n\n'
+    stream = {"status": 200, "content_type": "text/event-stream", "body": refused}
+    table.page.route("**/values?*uniform*", lambda route: route.fulfill(**stream))
+    random = table.page.get_by_role("button", name="random", exact=True)
+    random.click()
+    table.until("document.querySelector('.of-every .why').innerText").settled()
+    assert table.text(".of-every .why") == "Not available: This game has more than 2,000,000 states."
+    assert random.is_disabled()
+    assert table.js("mdplay.opponent") == "perfect"
+    assert "against" not in table.page.url
+    large = visit("/connect-four")
+    assert large.page.get_by_role("button", name="random", exact=True).count() == 0
+
+
+# ---------------------------------------------------------------- a game is not lost
+def test_a_game_survives_looking_back_and_a_reload(visit):
+    table = visit("/tic-tac-toe?moves=4,0,2,8").settled()
+    table.press("Home").until("mdplay.line.at === 0").settled()
+    table.page.reload()
+    table.until("document.documentElement.dataset.ready === 'yes'").settled()
+    assert (table.moves, table.ply) == (list("4028"), 0)
+    table.press("End").until("mdplay.line.at === 4")
+    assert "at=" not in table.page.url
+
+
+def test_a_game_with_chance_survives_a_reload(visit):
+    table = visit("/2048?from=1100000000000000").settled()
+    for key in ["ArrowLeft", "ArrowRight", "ArrowDown", "ArrowLeft"]:
+        table.press(key).settled()
+    moves, position = table.moves, table.position
+    assert len(moves) >= 2
+    table.page.reload()
+    table.until("document.documentElement.dataset.ready === 'yes'").settled()
+    assert (table.moves, table.position) == (moves, position)
+    table.press("Home").until("mdplay.line.at === 0 && mdplay.line.doc?.position.startsWith('11')")
+
+
+def test_a_new_game_that_is_refused_says_why_and_keeps_the_numbers(visit):
+    table = visit("/connect-four", refusals=True)
+    table.press("n")
+    table.page.get_by_text("All parameters").click()
+    table.page.locator("dialog input[name=rows]").fill("20")
+    table.page.locator("dialog input[name=cols]").fill("10")
+    table.page.get_by_role("button", name="Start", exact=True).click()
+    table.until("document.querySelector('dialog .why').innerText")
+    assert table.text("dialog .why") == "These parameters make no game: cols * (rows + 1) is at most 63"
+    assert table.page.locator("dialog input[name=rows]").input_value() == "20"
+
+
+def test_an_unknown_address_shows_a_page(visit):
+    table = visit("/nonsense", refusals=True)
+    assert table.text("main h1") == "There is no page at this address"
+    table.page.get_by_role("link", name="All games", exact=True).click()
+    table.until("document.querySelectorAll('.card').length > 10")
+
+
+# ---------------------------------------------------------------- what is said of the players
+def test_an_agents_move_is_not_called_yours(visit):
+    table = visit("/2048?first=random").until("mdplay.line.at >= 1")
+    assert table.js("mdplay.players.status(mdplay.line.doc)") == "Random to move"
+    table.press("p")
+    over = visit("/tic-tac-toe?moves=0,3,1,4,2").settled()
+    over.press("h")
+    over.until("document.querySelector('#toast').innerText === 'The game is over'")
+
+
+def test_black_is_black_in_either_theme(visit):
+    def brightness(table, selector, text=""):
+        found = "[...document.querySelectorAll(s)].find((n) => n.textContent.includes(t))"
+        colour = table.js(f"([s, t]) => getComputedStyle({found}).fill", [selector, text])
+        return sum(map(int, colour.removeprefix("rgb(").removesuffix(")").split(",")))
+
+    for theme in ("light", "dark"):
+        table = visit("/chess-ending", color_scheme=theme)
+        assert brightness(table, ".stage text.ink", "♚") < 200, theme
+        squares = ".stage rect:nth-of-type({})"
+        a1, b1 = (brightness(table, squares.format(n)) for n in (2, 3))
+        assert a1 < b1, "a1 is a dark square"
+
+
+# ---------------------------------------------------------------- the keyboard
+def test_a_typed_move_is_no_command(visit):
+    table = visit("/othello")
+    table.press("e").until("document.querySelector('.typing input')?.value === 'e'")
+    table.press("6").until("mdplay.line.moves().at(-1) === 'e6'")
+    assert table.page.locator("dialog").count() == 0
+    table.press("Alt+u").until("mdplay.line.at === 0")
+
+
+def test_an_agent_is_chosen_by_keyboard(visit):
+    table = visit("/tic-tac-toe").settled()
+    who = table.page.get_by_label("O is played by")
+    who.focus()
+    first = who.input_value()
+    table.press("ArrowDown", "ArrowDown")
+    assert who.evaluate("(node) => node === document.activeElement")
+    assert who.input_value() not in (first, "perfect")
+    assert table.js("mdplay.players.seats[1].id") == who.input_value()
+
+
+def test_the_focus_stays_where_a_list_is_drawn_again(visit):
+    table = visit("/tic-tac-toe?moves=4,0,2").settled()
+    table.page.locator(".ply").nth(1).focus()
+    table.press("Enter").until("mdplay.line.at === 2").settled()
+    assert table.js("document.activeElement.dataset.key") == "2"
+    table.page.locator("table.all button").first.focus()
+    table.press("Enter").until("mdplay.line.at === 3").settled()
+    assert table.js("document.activeElement.closest('.of-every') !== null")

@@ -179,7 +179,7 @@ def test_a_process_that_is_killed_is_told_of_and_replaced():
             await until(stream, b"stats")
             first = opened._doer._child.pid
             os.kill(first, signal.SIGKILL)
-            assert events(await text_of(stream))[-1] == ("failed", {"message": DIED})
+            assert events(await text_of(stream))[-1] == ("failed", {"message": DIED, "code": 503})
             assert opened.busy == 0
             text = await text_of(await opened.begin("values", VALUES))
             assert events(text)[-1] == ("end", {})

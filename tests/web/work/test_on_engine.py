@@ -112,7 +112,7 @@ def test_a_worker_that_dies_is_told_of_and_replaced(engine, monkeypatch):
             for pid in pids:
                 os.kill(pid, signal.SIGKILL)
             async with asyncio.timeout(120):
-                assert events(await text_of(search))[-1] == ("failed", {"message": DIED})
+                assert events(await text_of(search))[-1] == ("failed", {"message": DIED, "code": 503})
                 text = await text_of(await opened.begin("search", FEW))
             assert events(text)[-1] == ("end", {})
             assert here == []

@@ -1,11 +1,14 @@
-"""What moves of Qubic are worth: the book of the proof, forced wins by threats, tree search for the rest.
+"""The values of moves in Qubic: the book of the proof, forced wins by threats, tree search where neither knows.
 
-What the book and the threats say is certain; a forced win tells within how many plies it ends, not in how many.
+What the book and the threats say is certain, also of the images of a move under the symmetries of the position; a
+forced win tells within how many plies it ends, not in how many.  Where the value of the position is certain,
+nothing is said of moves whose value is not: an estimate beside a proof would look like its contradiction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mdplay.bits import elements, lowest, nonempty
@@ -37,16 +40,21 @@ class BookAdviser:
         self.forced(game.initial())  # compiles
 
     def advise(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
-        """Tell what is certain at once, then estimates of the other moves."""
+        """Tell what is certain at once; where the value of the position is not, estimates of the other moves."""
         with self._turns.taken(show):
             known, first = self._certain(state)
             if not brief:
+                known |= self._images_of(state, known)
                 known |= self._lost_moves(state, known, show)
-        if first is not None or (known and not brief):
-            yield Advice(known, *_told(first)) if first else Advice(known)
-        if brief and first is not None:
+        if first is not None:
+            wins = tuple(sorted(action for action, value in known.items() if value == WIN))
+            yield Advice(known, first.value, wins or first.best, first.source, first.line, done=True)
             return
-        yield from self._estimates(state, known, first, brief, show)
+        if known and not brief:
+            yield Advice(known)
+        seconds = self.search.seconds / 4 if brief else None
+        for guess in self.search.estimates(state, known, seconds=seconds, show=show):
+            yield replace(guess, moves={}) if brief else guess
 
     def _certain(self, state: State) -> tuple[dict[int, Value], Advice | None]:
         """Return the winning move that is known, and what that says of the position."""
@@ -64,6 +72,15 @@ class BookAdviser:
                 else ({}, None)
             )
         return {}, Advice({}, LOSS, (), "the book of the proof") if self._is_lost(state) else None
+
+    def _images_of(self, state: State, known: Mapping[int, Value]) -> dict[int, Value]:
+        """Return the moves that lead to an image of the position after a known one, with its value."""
+        game, found = self.game, dict[int, Value]()
+        for action, value in known.items():
+            after = game.step(state, action)
+            images = {game.image(after, k) for k in range(game.symmetries())}
+            found |= {a: value for a in elements(game.legal(state)) if game.step(state, a) in images}
+        return found
 
     def book_move(self, state: State) -> int | None:
         """Return what the book plays for the first player, if it knows the position."""
@@ -110,18 +127,3 @@ class BookAdviser:
     def _wins(self, state: State) -> bool:
         booked = state.player == 0 and self.book_move(state) is not None
         return booked or self.forced(state, REPLY_NODES) is not None
-
-    def _estimates(
-        self, state: State, known: Mapping[int, Value], first: Advice | None, brief: bool, show: Show | None
-    ) -> Iterator[Advice]:
-        seconds = self.search.seconds / 4 if brief else None
-        for guess in self.search.estimates(state, known, seconds=seconds, show=show):
-            moves = {} if brief else guess.moves
-            if first is not None:
-                yield Advice(moves, *_told(first), done=guess.done)
-            else:
-                yield Advice(moves, guess.value, guess.best, guess.source, guess.line, done=guess.done)
-
-
-def _told(advice: Advice) -> tuple[Value | None, tuple[int, ...], str, tuple[str, ...]]:
-    return advice.value, advice.best, advice.source, advice.line

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from math import isfinite
 from pathlib import Path
 
@@ -42,6 +43,7 @@ class Reader:
     reward: list[float] = field(default_factory=list)
     probability: list[float] = field(default_factory=list)
     blocks: list[tuple[Integers, ...]] = field(default_factory=list)
+    text: bytes | None = None  # what is read, where it is not the file of that path
 
     def fault(self, message: str, number: int | None = None) -> FormatError:
         """Return the error for the line that was read last, or for the given one."""
@@ -206,7 +208,7 @@ class Reader:
         """Return the number of the last line of a state and action."""
         found = 0
         wanted = (str(state).encode(), str(action).encode())
-        with Path(self.path).open("rb") as lines:
+        with Path(self.path).open("rb") if self.text is None else BytesIO(self.text) as lines:
             for number, line in enumerate(lines, start=1):
                 words = line.split()
                 if len(words) == 6 and tuple(word.lstrip(b"0") or b"0" for word in words[1:3]) == wanted:

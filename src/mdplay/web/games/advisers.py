@@ -1,73 +1,181 @@
-"""Advisers of games: made once, beside the event loop, and kept while they are asked for."""
+"""Advisers of games: made once, in a thread of their own, and kept while there is room.
+
+Making one may compile kernels and fill a table.  It goes on while a request listens to it, and ends
+``LEAVE_SECONDS`` after the last one has left.  At most ``MAX_MAKING`` are made at a time; further requests are
+refused (503).  ``KEPT`` advisers are kept, fewer where this process holds more than ``KEPT_BYTES``.
+"""
 
 from __future__ import annotations
 
+import os
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
+from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.playing.advising import Adviser, SearchAdviser, adviser_for
+from mdplay.playing.advising import SOLVE_SECONDS, Adviser, SearchAdviser, adviser_for
+from mdplay.running import Show
+from mdplay.states.enumeration import Enumeration
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.numbers import points_of
-from mdplay.web.work.workshop import Workshop
+from mdplay.web.refusing import busy
+from mdplay.web.work.jobs import Cancelled
+from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, Workshop
 
-KEPT = 8  # advisers: a table or a prover's memory each
+KEPT = 24  # advisers: a table or a prover's memory each
+KEPT_BYTES = 2 << 30  # held by this process, from which on the adviser that was not used for longest is dropped
+MAX_MAKING = 3  # with the tasks of the workshop fewer than the places for requests: one is free for quick ones
+RANDOM_STATES = 2_000_000  # of a game whose values against a random opponent are computed
+RANDOM_BYTES = 512 << 20  # for the list of these states
+PATIENCE_SECONDS = 0.12  # until a notice says that an adviser is being made
 Key = tuple[str, str, str]  # the game's id, its parameters, the opponent
 
 
+class Making:
+    """An adviser that is being made, or was: how many requests listen to it, and since when none does."""
+
+    def __init__(self) -> None:
+        self.future: Future[Adviser] = Future()
+        self.listeners, self.left = 0, time.monotonic()
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no adviser, and will be none."""
+        return self.future.done() and self.future.exception() is not None
+
+
 class Advisers:
-    """The advisers of games, each made once however many ask for it."""
+    """The advisers of games, each made once however many requests need it."""
 
     def __init__(self, workshop: Workshop | None = None) -> None:
         self.workshop = workshop or Workshop()
         self._lock = threading.Lock()
-        self._made: OrderedDict[Key, Future[Adviser]] = OrderedDict()
-        self.busy: dict[Key, str] = {}  # what is being made, for the notice on the page
+        self._made: OrderedDict[Key, Making] = OrderedDict()
+        self._busy: dict[Key, str] = {}  # what is being made, in words
         self.curves: dict[str, list[list[float]]] = {}  # of what is being trained, by the game's id
 
-    def adviser(self, entry: Entry, params: str = "", opponent: str = "perfect") -> Future[Adviser]:
-        """Return who will advise a game; a thread of its own makes them if nobody has asked before."""
+    @property
+    def busy(self) -> list[str]:
+        """What is being prepared, in words."""
+        return list(dict.fromkeys([*list(self._busy.values()), *self.workshop.busy]))
+
+    def adviser(
+        self,
+        entry: Entry,
+        params: str = "",
+        opponent: str = "perfect",
+        *,
+        check: Callable[[], None] = lambda: None,
+        notice: Callable[[str], None] = lambda text: None,
+        meanwhile: Callable[[Future[Adviser]], bool] | None = None,
+    ) -> Adviser:
+        """Return the adviser of a game; wait for it if it is being made.
+
+        ``check`` is called meanwhile and may raise, and so is ``meanwhile`` until it returns True.  Raise Refused
+        (503) if too many are being made, and what the making raises.
+        """
+        making = self._joined(entry, params, opponent)
+        try:
+            return self._awaited(making.future, entry, check, notice, meanwhile)
+        finally:
+            with self._lock:
+                making.listeners -= 1
+                making.left = time.monotonic()
+
+    def _awaited(
+        self,
+        future: Future[Adviser],
+        entry: Entry,
+        check: Callable[[], None],
+        notice: Callable[[str], None],
+        meanwhile: Callable[[Future[Adviser]], bool] | None,
+    ) -> Adviser:
+        try:
+            return future.result(timeout=PATIENCE_SECONDS)
+        except TimeoutError:
+            if future.done():
+                raise
+        notice(f"Preparing {entry.profile.title} …")
+        while not future.done():
+            if meanwhile is not None and meanwhile(future):
+                meanwhile = None
+            check()
+            time.sleep(POLL_SECONDS)
+        found = future.result()
+        notice("")
+        return found
+
+    def _joined(self, entry: Entry, params: str, opponent: str) -> Making:
+        """Return the making of an adviser, which a thread begins if it is not under way."""
         key = entry.id, params, opponent
         with self._lock:
-            found = self._made.get(key)
-            if found is not None and not (found.done() and found.exception() is not None):
+            making = self._made.get(key)
+            if making is not None and not making.failed:
                 self._made.move_to_end(key)
-                return found
-            future = self._made[key] = Future()
-            while len(self._made) > KEPT:
-                self._made.popitem(last=False)
-        threading.Thread(target=self._fill, args=(entry, key, future), daemon=True).start()
-        return future
+                making.listeners += 1
+                return making
+            under_way = sum(not one.future.done() for one in self._made.values())
+            if under_way >= MAX_MAKING:
+                raise busy(under_way)
+            making = self._made[key] = Making()
+            self._made.move_to_end(key)
+            making.listeners = 1
+            self._forget()
+        threading.Thread(target=self._fill, args=(entry, key, making), daemon=True).start()
+        return making
 
-    def _fill(self, entry: Entry, key: Key, future: Future[Adviser]) -> None:
-        self.busy[key] = f"preparing {entry.profile.title}"
+    def _forget(self) -> None:
+        """Drop the adviser that was not used for longest, if there are too many or they hold too much."""
+        done = [key for key, one in self._made.items() if one.future.done()]
+        if done and (len(self._made) > KEPT or resident_bytes() > KEPT_BYTES):
+            del self._made[done[0]]
+
+    def _fill(self, entry: Entry, key: Key, making: Making) -> None:
+        self._busy[key] = f"preparing {entry.profile.title}"
         _, params, opponent = key
         task = {"kind": "advise", "game": entry.told(params), "opponent": opponent}
-        game = entry.make(params)
+
+        def check(*_: Any) -> None:
+            self._leave(key, making)
+
         try:
-            made = self.workshop.done(entry.profile.title, task, lambda: self._make(entry, game, key))
-            future.set_result(made)
+            game = entry.make(params)
+            made = self.workshop.done(
+                entry.profile.title, task, lambda: self._make(entry, game, key, check), check=check
+            )
+            making.future.set_result(made)
             if hasattr(made, "improve"):
                 self._improve(entry, params, key)
-        except BaseException as error:  # whatever it is belongs to who asks
-            future.set_exception(error)
+        except BaseException as error:  # the requests that listen raise it
+            making.future.set_exception(_without_frames(error))
         finally:
-            self.busy.pop(key, None)
+            self._busy.pop(key, None)
 
-    def _make(self, entry: Entry, game: Game[Any], key: Key) -> Adviser:
-        """Return the adviser of a game; of one that nobody solves, tree search at once."""
+    def _leave(self, key: Key, making: Making) -> None:
+        """Raise Cancelled, and let the next request begin anew, if no request listens any more."""
+        with self._lock:
+            if making.listeners or time.monotonic() - making.left < LEAVE_SECONDS:
+                return
+            if self._made.get(key) is making:
+                del self._made[key]
+        raise Cancelled
+
+    def _make(self, entry: Entry, game: Game[Any], key: Key, show: Show) -> Adviser:
+        """Return the adviser of a game; of one that has no solver, tree search at once."""
         _, params, opponent = key
         if entry.solver == "search" and not params and opponent == "perfect":
             return SearchAdviser(game)
-        return adviser_for(game, opponent=opponent)
+        return make_adviser(game, opponent, show=show)
 
     def _improve(self, entry: Entry, params: str, key: Key) -> None:
         """Let a child train what the adviser lacks; then the adviser is made anew."""
-        curve = self.curves[entry.id] = []
+        curve: list[list[float]] = []
 
         def told(line: str) -> None:
             curve.extend(points_of(line))
@@ -78,7 +186,10 @@ class Advisers:
                 self._made.pop(key, None)
 
         task = {"kind": "improve", "game": entry.told(params)}
-        self.workshop.run(f"a network for {entry.profile.title}", task, told).add_done_callback(trained)
+        training = self.workshop.train(f"a network for {entry.profile.title}", task, told)
+        if training is not None:
+            self.curves[entry.id] = curve
+            training.add_done_callback(trained)
 
     def done(self, asked: Ask, work: Callable[[], Any], task: dict[str, Any], job: Any) -> None:
         """Do a job's work, which may need kernels."""
@@ -87,3 +198,44 @@ class Advisers:
         self.workshop.done(
             title, task, work, check=job.check, notice=lambda text: job.emit("notice", {"text": text})
         )
+
+
+def make_adviser(
+    game: Game[Any], opponent: str, *, seconds: float = SOLVE_SECONDS, show: Show | None = None
+) -> Adviser:
+    """Return the adviser of a game; raise LimitError if the table against a random opponent is too large."""
+    if opponent != "perfect":
+        refuse_many_states(game, show)
+    return adviser_for(game, opponent=opponent, seconds=seconds, show=show)
+
+
+def refuse_many_states(game: Game[Any], show: Show | None = None) -> None:
+    """Raise LimitError unless a game has at most ``RANDOM_STATES`` states."""
+    if not has_at_most(game, RANDOM_STATES, show):
+        needed = "values against a random opponent need a table of all states"
+        raise LimitError(f"{needed}, and this game has more than {RANDOM_STATES:,}")
+
+
+def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
+    """Tell whether a game has at most so many states; they are counted where it does not number them."""
+    if game.has_size:
+        return game.size() <= states
+    try:
+        Enumeration(game, memory=RANDOM_BYTES, max_states=states).finish(show)
+    except LimitError:
+        return False
+    return True
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process holds; 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError, AttributeError):
+        return 0
+
+
+def _without_frames(error: BaseException) -> BaseException:
+    """Return an exception without its frames, which would keep the arrays of the work that failed."""
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)

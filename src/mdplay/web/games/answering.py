@@ -64,6 +64,6 @@ def prepare(worker: Worker) -> list[Any]:
     """Make the advisers of the first games, one after the other, before anybody asks."""
     for entry in worker.catalogue.values():
         if entry.own or entry.id in AT_ONCE:
-            with suppress(Exception):  # who asks hears of it
-                worker.advisers.adviser(entry).result()
+            with suppress(Exception):  # a request for this game gets it
+                worker.advisers.adviser(entry)
     return []

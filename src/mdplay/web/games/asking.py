@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
+from mdplay.bits import nonempty
 from mdplay.errors import PositionError, UnknownName
 from mdplay.game import Game, num_players
 from mdplay.notation import split_moves
@@ -21,6 +23,7 @@ from mdplay.web.games.catalogue import Entry
 
 MAX_MOVES = 2_000
 MAX_CHANCE = 1_000  # outcomes drawn in a row
+SAMPLE_GAMES, SAMPLE_MOVES = 8, 200  # random games that tell whether a game is a puzzle
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,13 @@ class Ask:
 
     @property
     def for_points(self) -> bool:
-        """Whether one player collects points; else somebody wins, or a puzzle is solved."""
+        """Whether one player collects points."""
         return self.single and bool(self.game.has_reward)
+
+    @property
+    def puzzle(self) -> bool:
+        """Whether it is a puzzle, which is solved or not."""
+        return is_puzzle(self.game)
 
     @property
     def mover(self) -> int:
@@ -74,6 +82,27 @@ class Ask:
         """How many moves were made since the start of the game, if that is known."""
         first = self.position.positions[0]
         return len(self.position.past) if first.state == self.game.initial() else None
+
+
+@lru_cache(maxsize=64)
+def is_puzzle(game: Game[Any]) -> bool:
+    """Tell whether a game is a puzzle: one player, no chance, no points, and every result 0 or 1.
+
+    The results are those of a few random games; a game that none of them ends is taken for a puzzle.
+    """
+    if num_players(game) != 1 or game.has_reward or game.has_outcomes:
+        return False
+    return all(_result(game, Random(number)) in (None, 0.0, 1.0) for number in range(SAMPLE_GAMES))
+
+
+def _result(game: Game[Any], rng: Random) -> float | None:
+    """Return the result of a random game; None if it has not ended after ``SAMPLE_MOVES`` moves."""
+    state = game.initial()
+    for _ in range(SAMPLE_MOVES):
+        if not nonempty(mask := game.legal(state)):
+            return float(game.result(state))
+        state = game.step(state, rng.pick(mask))
+    return None
 
 
 def ask(entry: Entry, params: str = "", start: str = "", moves: str = "", base: str = "") -> Ask:

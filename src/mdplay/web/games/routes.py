@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from mdplay.game import num_players
 from mdplay.web.games.agents import MOST, agents_of
-from mdplay.web.games.asking import Ask, ask, document, drawn, picture_of
+from mdplay.web.games.asking import Ask, ask, document, drawn, is_puzzle, picture_of
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.words import status as status_of
 from mdplay.web.service import ServiceDep
@@ -77,8 +77,9 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
         "players": num_players(game),
         "chance": bool(game.has_outcomes),
         "points": bool(game.has_reward),
+        "puzzle": is_puzzle(game),
         "solver": solver,
-        "opponents": ["perfect"] if num_players(game) == 1 else ["perfect", "uniform"],
+        "opponents": ["perfect", "uniform"] if num_players(game) == 2 and solver == "table" else ["perfect"],
         "parameters": [_parameter(parameter) for parameter in entry.parameters],
         "presets": [{"title": title, "params": params} for title, params in entry.profile.presets.items()],
         "agents": agents_of(game, solver),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Any
@@ -21,10 +22,9 @@ from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.agents import NEEDS_A_FILE
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.learned import LearnedAgents
-from mdplay.web.games.words import bound_headline, headline, kind_of, shown, status
-from mdplay.web.work.jobs import Job
-
-PATIENCE = 0.12  # seconds until a notice is shown that something is being prepared
+from mdplay.web.games.words import bound_headline, headline, is_known, kind_of, shown, status
+from mdplay.web.numbers import rounded_off
+from mdplay.web.work.jobs import Job, notice_of
 
 
 # ---------------------------------------------------------------- values
@@ -33,8 +33,10 @@ def tell_values(job: Job, asked: Ask, advisers: Advisers, opponent: str, brief: 
     if not asked.position.actions:
         job.emit("verdict", over_verdict(asked))
         return
-    future = advisers.adviser(asked.entry, asked.params, opponent)
-    adviser = _awaited(job, asked, future, guessing=opponent == "perfect" and not brief)
+    guessing = opponent == "perfect" and not brief
+    adviser = _adviser(
+        job, asked, advisers, opponent, (lambda made: _guessed(job, asked, made)) if guessing else None
+    )
 
     def work() -> None:
         for advice in adviser.advise(asked.state, brief=brief, show=job.show):
@@ -47,25 +49,23 @@ def _tell(job: Job, asked: Ask, advice: Advice) -> None:
     """Tell what has become known."""
     job.check()
     for action, value in advice.moves.items():
-        job.emit("move", move_event(asked, action, value))
+        if not asked.puzzle or is_known(value):
+            job.emit("move", move_event(asked, action, value))
     if advice.value is not None:
         job.emit("verdict", verdict(asked, advice, advice.value))
 
 
-def _awaited(job: Job, asked: Ask, future: Future[Adviser], *, guessing: bool = False) -> Adviser:
-    """Wait for an adviser that is being made, with a notice."""
-    try:
-        return future.result(timeout=PATIENCE)
-    except TimeoutError:
-        pass
-    job.emit("notice", {"text": f"Preparing {asked.entry.profile.title} for this machine: once, then it is kept."})
-    while not future.done():
-        guessing = guessing and not _guessed(job, asked, future)
-        job.check()
-        job.stopped.wait(0.05)
-    adviser = future.result()
-    job.emit("notice", {"text": ""})
-    return adviser
+def _adviser(
+    job: Job,
+    asked: Ask,
+    advisers: Advisers,
+    opponent: str = "perfect",
+    meanwhile: Callable[[Future[Adviser]], bool] | None = None,
+) -> Adviser:
+    """Wait for the adviser of a game, with a notice if it is being made."""
+    return advisers.adviser(
+        asked.entry, asked.params, opponent, check=job.check, notice=notice_of(job), meanwhile=meanwhile
+    )
 
 
 def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
@@ -74,10 +74,16 @@ def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
         for advice in SearchAdviser(asked.game).advise(asked.state, show=job.show):
             if future.done():
                 break
-            _tell(job, asked, replace(advice, done=False))
+            _tell(job, asked, _first_guess(advice))
     except NotCompiled:
         return False
     return True
+
+
+def _first_guess(advice: Advice) -> Advice:
+    """Return what a short search says, without what it cannot know: a best move and a line of play."""
+    exact = advice.value is not None and advice.value.exact
+    return replace(advice, done=False) if exact else replace(advice, done=False, best=(), line=())
 
 
 def move_event(asked: Ask, action: int, value: Value) -> dict[str, Any]:
@@ -90,6 +96,10 @@ def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
     sure = not advice.bound or kind_of(value.value) == "win"
     facts = shown(asked, value) | {"exact": value.exact and sure}
     words = bound_headline(asked, value) if advice.bound else headline(asked, value)
+    if asked.puzzle and not is_known(value):
+        advice = replace(advice, best=(), line=())
+    elif not (value.exact or advice.done or advice.best):
+        words = status(asked)  # a first guess
     found = facts | {
         "headline": words,
         "source": advice.source,
@@ -105,18 +115,19 @@ def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
 def over_verdict(asked: Ask) -> dict[str, Any]:
     """Return the verdict where nobody moves."""
     over = asked.position.is_over
-    result = asked.lead + float(asked.game.result(asked.state)) if over else 0.0
-    single = asked.for_points
+    result = rounded_off(asked.lead + float(asked.game.result(asked.state))) if over else 0.0
+    alone = asked.single and not asked.puzzle
+    height = asked.points[0] if asked.for_points else result if alone else 0.0
     return {
-        "headline": f"{asked.points[0]:,.10g} points" if single and over else status(asked).rstrip("."),
+        "headline": f"{asked.points[0]:,.10g} points" if asked.for_points and over else status(asked).rstrip("."),
         "value": result,
         "exact": True,
-        "kind": "points" if single else kind_of(result),
+        "kind": "points" if alone else kind_of(result),
         "words": "",
         "source": "the rules",
         "best": [],
         "best_moves": [],
-        "height": asked.points[0] if single else 0.0 if asked.single else (result > 0) - (result < 0),
+        "height": height if asked.single else (result > 0) - (result < 0),
         "distance": 0 if over else None,
         "done": True,
         "over": over,
@@ -244,5 +255,5 @@ def _by_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int
 
 def _by_adviser(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
     """Play what the adviser of the game holds best, once it has said all."""
-    adviser = _awaited(job, asked, advisers.adviser(asked.entry, asked.params))
+    adviser = _adviser(job, asked, advisers)
     return AdviserAgent(adviser, agent, job.show).act(asked.state, rng)

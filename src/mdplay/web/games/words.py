@@ -8,12 +8,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mdplay.web.games.asking import Ask
+from mdplay.web.numbers import TIE, rounded_off
 
 if TYPE_CHECKING:
     from mdplay.playing.advising import Value
 
 EVEN = 0.1  # an estimate this close to 0 is called even
 AHEAD = 0.5
+SELDOM = 0.005  # an estimated share of solved tries that is written as 0 %
 LONG = 12  # plies from which on a win is as far as it gets, on the curve
 FAR_SCORE = 18  # Connect Four's quickest wins
 MINUS = "−"
@@ -27,6 +29,7 @@ def ordinal(number: int) -> str:
 
 def signed(number: float) -> str:
     """Return a number with its sign, a true minus; 0 has none."""
+    number = rounded_off(number)
     return f"{number:+.4g}".replace("-", MINUS) if number else "0"
 
 
@@ -42,20 +45,20 @@ def compact(number: float) -> str:
 
 def kind_of(value: float, exact: bool = True) -> str:
     """Return win, draw or loss; an estimate near 0 is a draw."""
-    edge = 0.0 if exact else EVEN
+    edge = TIE if exact else EVEN
     return "win" if value > edge else "loss" if value < -edge else "draw"
 
 
 def margin_of(asked: Ask, value: Value) -> float:
     """Return by how much the player to move will have won: points so far included."""
     lead = -asked.lead if asked.mover else asked.lead
-    return value.value + lead if asked.game.has_reward else value.value
+    return rounded_off(value.value + lead if asked.game.has_reward else value.value)
 
 
 def is_share(asked: Ask, value: Value) -> bool:
     """Tell whether an exact value is a share of the games, since chance decides: the dice may fall either way."""
     chance = bool(asked.game.has_outcomes) and not asked.game.has_reward
-    return chance and value.exact and not value.expected and abs(value.value) < 1
+    return chance and value.exact and not value.expected and abs(rounded_off(value.value)) < 1
 
 
 def share_of(value: Value) -> float:
@@ -75,12 +78,19 @@ def status(asked: Ask) -> str:
     if position.is_chance:
         return "Chance moves"
     if asked.single:
-        solved = not asked.for_points and position.is_over and float(asked.game.result(asked.state)) > 0
-        return "Solved." if solved else "No move left." if position.is_over else "Your move"
+        return _ended_alone(asked) if position.is_over else "Your move"
     if not position.is_over:
         return f"{sides[asked.mover]} to move"
-    result = asked.lead + float(asked.game.result(asked.state))
+    result = rounded_off(asked.lead + float(asked.game.result(asked.state)))
     return "Drawn." if result == 0 else f"{sides[0] if result > 0 else sides[1]} has won."
+
+
+def _ended_alone(asked: Ask) -> str:
+    """Return how a game of one player ended."""
+    result = float(asked.game.result(asked.state))
+    if asked.puzzle and result > 0:
+        return "Solved."
+    return "No move left." if asked.puzzle or asked.for_points else f"The game is over: result {signed(result)}."
 
 
 # ---------------------------------------------------------------- values
@@ -89,8 +99,10 @@ def shown(asked: Ask, value: Value) -> dict[str, Any]:
     facts = {"value": value.value, "exact": value.exact, "distance": value.distance, "score": value.score}
     if asked.for_points:
         return facts | _points(asked, value)
-    if asked.single:
+    if asked.puzzle:
         return facts | _puzzle_label(value)
+    if asked.single:
+        return facts | _result_label(asked, value)
     sign, margin = -1 if asked.mover else 1, margin_of(asked, value)
     kind = kind_of(margin, value.exact)
     label = _label(asked, value, margin, kind)
@@ -101,7 +113,7 @@ def shown(asked: Ask, value: Value) -> dict[str, Any]:
 def _puzzle_label(value: Value) -> dict[str, Any]:
     """Return what a move of a puzzle is worth; the height is what is still to do."""
     if not value.exact:
-        words = f"solved in {100 * value.value:.0f} % of the tries" if value.value > 0 else "no way found yet"
+        words = f"solved in {100 * value.value:.0f} % of the tries" if is_known(value) else "no way found yet"
         return {"kind": kind_of(value.value, False), "short": _percent(value), "words": words, "height": 0.0}
     if value.value <= 0:
         return {"kind": "loss", "short": "×", "words": "cannot be solved", "height": 0.0}
@@ -110,8 +122,32 @@ def _puzzle_label(value: Value) -> dict[str, Any]:
     return {"kind": "win", "short": short, "words": f"solved{moves}", "height": float(value.distance or 0)}
 
 
+def is_known(value: Value) -> bool:
+    """Tell whether something is known of a puzzle's position: a search that has found no way knows nothing."""
+    return value.exact or value.value >= SELDOM
+
+
 def _percent(value: Value) -> str:
-    return f"{100 * value.value:.0f}%" if value.value > 0 else "?"
+    return f"{100 * value.value:.0f}%" if is_known(value) else "?"
+
+
+def _result_label(asked: Ask, value: Value) -> dict[str, Any]:
+    """Return the value of a move in a game of one player that is no puzzle: its best or expected result."""
+    if value.exact:
+        words = f"{_expected(asked)} {signed(value.value)}"
+    else:
+        words = f"about {_two_digits(value.value)}"
+    short = signed(float(f"{value.value:.3g}")) if value.exact else _two_digits(value.value)
+    return {"kind": "points", "short": short, "words": words, "height": value.value, "total": value.value}
+
+
+def _expected(asked: Ask) -> str:
+    return "expected result" if asked.game.has_outcomes else "best result"
+
+
+def _two_digits(number: float) -> str:
+    """Return an estimate, whose further digits mean nothing."""
+    return signed(round(number, 2 if abs(number) < 1 else 1))
 
 
 def _points(asked: Ask, value: Value) -> dict[str, Any]:
@@ -130,8 +166,13 @@ def _label(asked: Ask, value: Value, margin: float, kind: str) -> dict[str, Any]
     """Return the short form, the words and the height for the player to move."""
     verb = {"win": "wins", "draw": "draws", "loss": "loses"}[kind]
     if asked.game.has_reward:
+        height = margin / (total_points(asked) or 4)
+        if not value.exact:
+            short = _two_digits(margin)
+            side = asked.entry.profile.sides[asked.mover]
+            return {"short": short, "words": f"about {short} points for {side}", "height": height}
         by = f" by {abs(margin):.4g}" if margin else ""
-        return {"short": signed(margin), "words": verb + by, "height": margin / (total_points(asked) or 4)}
+        return {"short": signed(margin), "words": verb + by, "height": height}
     if value.expected:
         mean = f"{value.value:+.4f} on average".replace("-", MINUS)
         return {"short": f"{value.value:+.3f}".replace("-", MINUS), "words": mean, "height": value.value}
@@ -166,8 +207,11 @@ def headline(asked: Ask, value: Value) -> str:
     """Return the verdict in a sentence."""
     if asked.for_points:
         return f"{value.value:,.10g} more points" if value.exact else f"About {rounded(value.value)} more points"
-    if asked.single:
+    if asked.puzzle:
         return _puzzle(value)
+    if asked.single:
+        words = str(_result_label(asked, value)["words"])
+        return words[0].upper() + words[1:] if value.exact else f"{_expected(asked).capitalize()} {words}"
     sides, margin = asked.entry.profile.sides, margin_of(asked, value)
     kind = kind_of(margin, value.exact)
     winner = sides[asked.mover if margin > 0 else 1 - asked.mover]

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from mdplay.bandits.laboratory import Bandit, Curve, run_bandit
-from mdplay.web.labs.limits import notice_of
 from mdplay.web.numbers import plain
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.workshop import Workshop
 
 BATCHES = 12  # in which the runs of a bandit are told

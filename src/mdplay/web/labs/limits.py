@@ -1,9 +1,8 @@
-"""What all labs keep to: an end after so many seconds, and a word while something is prepared."""
+"""The time limit of the labs."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 from mdplay.errors import LimitError
@@ -21,8 +20,3 @@ class Deadline:
         self._job.check()
         if time.monotonic() > self._until:
             raise LimitError(f"this takes longer than the {self._seconds:.0f} seconds that the page allows")
-
-
-def notice_of(job: Job) -> Callable[[str], None]:
-    """Return what passes a word on to the client."""
-    return lambda text: job.emit("notice", {"text": text})

@@ -11,22 +11,24 @@ from mdplay.errors import MdplayError
 from mdplay.mdp.formats.cs747 import parse_mdp
 from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.result import Plan
-from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import plain, plain_list
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.workshop import Workshop
 
 MAX_STATES = 100_000
 PLAN_SECONDS = 60.0
+NAME = "the text"  # of the MDP in messages
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance: float) -> None:
     """Plan in an MDP of the text form and tell values, actions, bounds and residuals."""
     try:
-        model = parse_mdp(body, name="the MDP", max_states=MAX_STATES)
+        model = parse_mdp(body, name=NAME, max_states=MAX_STATES)
     except MdplayError as error:
-        job.emit("failed", {"message": QUOTED.sub("that", str(error))[:300]})  # the line, not what stands in it
+        message = QUOTED.sub("that", str(error)).removeprefix(f"{NAME}, ")  # the line, not what stands in it
+        job.emit("failed", {"message": message[:300]})
         return
     deadline = Deadline(job, PLAN_SECONDS)
 
@@ -43,15 +45,20 @@ def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance:
 
 
 def plan_document(model: Any, found: Plan) -> dict[str, Any]:
-    """Return a plan for the page; ``answer`` is the text that ``mdplay plan`` prints."""
-    actions = found.action.clip(min=0).tolist()
+    """Return a plan for the page; ``answer`` is the text that ``mdplay plan`` prints.
+
+    The reason is why ``auto`` chose the method.  It speaks of the states of finite value, so it is left out where
+    others are infinite.
+    """
+    actions, infinite = found.action.clip(min=0).tolist(), len(found.infinite)
     return {
         "states": int(model.num_states),
         "transitions": int(model.num_transitions),
         "discount": float(model.discount),
         "terminal": np.flatnonzero(model.terminal).tolist(),
         "method": found.method,
-        "reason": found.reason,
+        "reason": "" if infinite or found.reason == "as asked" else found.reason,
+        "infinite": infinite,
         "iterations": int(found.iterations),
         "seconds": found.seconds,
         "tolerance": found.tolerance,

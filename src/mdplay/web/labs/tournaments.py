@@ -1,55 +1,77 @@
-"""Tournament: every agent against every other, the cross table told after each match."""
+"""Tournament: every agent against every other, and the cross table while it fills."""
 
 from __future__ import annotations
 
+import math
+import time
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import Any
 
+from mdplay.game import Game
 from mdplay.playing.advising import AdviserAgent
-from mdplay.playing.matches.match import MatchResult, match
+from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.match import OPENINGS, MatchResult
+from mdplay.playing.matches.openings import make_openings
+from mdplay.playing.matches.schedule import Schedule
 from mdplay.playing.matches.tournament import TournamentResult
+from mdplay.playing.records import Record
 from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.catalogue import Entry
-from mdplay.web.labs.limits import Deadline, notice_of
+from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import plain
-from mdplay.web.work.jobs import Job
+from mdplay.web.work.jobs import Job, notice_of
 
 TOURNAMENT_SECONDS = 300.0
+TELL_SECONDS = 1.0  # between two tables while a match is played
 ADVISED = frozenset({"perfect", "network"})  # who plays what the game's adviser says, within its limits
+Player = AdviserAgent | str
 
 
 def tell_tournament(
     job: Job, advisers: Advisers, entry: Entry, params: str, agents: list[str], games: int, seed: int
 ) -> None:
-    """Let every agent play every other, and tell the cross table after each match."""
+    """Let every agent play every other, and report the cross table about once a second and after each match."""
     game, deadline = entry.make(params), Deadline(job, TOURNAMENT_SECONDS)
     advised = {name: _advised(job, advisers, entry, params, name) for name in ADVISED & set(agents)}
     total = games * len(agents) * (len(agents) - 1) // 2
 
     def work() -> None:
         matches: list[MatchResult] = []
+        told = -math.inf
         for a, b in combinations(agents, 2):
-            before = len(matches) * games
-
-            def show(done: int, before: int = before) -> None:
+            pair = advised.get(a, a), advised.get(b, b)
+            for played in _match(game, pair, games, seed, lambda: job.stopped.is_set()):
                 deadline()
-                job.emit("stats", {"done": before + int(done), "total": total})
-
-            pair = [advised.get(name, name) for name in (a, b)]
-            matches.append(match(game, *pair, games=games, seed=seed, show=show))
-            job.emit("table", table_document(agents, matches, total))
+                done = len(matches) * games + len(played.records)
+                job.emit("stats", {"done": done, "total": total, "limit": TOURNAMENT_SECONDS})
+                if len(played.records) == games:
+                    matches.append(played)
+                    job.emit("table", table_document(agents, matches, total))
+                elif time.monotonic() - told > TELL_SECONDS:
+                    told = time.monotonic()
+                    job.emit("table", table_document(agents, [*matches, played], total))
 
     others = [name for name in agents if name not in advised]
     task = {"kind": "tournament", "game": entry.told(params), "agents": others}
     advisers.workshop.done(entry.profile.title, task, work, check=job.check, notice=notice_of(job))
 
 
+def _match(
+    game: Game[Any], pair: tuple[Player, Player], games: int, seed: int, stopped: Callable[[], bool]
+) -> Iterator[MatchResult]:
+    """Play the games of ``match`` one after the other, and yield the result after each."""
+    with entering(game, pair, None) as (first, second):
+        schedule = Schedule(game, (first, second), games, OPENINGS, seed)
+        openings, records = make_openings(game, OPENINGS, (games + 1) // 2, seed), list[Record]()
+        for number in range(games):
+            records.append(schedule.play_one(openings, number, stopped))
+            yield MatchResult((first.name, second.name), OPENINGS, seed, tuple(records))
+
+
 def _advised(job: Job, advisers: Advisers, entry: Entry, params: str, name: str) -> AdviserAgent:
-    future = advisers.adviser(entry, params)
-    while not future.done():
-        job.check()
-        job.stopped.wait(0.05)
-    return AdviserAgent(future.result(), name, job.show)
+    adviser = advisers.adviser(entry, params, check=job.check, notice=notice_of(job))
+    return AdviserAgent(adviser, name, job.show)
 
 
 def table_document(agents: list[str], matches: list[MatchResult], total: int) -> dict[str, Any]:

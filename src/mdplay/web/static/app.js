@@ -1,7 +1,8 @@
 // The page: one shell, a module for each thing that it shows.
 import { $, h, put, remember, s } from "./lib/dom.js";
-import { get } from "./lib/api.js";
+import { Offline, get, reconnected } from "./lib/api.js";
 import { icon } from "./lib/icons.js";
+import { capital } from "./lib/words.js";
 
 const WAYS = [
   ["", "Games"],
@@ -75,25 +76,35 @@ async function open(path) {
   const [games, module, agents] = await Promise.all([
     get("/games", { pictures: !path }),
     path ? import("./game/game.js") : import("./pages/home.js"),
-    path && get(`/games/${path}/agents`, { params }).catch(() => null),
+    path && !path.includes("/") && get(`/games/${path}/agents`, { params }).catch(() => null),
   ]);
   const info = games.find((game) => game.id === path);
   if (info && agents) info.agents = agents; // those who learned the game here are among them
   bar(path, info?.title, Boolean(info));
   document.title = info ? `${info.title} · mdplay` : "mdplay: what every move is worth";
+  if (path && !info) document.title = "Not found · mdplay";
   if (!info) return path ? lost(main) : module.show(main, games);
   return module.openGame(main, info, theme);
 }
 
 const lost = (main) =>
-  put(main, h("p", { class: "plain" }, "There is no such game here. ", h("a", { href: "/" }, "All games")));
+  put(
+    main,
+    h(
+      "div",
+      { class: "plain" },
+      h("h1", {}, "There is no page at this address"),
+      h("p", {}, h("a", { href: "/" }, "All games")),
+    ),
+  );
 
 async function start() {
   bar("", "", false);
   try {
     await open(decodeURIComponent(location.pathname.slice(1)));
   } catch (error) {
-    put($("#main"), h("p", { class: "plain" }, `The server does not answer: ${error.message}.`));
+    put($("#main"), h("p", { class: "plain", role: "alert" }, `${capital(error.message)}.`));
+    if (error instanceof Offline) reconnected().then(() => location.reload());
   }
   document.documentElement.dataset.ready = "yes";
 }

@@ -1,7 +1,7 @@
 """The process that compiles: it does in small what the server is about to do, so that kernels are on disk.
 
-A task comes on stdin, as JSON: ``{"kind": ..., ...}``.  It is the server's, never a client's text: a game is an
-entry of the catalogue with checked parameters.
+A task comes on stdin, as a line of JSON: ``{"kind": ..., ...}``.  It is the server's, never a client's text: a
+game is an entry of the catalogue with checked parameters.  When stdin ends, the worker has ended, and so it ends.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -23,10 +24,10 @@ SECONDS = 5.0
 
 def advise(game: Game[Any], opponent: str) -> None:
     """Make the adviser of a game and ask it about a position; search first, which tells something meanwhile."""
-    from mdplay.playing.advising import adviser_for
+    from mdplay.web.games.advisers import make_adviser
 
     search(game)
-    adviser = adviser_for(game, opponent=opponent, seconds=SECONDS)
+    adviser = make_adviser(game, opponent, seconds=SECONDS)
     for _, _ in zip(range(4), adviser.advise(first_state(game)), strict=False):
         pass
 
@@ -63,9 +64,11 @@ def improve(game: Game[Any]) -> None:
 
 def learn(game: Game[Any], method: str) -> None:
     """Learn a few games."""
-    from mdplay.web.labs.training import learned_by
+    from mdplay.web.labs.training import judges_of, learned_by
 
-    learned_by(game, method, 10, 0).agent().act(first_state(game), Random(1))
+    judges = judges_of(game, method)
+    examine = None if judges is None else judges.examine
+    learned_by(game, method, 10, 0, examine=examine).agent().act(first_state(game), Random(1))
 
 
 def plan(text: str, method: str) -> None:
@@ -109,10 +112,16 @@ def main() -> None:
     """Read a task and do it."""
     if hasattr(os, "nice"):
         os.nice(NICE)
-    task = json.loads(sys.stdin.read())
+    task = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_the_worker, daemon=True).start()
     game = task.pop("game", None)
     given = {} if game is None else {"game": made(**game)}
     KINDS[task.pop("kind")](**given, **task)
+
+
+def _end_with_the_worker() -> None:
+    sys.stdin.read()
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
 from mdplay.web.work.worker import Worker
 
-DIED = "the process that computed this has died; ask again, and a new one will"
+DIED = "the solver stopped and was restarted"
 READ_BYTES = 1 << 20  # that may wait to be read
 END_SECONDS = 1.0  # that a process gets to end by itself
 
@@ -93,7 +93,7 @@ class InProcess:
             await self._listen(child)
         self._child, self._up, self._waiting = None, False, []
         for number in list(self._under_way):
-            self._told(number, LAST, event_bytes("failed", {"message": DIED}))
+            self._told(number, LAST, event_bytes("failed", {"message": DIED, "code": 503}))
         if child is not None:
             await _reaped(child)
 

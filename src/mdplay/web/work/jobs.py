@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Any
 
 from mdplay.errors import MdplayError, sentence
+from mdplay.web.refusing import Refused
 
 WAITING = 512  # events that may wait for a client; then the work waits
 LATEST = frozenset({"stats", "curve", "table"})  # of these only the newest matters
@@ -85,6 +86,8 @@ class Job:
                 self.emit("end", {})
             except Cancelled:
                 raise
+            except Refused as refused:
+                self.emit("failed", {"message": refused.words, "code": refused.code})
             except MdplayError as error:
                 self.emit("failed", {"message": sentence(str(error))})
             except Exception:  # a fault of ours, or of a user's game: say so, and nothing of what is inside
@@ -126,3 +129,8 @@ class Job:
         if len(part) > PART_BYTES:
             self._events.appendleft(("rest", bytes(part[PART_BYTES:])))
         return bytes(part[:PART_BYTES])
+
+
+def notice_of(job: Job) -> Callable[[str], None]:
+    """Return a function that sends the client a notice: why it waits."""
+    return lambda text: job.emit("notice", {"text": text})

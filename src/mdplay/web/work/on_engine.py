@@ -52,7 +52,7 @@ class Visited:
         except Empty:
             pass
         if not found and not self._worker.has(number):  # it was made anew: the one that began this has died
-            return [(number, LAST, event_bytes("failed", {"message": DIED}))]
+            return [(number, LAST, event_bytes("failed", {"message": DIED, "code": 503}))]
         return [told for told in found if told[0] != STATUS]
 
 
@@ -101,8 +101,8 @@ class OnEngine:
                 [told] = await self._call(actor, "turn", number, "more" in wants, "stop" in wants)
                 for _, sign, body in told:
                     self._tell(number, sign, body)
-        except Exception:  # a worker that died too often, an engine that is gone: who waits is told
-            self._tell(number, LAST, event_bytes("failed", {"message": DIED}))
+        except Exception:  # a worker that died too often, an engine that is gone: the client gets a sentence
+            self._tell(number, LAST, event_bytes("failed", {"message": DIED, "code": 503}))
         del self._wants[number]
         self._free.append(actor)
 

@@ -16,17 +16,16 @@ from contextlib import suppress
 from itertools import count
 from typing import Any, TypeVar
 
-from mdplay.web.refusing import Refused
+from mdplay.web.refusing import busy
 from mdplay.web.work.doers import Doer
 from mdplay.web.work.jobs import LAST, PART, Tell
 from mdplay.web.work.streams import Stream
 from mdplay.web.work.worker import STATUS
 
 T = TypeVar("T")
-JOBS = 6  # at once; more would only share the cores
+JOBS = 8  # at a time; more would only share the cores
 QUESTIONS = 2
 LEAVE_SECONDS = 2.0  # that work gets to end when its client has left
-BUSY = Refused(503, "too much at once; come again in a second")
 
 
 class Pool:
@@ -53,7 +52,7 @@ class Pool:
         if self.busy >= self.size > self.busy - len(self._leaving):
             await self._free_place()
         if self._closed or self.busy >= self.size:
-            raise BUSY
+            raise busy(self.busy)
         number = next(self._numbers)
         self._jobs.add(number)
         stream = self._begin(number, kind, given)
@@ -76,7 +75,7 @@ class Pool:
         """Return the answer to a question; raise Refused if it has none."""
         async with self._questions:
             if self._closed:
-                raise BUSY
+                raise busy(self.busy)
             return await self._begin(next(self._numbers), kind, given).answer()
 
     def _begin(self, number: int, kind: str, given: dict[str, Any]) -> Stream:

@@ -143,9 +143,8 @@ class Worker:
         """Return what is being prepared, the curves of what is being trained, and who learned here."""
         advisers: Any = self.__dict__.get("_advisers")
         learned: Any = self.__dict__.get("_learned")
-        busy = [*advisers.busy.values(), *advisers.workshop.busy.values()] if advisers else []
         return {
-            "busy": list(dict.fromkeys(busy)),
+            "busy": advisers.busy if advisers else [],
             "training": {game: list(curve) for game, curve in (advisers.curves if advisers else {}).items()},
             "learned": learned.listed() if learned else [],
         }

@@ -1,5 +1,5 @@
 // What opens over the game: a new game, sharing and records, the keys.
-import { download, h, toast } from "../lib/dom.js";
+import { download, h, put, toast } from "../lib/dom.js";
 import { get, post } from "../lib/api.js";
 import { closeDialog, dialog } from "../lib/dialog.js";
 import { capital } from "../lib/words.js";
@@ -8,12 +8,12 @@ const KEYS = [
   ["← →", "back and forward through the game"],
   ["Home End", "to the start, to the end"],
   ["Tab", "to the board; arrows move over it, Enter plays"],
-  ["1 … 9 or /", "type a move"],
+  ["/", "type a move; so does the first letter of one, and then Alt is held for the letters below"],
   ["Space", "play the best move"],
   ["H", "hint"],
   ["V", "values on and off"],
   ["S", "search, stop"],
-  ["P", "pause the agents, go on"],
+  ["P", "pause and resume the agents"],
   ["U", "take back"],
   ["R", "forward again"],
   ["N", "new game"],
@@ -46,9 +46,11 @@ export function help(page) {
 /** Choose a size, or all parameters, and begin. */
 export function newGame(page) {
   const { info, line } = page;
-  const begin = (params) => {
-    closeDialog();
-    page.begin({ params });
+  const why = h("p", { class: "why", role: "alert" });
+  const begin = async (params) => {
+    const fault = await page.fault({ params });
+    put(why, fault);
+    if (!fault) closeDialog();
   };
   if (!info.parameters.length) {
     begin("");
@@ -66,6 +68,7 @@ export function newGame(page) {
     "New game",
     h("div", { class: "presets" }, choices),
     h("details", {}, h("summary", {}, "All parameters"), form(info.parameters, line.params, begin)),
+    why,
   );
 }
 
@@ -135,7 +138,7 @@ export function share(page) {
     onchange: (event) => read(page, event.target.files[0]),
   });
   dialog(
-    "Share and keep",
+    "Share and save",
     h("label", { htmlFor: "share-link" }, "Link to this position"),
     h(
       "div",
@@ -213,8 +216,8 @@ async function read(page, file) {
     }
     await page.load(found);
     closeDialog();
-    toast("The record is open");
+    toast("Game loaded");
   } catch (error) {
-    toast(error instanceof SyntaxError ? "This file is no record" : capital(error.message));
+    toast(error instanceof SyntaxError ? "This is not an mdplay game file" : capital(error.message));
   }
 }

@@ -1,5 +1,5 @@
 // What stands around the board: the toolbar under it, the analysis beside it.
-import { h } from "../lib/dom.js";
+import { h, put } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { help, newGame, share } from "./dialogs.js";
 
@@ -23,15 +23,15 @@ export function toolbar(page) {
   const { line } = page;
   page.steps = [
     tool("first", "Home", "To the start", () => page.go(0)),
-    tool("back", "←", "Back", () => page.go(line.at - 1)),
-    tool("forward", "→", "Forward", () => page.go(line.at + 1)),
+    tool("back", "←", "Back", () => page.step(-1)),
+    tool("forward", "→", "Forward", () => page.step(1)),
     tool("last", "End", "To the end", () => page.go(line.end)),
   ];
   page.switch = tool("eye", "V", "Values on the board", () => page.toggleValues(), "Values");
   page.switch.setAttribute("aria-pressed", "true");
   const rest = [
     tool("plus", "N", "New game", () => newGame(page)),
-    tool("share", "E", "Share and keep", () => share(page)),
+    tool("share", "E", "Share and save", () => share(page)),
     tool("help", "?", "Keys", () => help(page)),
   ];
   return h(
@@ -58,16 +58,17 @@ const part = (id, title, body, aside) =>
     body,
   );
 
-const curveTitle = ({ players, points }) =>
-  players === 2 ? "Value over the game" : points ? "Expected points" : "Moves to the solution";
+const curveTitle = ({ players, points, puzzle }) =>
+  players === 2 ? "Value over the game" : puzzle ? "Moves to the solution" : points ? "Expected points" : "Expected result";
 
 /** Build the analysis: the curve, the game, live search, every move. */
 export function panel(page) {
-  const { info } = page;
+  const { info } = page,
+    whyNot = h("p", { class: "why", role: "status" });
   page.parts = {
     graph: part("graph", curveTitle(info), page.graph.root),
     moves: part("moves", "The game", page.moves.root),
-    every: part("every", "Every move", page.every.root, info.opponents?.length > 1 ? against(page) : null),
+    every: part("every", "Every move", [whyNot, page.every.root], info.opponents?.length > 1 ? against(page, whyNot) : null),
   };
   const search = h("section", { "aria-label": "Tree search" }, page.search.root);
   return h(
@@ -81,23 +82,31 @@ export function panel(page) {
   );
 }
 
-/** Values against a perfect opponent, or against one that moves at random. */
-function against(page) {
+/** Values against a perfect opponent, or against one that moves at random; one that has no answer is not offered. */
+function against(page, why) {
   const mark = () => {
-    for (const one of box.children) one.setAttribute("aria-pressed", String(one.value === page.opponent));
+    for (const one of choices) one.setAttribute("aria-pressed", String(one.value === page.opponent));
   };
   const choose = (id) => {
     page.opponent = id;
+    put(why);
     mark();
     page.again();
   };
   const choice = (id, text) => button({ class: "seg", value: id, onclick: () => choose(id) }, text);
-  const box = h(
-    "div",
-    { class: "segs little", role: "group", "aria-label": "Values against which opponent" },
-    choice("perfect", "against perfect"),
-    choice("uniform", "random"),
-  );
+  const choices = [choice("perfect", "against perfect"), choice("uniform", "random")];
+  page.against = {
+    /** Go back to the perfect opponent, and say why. */
+    refuse(message) {
+      choose("perfect");
+      choices[1].disabled = true;
+      put(why, `Not available: ${message.replace(/\.$/, "")}.`);
+    },
+    allow() {
+      choices[1].disabled = false;
+      put(why);
+    },
+  };
   mark();
-  return box;
+  return h("div", { class: "segs little", role: "group", "aria-label": "Values against which opponent" }, choices);
 }

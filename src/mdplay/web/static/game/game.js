@@ -1,6 +1,7 @@
 // A game on the page: what happens when somebody moves, and what is asked of the server then.
-import { h, say, sayFirst, toast } from "../lib/dom.js";
+import { h, keepForNow, keptForNow, say, sayFirst, toast } from "../lib/dom.js";
 import { stream } from "../lib/api.js";
+import { Question } from "../lib/question.js";
 import { capital } from "../lib/words.js";
 import { Board } from "./board.js";
 import { panel, toolbar } from "./frame.js";
@@ -30,13 +31,15 @@ export async function openGame(main, info, theme) {
 class GamePage {
   constructor(main, info, theme, View) {
     const query = new URLSearchParams(location.search);
-    Object.assign(this, { main, info, theme, query, streams: {}, waiting: [], busy: false, showing: true });
+    Object.assign(this, { main, info, theme, query, brief: null, waiting: [], busy: false, showing: true });
     this.opponent = query.get("against") === "random" && info.opponents?.includes("uniform") ? "uniform" : "perfect";
+    this.values = new Question(() => this.asked());
     this.line = new Line(info);
     this.players = new Players(this, query);
     this.verdict = new Verdict(info, {
       play: (line) => this.playLine(line),
       point: (line, k) => this.view?.point?.(line, k),
+      status: (doc) => this.players.status(doc),
     });
     this.graph = new Graph(info, (i) => this.go(i));
     this.moves = new MoveList(info, (i) => this.go(i));
@@ -63,6 +66,7 @@ class GamePage {
         "div",
         { class: "table" },
         this.players.root,
+        this.players.trouble,
         h("div", { class: "frame" }, this.view?.controls?.() ?? "", stage),
         this.words,
         toolbar(this),
@@ -74,7 +78,10 @@ class GamePage {
 
   // -------------------------------------------------------------- beginning
 
-  /** Open the position of the address; one that cannot be is told, and the start is shown. */
+  /** Open the game of the address, or go on with the one that was shown there before the page was loaded again.
+   *
+   * An address that is not possible is reported, and the start is shown.
+   */
   async open() {
     const { query, info } = this,
       from = query.get("from") ?? undefined;
@@ -83,20 +90,52 @@ class GamePage {
       from,
       moves: info.chance ? "" : (query.get("moves") ?? ""),
       base: from && (query.get("points") ?? undefined),
+      at: query.get("at"),
     };
-    if (!(await this.begin(wanted))) await this.begin({});
+    if (!(await this.resumed()) && !(await this.begin(wanted))) await this.begin({});
+    addEventListener("pagehide", () => this.keep());
   }
 
+  /** Begin a game; return whether it could be, and show why not. */
   async begin(wanted) {
+    const fault = await this.fault(wanted);
+    if (fault) toast(fault);
+    return !fault;
+  }
+
+  /** Begin a game; return why it could not be, or nothing. */
+  async fault(wanted) {
     try {
       await this.line.open(wanted);
-      this.players.paused = false;
-      await this.draw();
-      return true;
     } catch (error) {
-      toast(capital(error.message));
+      return capital(error.message);
+    }
+    this.against?.allow();
+    this.players.paused = this.players.anyAgent && this.line.at < this.line.end;
+    await this.draw();
+    return "";
+  }
+
+  /** Keep the game for when this page is loaded again: an address holds only the position of a game with chance. */
+  keep() {
+    if (!this.info.chance) return;
+    const kept = { ...this.line.told(), at: this.line.at, address: location.search };
+    keepForNow(`game-${this.info.id}`, kept);
+  }
+
+  /** Go on with the game that this tab has kept for this address. */
+  async resumed() {
+    const kept = keptForNow(`game-${this.info.id}`);
+    if (!kept || !kept.moves || kept.address !== location.search) return false;
+    try {
+      await this.line.load({ ...kept, moves: kept.moves.split(",") });
+    } catch {
       return false;
     }
+    this.line.at = Math.max(0, Math.min(this.line.end, kept.at - kept.cut));
+    this.players.paused = this.players.anyAgent;
+    await this.draw();
+    return true;
   }
 
   async load(record) {
@@ -107,15 +146,34 @@ class GamePage {
 
   // -------------------------------------------------------------- moving
 
+  /** Go so many moves forward, or back, from the place where we are going to be. */
+  step(moves) {
+    return this.go((this.target ?? this.line.at) + moves);
+  }
+
   async go(i) {
     const { line } = this;
-    if (i < 0 || i > line.end || i === line.at) return;
+    if (i < 0 || i > line.end || (i === line.at && this.target === undefined)) return;
+    if (!line.nodes[i].doc && !(await this.fetched(i))) return;
+    this.target = undefined;
     const enter = i === line.at + 1,
       before = line.doc;
     line.at = i;
     if (i < line.end) this.players.hold();
     await this.draw({ enter, before, action: line.node.action ?? null });
     say(`Move ${i} of ${line.end}. ${line.doc.status}`);
+  }
+
+  /** Fetch a position that was not shown yet; return whether we still want to go there, and can. */
+  async fetched(i) {
+    this.target = i;
+    try {
+      await this.line.document(i);
+    } catch (error) {
+      toast(capital(error.message));
+      if (this.target === i) this.target = undefined;
+    }
+    return this.target === i;
   }
 
   /** A person chooses a move. */
@@ -156,9 +214,17 @@ class GamePage {
   }
 
   playBest() {
-    const best = this.line.node.verdict?.best?.[0];
-    if (best === undefined) toast("No value yet");
-    else this.choose(best);
+    const best = this.best();
+    if (best !== undefined) this.choose(best);
+  }
+
+  /** Return the best move, or say why there is none. */
+  best() {
+    const { node, doc } = this.line,
+      best = node.verdict?.best?.[0];
+    if (best === undefined)
+      toast(doc.over ? "The game is over" : this.values.state === "failed" ? this.values.message : "No value yet");
+    return best;
   }
 
   /** Play a sequence of moves, such as a forced win. */
@@ -193,6 +259,7 @@ class GamePage {
     this.verdict.show(doc, node.verdict);
     if (node.verdict?.done) this.fill();
     else this.askValues(at);
+    if (doc.over) this.search.leave();
     this.players.turn();
   }
 
@@ -204,8 +271,9 @@ class GamePage {
 
   /** Stop everything that was asked for the position that is left. */
   leave() {
-    for (const one of Object.values(this.streams)) one.stop();
-    this.streams = {};
+    this.brief?.stop();
+    this.brief = null;
+    this.values.stop();
     this.players.stop();
     this.search.leave(this.players.anyAgent);
     this.words.textContent = "";
@@ -227,11 +295,10 @@ class GamePage {
     const { line } = this,
       node = line.nodes[at];
     node.values ??= new Map();
-    const own = (this.streams.values = stream(
+    this.values.ask(
       `${line.path}/values`,
       { ...line.question(at), opponent: this.opponent },
       {
-        notice: ({ text }) => this.verdict.setNotice(text),
         move: (entry) => {
           node.values.set(entry.action, entry);
           relate(node.values);
@@ -241,13 +308,16 @@ class GamePage {
           node.verdict = { ...verdict, done: verdict.done ?? true };
           this.judged(node);
         },
-        failed: ({ message }) => toast(capital(message)),
-        closed: () => {
-          this.verdict.setNotice("");
-          if (this.streams.values === own) this.fill();
-        },
+        end: () => this.fill(),
       },
-    ));
+    );
+  }
+
+  /** Show how far the question for values is; an opponent that cannot be had is not offered again. */
+  asked() {
+    const { values } = this;
+    if (values.state === "failed" && this.opponent !== "perfect" && !values.passes) this.against.refuse(values.message);
+    else this.verdict.asking(values);
   }
 
   heard(node, entry) {
@@ -265,18 +335,24 @@ class GamePage {
     this.verdict.show(node.doc, node.verdict);
     this.view?.forced?.(node.verdict.line ?? []);
     this.side();
+    if (this.opponent !== "perfect") this.address(); // it has answered: a link to it is of use
     if (node.verdict.done && this.showing) this.verdict.announce(this.players.isPerson(node.doc.player));
   }
 
   /** Fill the curve: values of earlier positions, newest first, while there is nothing better to do. */
   fill() {
     const { line } = this;
-    if (this.info.chance || this.streams.brief) return;
+    if (this.info.chance || this.brief) return;
     const i = line.nodes.findLastIndex((node, k) => !node.verdict && !node.asked && k !== line.at);
     if (i < 0) return;
     const node = line.nodes[i];
     node.asked = true;
-    const own = (this.streams.brief = stream(
+    const ended = (whole) => {
+      if (this.brief === own) this.brief = null;
+      node.asked = whole || Boolean(node.verdict); // one that was cut short is asked again
+      if (whole && line.node.verdict?.done) this.fill();
+    };
+    const own = (this.brief = stream(
       `${line.path}/values`,
       { ...line.question(i), opponent: this.opponent, brief: true },
       {
@@ -284,13 +360,13 @@ class GamePage {
           node.verdict = { ...verdict, done: false };
           this.side();
         },
-        closed: () => {
-          if (this.streams.brief === own) delete this.streams.brief;
-          else node.asked = Boolean(node.verdict); // it was cut short: it is asked again
-          if (line.node.verdict?.done) this.fill();
-        },
+        end: () => ended(true),
+        failed: () => ended(false),
       },
     ));
+    own.finished.finally(() => {
+      if (!node.verdict && this.brief !== own) node.asked = false;
+    });
   }
 
   // -------------------------------------------------------------- what is seen
@@ -317,17 +393,14 @@ class GamePage {
   }
 
   hint() {
-    const best = this.line.node.verdict?.best?.[0];
-    if (best === undefined) {
-      toast("No value yet");
-      return;
-    }
+    const best = this.best();
+    if (best === undefined) return;
     this.board.hint(best);
     this.explain(best);
     say(`Hint: ${this.board.name(best)}`);
   }
 
-  /** Write the whole position into the address, players included. */
+  /** Write the whole game into the address, the place that is shown and the players included. */
   address() {
     const { line, info, players } = this,
       query = new URLSearchParams(),
@@ -336,9 +409,10 @@ class GamePage {
       };
     set("params", line.params);
     set("from", info.chance ? line.doc.position : line.start);
-    set(info.chance ? "points" : "moves", info.chance ? line.doc.points.join(",") : line.moves(line.at).join(","));
+    set(info.chance ? "points" : "moves", info.chance ? line.doc.points.join(",") : line.moves().join(","));
+    set("at", !info.chance && line.at < line.end ? String(line.at) : "");
     players.seats.forEach((seat, i) => set(["first", "second"][i], players.text(i)));
-    set("against", this.opponent === "perfect" ? "" : "random");
+    set("against", this.opponent !== "perfect" && line.node.verdict ? "random" : "");
     const text = query
       .toString()
       .replaceAll("%2C", ",")

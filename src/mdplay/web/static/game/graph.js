@@ -38,10 +38,12 @@ class Frame {
       .map((node, i) => ({ i, verdict: node.verdict, slip: node.slip }))
       .filter(({ verdict }) => verdict);
     const ahead = at === nodes.length - 1 && now?.exact && !now.over && now.distance ? now.distance : 0;
-    const most = Math.max(1, ...known.map(({ verdict }) => verdict.height)) * 1.1;
-    Object.assign(this, { info, nodes, at, width, alone, now, known, ahead, most });
+    const heights = known.map(({ verdict }) => verdict.height);
+    const most = Math.max(1, ...heights) * 1.1,
+      least = Math.min(0, ...heights) * 1.1;
+    Object.assign(this, { info, nodes, at, width, alone, now, known, ahead, most, least });
     this.last = Math.max(nodes.length - 1, at + ahead, 8);
-    this.zero = alone ? HEIGHT - 14 : HEIGHT / 2;
+    this.zero = this.y(0);
   }
 
   x(i) {
@@ -49,8 +51,8 @@ class Frame {
   }
 
   y(height) {
-    if (this.alone) return this.zero - ((HEIGHT - 28) * height) / this.most;
-    return this.zero - (HEIGHT / 2 - 12) * Math.max(-1, Math.min(1, height));
+    if (this.alone) return HEIGHT - 14 - ((HEIGHT - 28) * (height - this.least)) / (this.most - this.least);
+    return HEIGHT / 2 - (HEIGHT / 2 - 12) * Math.max(-1, Math.min(1, height));
   }
 
   /** The move nearest to a place, as a share of the width. */
@@ -103,7 +105,7 @@ class Frame {
     if (!this.ahead) return [];
     const y = this.y(this.now.height),
       x = this.x(this.at + this.ahead),
-      end = this.alone && !this.info.points ? this.zero : y; // a puzzle goes down to its solution
+      end = this.info.puzzle ? this.zero : y; // a puzzle goes down to its solution
     return [
       s("line", { class: "ahead", x1: this.x(this.at), x2: x, y1: y, y2: end }),
       s("circle", { class: "goal", cx: x, cy: end, r: 3.5 }),

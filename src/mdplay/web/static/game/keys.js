@@ -7,8 +7,8 @@ const PUSHES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDow
 export function keys(page, theme) {
   const { line } = page;
   const acts = {
-    ArrowLeft: () => page.go(line.at - 1),
-    ArrowRight: () => page.go(line.at + 1),
+    ArrowLeft: () => page.step(-1),
+    ArrowRight: () => page.step(1),
     Home: () => page.go(0),
     End: () => page.go(line.end),
     " ": () => page.playBest(),
@@ -16,9 +16,9 @@ export function keys(page, theme) {
     v: () => page.toggleValues(),
     s: () => page.search.toggle(),
     p: () => page.players.toggle(),
-    u: () => page.go(line.at - 1),
-    Backspace: () => page.go(line.at - 1),
-    r: () => page.go(line.at + 1),
+    u: () => page.step(-1),
+    Backspace: () => page.step(-1),
+    r: () => page.step(1),
     n: () => newGame(page),
     c: () => copy(),
     e: () => share(page),
@@ -27,33 +27,34 @@ export function keys(page, theme) {
     "/": () => type(page, ""),
   };
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]")) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || $("dialog[open]")) return;
     if (taken(event)) return;
     if (page.view?.steers && event.key in PUSHES) {
       event.preventDefault();
-      push(page, PUSHES[event.key]);
+      page.push(PUSHES[event.key]);
       return;
     }
-    const act = acts[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (act) {
-      event.preventDefault();
-      act();
-    } else if (/^[0-9]$/.test(event.key)) {
+    const letter = event.key.length === 1,
+      act = acts[letter ? event.key.toLowerCase() : event.key];
+    if (letter && !event.altKey && !page.view?.steers && begins(page, event.key)) {
       event.preventDefault();
       type(page, event.key);
+    } else if (act && (letter || !event.altKey)) {
+      event.preventDefault();
+      act();
     }
   });
+}
+
+/** Tell whether a legal move begins so: then the key is a move's, and Alt with it the command's. */
+function begins(page, key) {
+  return page.line.doc.legal.some(({ move }) => move.toLowerCase().startsWith(key.toLowerCase()));
 }
 
 /** Tell whether the element that has the focus wants this key for itself. */
 function taken({ key, target }) {
   if (target.closest?.("input, textarea, select")) return true;
   return (key === " " || key === "Enter") && target.closest?.("button, a, summary") !== null;
-}
-
-function push(page, way) {
-  const move = page.line.doc.legal.find((one) => one.move === way);
-  if (move) page.choose(move.action);
 }
 
 /** A small field for a typed move, which is played as soon as it can mean only one. */

@@ -39,14 +39,15 @@ export class Line {
   }
 
   /** Begin a line anew; a position that the server refuses leaves the line as it was. */
-  async open({ params = "", from, moves = "", base }) {
+  async open({ params = "", from, moves = "", base, at = null }) {
     from ??= moves ? undefined : this.info.starts[params];
     const doc = await get(`${this.path}/position`, { params, from, moves, base });
     const known = this.info.chance ? [] : doc.events;
     Object.assign(this, { params, start: from });
     this.nodes = [{ move: null }, ...known.map((move, i) => ({ move, by: doc.past[i]?.player }))];
     Object.assign(this.nodes.at(-1), { doc, drawn: this.info.chance ? doc.events : [] });
-    this.at = this.end;
+    const shown = at === null || at === "" ? NaN : Number(at);
+    this.at = Number.isInteger(shown) ? Math.max(0, Math.min(this.end, shown)) : this.end;
   }
 
   /** Take over a record that the server has read; where chance plays, its events stand between the moves. */

@@ -1,5 +1,5 @@
 // Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value in words.
-import { h, put } from "../lib/dom.js";
+import { h, renew } from "../lib/dom.js";
 import { mark } from "../lib/icons.js";
 import { moveText } from "../lib/words.js";
 
@@ -15,7 +15,7 @@ export class MoveList {
   show(line) {
     const first = Math.max(1, line.nodes.length - PLIES);
     const items = line.nodes.slice(first).map((node, k) => this.ply(line, node, first + k));
-    put(
+    renew(
       this.root,
       items.length ? items : h("span", { class: "empty" }, "No move yet. Click the board, or type a move."),
     );
@@ -32,6 +32,7 @@ export class MoveList {
       {
         class: `ply${i === line.at ? " here" : ""}`,
         type: "button",
+        "data-key": i,
         "aria-current": i === line.at ? "step" : null,
         onclick: () => this.go(i),
       },
@@ -52,7 +53,7 @@ export class MoveList {
 export class EveryMove {
   constructor(choose) {
     Object.assign(this, { choose, all: false });
-    this.root = h("div", {});
+    this.root = h("div", { role: "group", "aria-label": "Moves and their values", tabIndex: -1 });
   }
 
   show(node) {
@@ -65,6 +66,7 @@ export class EveryMove {
       {
         class: "link more",
         type: "button",
+        "data-key": "more",
         onclick: () => {
           this.all = !this.all;
           this.show(this.node);
@@ -72,7 +74,7 @@ export class EveryMove {
       },
       this.all ? "fewer" : `${entries.length - SHOWN} more`,
     );
-    put(
+    renew(
       this.root,
       h(
         "table",
@@ -96,7 +98,11 @@ export class EveryMove {
       h(
         "th",
         { scope: "row" },
-        h("button", { class: "link", type: "button", onclick: () => this.choose(entry.action) }, moveText(move)),
+        h(
+          "button",
+          { class: "link", type: "button", "data-key": entry.action, onclick: () => this.choose(entry.action) },
+          moveText(move),
+        ),
       ),
       h("td", { class: "told" }, entry.words),
       h(

@@ -1,6 +1,6 @@
 // Who plays: on the board's edge, each side with a person or an agent and its setting; and the agents' turns.
-import { h, put, toast } from "../lib/dom.js";
-import { stream } from "../lib/api.js";
+import { h, put } from "../lib/dom.js";
+import { Question, trouble } from "../lib/question.js";
 import { icon, piece } from "../lib/icons.js";
 import { grouped } from "../lib/words.js";
 
@@ -17,6 +17,8 @@ export class Players {
     Object.assign(this, { page, info: page.info, paused: false, speed: SPEEDS[1][1] });
     this.seats = ["first", "second"].slice(0, this.info.players).map((name) => this.seat(query.get(name)));
     this.root = h("div", { class: "players" });
+    this.trouble = h("div", { class: "players-trouble" });
+    this.thinking = new Question((question) => this.asked(question));
     this.run = h("button", { class: "tool wide", type: "button", onclick: () => this.toggle() });
     const speed = h(
       "select",
@@ -55,31 +57,51 @@ export class Players {
 
   // -------------------------------------------------------------- what is seen
 
+  /** Who moves, or how it ended: a game of one player may be played by an agent. */
+  status(doc) {
+    const mine = doc.over || doc.chance || this.info.players === 2 || this.isPerson(0);
+    return mine ? doc.status : `${this.agent(this.seats[0])?.title ?? "The agent"} to move`;
+  }
+
+  agent(seat) {
+    return this.info.agents.find((one) => one.id === seat.id);
+  }
+
+  /** Show the seats; menus that are still right stay, with the focus that they may have. */
   show(doc) {
-    put(
-      this.root,
-      this.seats.map((seat, i) => this.side(seat, i, doc)),
-    );
+    this.sides ??= this.seats.map((_, i) => this.side(i));
+    if (!this.root.firstChild)
+      put(
+        this.root,
+        this.sides.map(({ root }) => root),
+      );
+    this.sides.forEach((side, i) => this.renew(side, this.seats[i], i, doc));
     this.controls.hidden = !this.anyAgent;
     this.controls.closest(".toolbar")?.classList.toggle("busy", this.anyAgent);
-    put(this.run, icon(this.paused ? "play" : "pause"), h("span", {}, this.paused ? "Go on" : "Pause"));
-    this.run.title = `${this.paused ? "Go on" : "Pause"} (P)`;
+    put(this.run, icon(this.paused ? "play" : "pause"), h("span", {}, this.paused ? "Resume" : "Pause"));
+    this.run.title = `${this.paused ? "Resume" : "Pause"} (P)`;
   }
 
-  side(seat, i, doc) {
-    const two = this.info.players === 2,
-      turn = doc.player === i && !doc.over;
-    return h(
-      "div",
-      { class: `player${turn ? " turn" : ""}` },
-      two ? [piece(i, this.info.sides), h("span", { class: "side" }, this.info.sides[i])] : null,
-      this.chooser(seat, i),
-      this.setting(seat, i),
-      this.info.points ? h("span", { class: "tally", title: "points" }, grouped(doc.points[i] ?? 0)) : null,
-    );
+  side(i) {
+    const { info } = this,
+      two = info.players === 2;
+    const who = this.chooser(i),
+      setting = h("span", { class: "setting-box" }),
+      tally = info.points ? h("span", { class: "tally", title: "points" }) : null;
+    const name = two ? [piece(i, info.sides), h("span", { class: "side" }, info.sides[i])] : null;
+    return { root: h("div", { class: "player" }, name, who, setting, tally), who, setting, tally, shown: "" };
   }
 
-  chooser(seat, i) {
+  renew(side, seat, i, doc) {
+    const text = this.text(i);
+    side.root.classList.toggle("turn", doc.player === i && !doc.over);
+    if (side.tally) side.tally.textContent = grouped(doc.points[i] ?? 0);
+    if (side.who.value !== seat.id) side.who.value = seat.id;
+    if (side.shown !== text) put(side.setting, this.setting(seat, i));
+    side.shown = text;
+  }
+
+  chooser(i) {
     const choices = [{ id: "person", title: this.info.players === 1 ? "You play" : "Person" }, ...this.info.agents];
     return h(
       "select",
@@ -88,15 +110,16 @@ export class Players {
         "aria-label": `${this.info.sides[i]} is played by`,
         onchange: (event) => this.sit(i, event.target.value),
       },
-      choices.map(({ id, title }) => h("option", { value: id, selected: id === seat.id }, title)),
+      choices.map(({ id, title }) => h("option", { value: id }, title)),
     );
   }
 
   setting(seat, i) {
-    const setting = this.info.agents.find((agent) => agent.id === seat.id)?.setting;
+    const setting = this.agent(seat)?.setting;
     if (!setting) return null;
     const change = (event) => {
-      seat.setting = Number(event.target.value);
+      this.seats[i].setting = Number(event.target.value);
+      this.sides[i].shown = this.text(i);
       this.page.address();
     };
     const values = setting.values.includes(seat.setting)
@@ -138,8 +161,7 @@ export class Players {
   }
 
   stop() {
-    this.thinking?.stop();
-    this.thinking = null;
+    this.thinking.stop();
     clearTimeout(this.timer);
   }
 
@@ -147,27 +169,29 @@ export class Players {
   turn() {
     const { line } = this.page,
       { doc, at } = line;
-    if (doc.over || this.paused || this.thinking || at !== line.end || this.isPerson(doc.player)) return;
+    if (doc.over || this.paused || this.thinking.running || at !== line.end || this.isPerson(doc.player)) return;
     const { id, setting } = this.seats[doc.player],
       began = performance.now();
     const seed = Math.floor(Math.random() * 2 ** 40);
-    this.thinking = stream(
+    let action = null;
+    this.thinking.ask(
       `${line.path}/agent`,
       { ...line.question(), agent: id, setting, seed },
       {
-        notice: ({ text }) => this.page.verdict.setNotice(text),
         stats: (statistics) => this.page.thought(at, statistics, `${this.info.sides[doc.player]} is thinking`),
-        move: ({ action }) => {
-          this.thinking = null;
-          this.wait(at, action, began);
+        move: (told) => {
+          action = told.action;
         },
-        failed: ({ message }) => {
-          this.thinking = null;
-          this.paused = true;
-          toast(message);
-          this.show(doc);
-        },
+        end: () => this.wait(at, action, began),
       },
+    );
+  }
+
+  /** Show what an agent waits for, and why it does not move. */
+  asked({ state, notice }) {
+    put(
+      this.trouble,
+      state === "failed" ? trouble(this.thinking) : notice ? h("p", { class: "notice" }, notice) : null,
     );
   }
 

@@ -1,6 +1,6 @@
 // Live tree search: how many simulations, the visits of each move, the best line; and the tree, opened node by node.
 import { h, put, toast } from "../lib/dom.js";
-import { stream } from "../lib/api.js";
+import { Question, trouble } from "../lib/question.js";
 import { icon, mark } from "../lib/icons.js";
 import { compact, figure, moveText } from "../lib/words.js";
 
@@ -12,6 +12,7 @@ const SECONDS = 60,
 export class Search {
   constructor(page) {
     this.page = page;
+    this.question = new Question(() => this.asked());
     this.button = h("button", { class: "solid small", type: "button", id: "search", onclick: () => this.toggle() });
     this.body = h("div", { class: "search-body" });
     this.tree = h("div", { class: "tree" });
@@ -22,7 +23,7 @@ export class Search {
         "summary",
         {},
         h("h2", {}, "Tree search"),
-        h("span", { class: "aside-text" }, "live statistics, the tree itself"),
+        h("span", { class: "aside-text" }, "watch MCTS think"),
       ),
       this.button,
       this.body,
@@ -38,21 +39,24 @@ export class Search {
 
   /** Leave the search, and its tree: the position has changed.  Agents' last thoughts may stay for the eye. */
   leave(keep = false) {
-    this.stop();
+    this.question.stop();
     this.grown = null;
     put(this.tree);
     if (!keep) put(this.body);
+    this.body.querySelector(".thinking")?.remove();
   }
 
-  stop() {
-    this.running?.stop();
-    this.running = null;
-    this.label(false);
+  /** Show how far the search is: the button, why it takes long, or why it failed. */
+  asked() {
+    const { question } = this;
+    this.label(question.running);
+    if (question.state === "failed") put(this.body, trouble(question));
+    else if (question.notice) put(this.body, h("p", { class: "notice" }, question.notice));
   }
 
   toggle() {
-    if (this.running) {
-      this.stop();
+    if (this.question.running) {
+      this.question.stop();
       this.offerTree();
       return;
     }
@@ -64,25 +68,18 @@ export class Search {
     this.root.open = true;
     this.grown = null;
     put(this.tree);
-    this.label(true);
-    const own = (this.running = stream(
+    put(this.body);
+    this.question.ask(
       `${line.path}/search`,
       { ...line.question(), seconds: SECONDS },
       {
-        notice: ({ text }) => put(this.body, text ? h("p", { class: "notice" }, text) : null),
         stats: (statistics) => {
           this.grown = statistics.tree ?? this.grown;
           this.show(statistics, "");
         },
-        failed: ({ message }) => toast(message),
-        closed: () => {
-          if (this.running === own) {
-            this.stop();
-            this.offerTree();
-          }
-        },
+        end: () => this.offerTree(),
       },
-    ));
+    );
   }
 
   show(statistics, title) {
@@ -94,7 +91,7 @@ export class Search {
         "p",
         { class: "figures" },
         title ? h("span", { class: "thinking" }, title) : null,
-        count(compact(statistics.simulations), "simulations"),
+        count(compact(statistics.simulations), statistics.simulations === 1 ? "simulation" : "simulations"),
         count(compact(statistics.per_second), "per second"),
         count(compact(statistics.nodes), "nodes"),
         statistics.proven ? count("proven", "") : null,
@@ -127,7 +124,7 @@ export class Search {
       { class: "branch" },
       shown.length
         ? shown.map((child) => this.twig(child, child.visits / node.visits))
-        : h("li", { class: "leaf" }, "seldom searched further"),
+        : h("li", { class: "leaf" }, "not expanded"),
     );
   }
 
@@ -157,7 +154,7 @@ export class Search {
 
   /** A node's value for whoever moved there: a share of wins, or points. */
   worth({ value, proven }) {
-    if (this.page.info.points) return figure(Math.round(10 * value) / 10);
+    if (this.page.info.points || (this.page.info.players === 1 && !this.page.info.puzzle)) return figure(Math.round(10 * value) / 10);
     return proven
       ? { win: "+1", draw: "=", loss: "−1" }[kindOf({ value, proven })]
       : `${Math.round(50 * (value + 1))}%`;
@@ -166,7 +163,7 @@ export class Search {
 
 /** An estimate near nothing is even. */
 function kindOf({ value, proven }) {
-  const edge = proven ? 0 : EVEN;
+  const edge = proven ? 1e-9 : EVEN;
   return value > edge ? "win" : value < -edge ? "loss" : "draw";
 }
 

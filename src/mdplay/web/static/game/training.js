@@ -3,7 +3,7 @@ import { h, put, toast } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 
 const EVERY = 4000; // ms
-const TITLE = "A network teaches itself in the background: mean points";
+const TITLE = "A network is being trained in the background: mean points";
 
 export class Training {
   constructor(info, ready) {
@@ -39,7 +39,7 @@ export class Training {
   }
 
   over() {
-    toast("The network has learned: its advice is shown now");
+    toast("The network is trained: its values are shown now");
     this.ready();
   }
 }

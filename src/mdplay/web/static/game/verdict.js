@@ -1,14 +1,15 @@
 // The verdict: one sentence, how sure it is and whence, the best move, and the line of best play as a sequence.
 import { h, put, say } from "../lib/dom.js";
 import { mark, piece } from "../lib/icons.js";
+import { trouble } from "../lib/question.js";
 import { either, moveText } from "../lib/words.js";
 
 const PATIENCE = 700; // ms that an old verdict may stay, pale, before "looking" takes its place
 const NAMED = 4; // best moves that are named
 
 export class Verdict {
-  constructor(info, { play, point }) {
-    Object.assign(this, { info, play, point, notice: "" });
+  constructor(info, { play, point, status }) {
+    Object.assign(this, { info, play, point, status, question: null });
     this.root = h("section", { class: "verdict", "aria-label": "Verdict" });
   }
 
@@ -18,29 +19,34 @@ export class Verdict {
     Object.assign(this, { doc, verdict });
     this.root.classList.remove("stale");
     if (verdict) return this.told();
-    if (!this.root.firstChild) return this.look();
+    if (!this.root.firstChild || this.question?.state === "failed") return this.look();
     this.root.classList.add("stale");
     this.waiting = setTimeout(() => this.look(), PATIENCE);
     return this.noted();
   }
 
-  /** Say why it takes long. */
-  setNotice(text) {
-    this.notice = text;
-    this.noted();
+  /** Show how far the question for the verdict is: why it takes long, or why there is no answer. */
+  asking(question) {
+    this.question = question;
+    if (question.state === "failed" && this.doc && !this.verdict) this.look();
+    else this.noted();
   }
 
   noted() {
-    this.root.querySelector(".notice")?.remove();
-    if (this.notice) this.root.append(h("p", { class: "notice" }, this.notice));
+    const { question } = this;
+    for (const old of this.root.querySelectorAll(":scope > :is(.notice, .trouble)")) old.remove();
+    if (question?.state === "failed") this.root.append(trouble(question));
+    else if (question?.notice) this.root.append(h("p", { class: "notice" }, question.notice));
   }
 
   look() {
+    clearTimeout(this.waiting);
     this.root.classList.remove("stale");
+    const failed = this.question?.state === "failed";
     put(
       this.root,
-      h("p", { class: "headline waiting" }, this.doc.status.replace(/\.$/, "")),
-      h("p", { class: "proof" }, h("span", { class: "badge waiting" }, "looking…")),
+      h("p", { class: "headline waiting" }, this.status(this.doc).replace(/\.$/, "")),
+      failed ? null : h("p", { class: "proof" }, h("span", { class: "badge waiting" }, "looking…")),
     );
     this.noted();
   }
@@ -121,7 +127,7 @@ export class Verdict {
     const { doc, verdict } = this,
       best = verdict.best_moves?.slice(0, 3).join(", ");
     const sure = verdict.over ? "" : verdict.exact ? ", exact" : ", estimate";
-    say(`${doc.status} ${verdict.headline}${sure}.${mine && best ? ` Best: ${best}.` : ""}`);
+    say(`${this.status(doc)} ${verdict.headline}${sure}.${mine && best ? ` Best: ${best}.` : ""}`);
   }
 }
 

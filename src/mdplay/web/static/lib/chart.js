@@ -25,11 +25,18 @@ export class Chart {
     }).observe(this.root);
   }
 
-  /** Show series of `{name, xs, ys}`; a lower bound may be `dotted`. */
+  /** Change what the chart is about. */
+  relabel(title, x) {
+    Object.assign(this, { title, x });
+    this.root.querySelector("figcaption").textContent = title;
+  }
+
+  /** Show series of `{name, xs, ys}`; a line that was not measured may be `dotted`. */
   show(series) {
     this.series = series.filter(({ xs }) => xs.length);
     this.root.hidden = !this.series.length;
     if (this.series.length) this.draw();
+    else put(this.svg);
   }
 
   draw() {
@@ -134,8 +141,9 @@ export class Chart {
     for (const name of ["x1", "x2"]) this.cross.setAttribute(name, this.px(xs[i]));
     this.cross.classList.add("on");
     this.told.textContent = `${this.x} ${xs[i].toLocaleString("en")}: ${this.series
-      .filter((one) => one.ys[i] !== undefined)
-      .map((one) => `${one.name} ${figure(one.ys[i])}`)
+      .map((one) => [one, one.xs.indexOf(xs[i])])
+      .filter(([, k]) => k >= 0)
+      .map(([one, k]) => `${one.name} ${figure(one.ys[k])}`)
       .join(", ")}`;
   }
 }

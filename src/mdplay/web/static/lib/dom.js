@@ -108,6 +108,32 @@ export function remembered(name) {
   }
 }
 
+/** Keep data in this tab until it is closed; read it back with `keptForNow`. */
+export function keepForNow(name, data) {
+  try {
+    sessionStorage.setItem(`mdplay-${name}`, JSON.stringify(data));
+  } catch {
+    /* storage is switched off, or full */
+  }
+}
+
+export function keptForNow(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(`mdplay-${name}`));
+  } catch {
+    return null;
+  }
+}
+
+/** Put children in place of those that a node has; the child with the same `data-key` keeps the focus. */
+export function renew(node, ...children) {
+  const key = node.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
+  put(node, ...children);
+  if (key === undefined) return;
+  const same = [...node.querySelectorAll("[data-key]")].find((one) => one.dataset.key === key);
+  (same ?? node).focus({ preventScroll: true });
+}
+
 /** Offer a text as a file. */
 export function download(name, text, type = "text/plain") {
   const address = URL.createObjectURL(new Blob([text], { type }));

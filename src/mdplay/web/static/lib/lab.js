@@ -1,8 +1,7 @@
 // What the pages beyond games share: a heading, a form that starts and stops one stream, a place for what comes.
-import { h, put, say, toast } from "./dom.js";
-import { stream } from "./api.js";
+import { h, put, say } from "./dom.js";
 import { icon } from "./icons.js";
-import { capital } from "./words.js";
+import { Question, trouble } from "./question.js";
 
 /** Lay a page out: a serif heading, the form at the left, the results at the right. */
 export function lab(main, title, text, form, ...results) {
@@ -55,13 +54,18 @@ export function gameForm(page, ...fields) {
 /** What stands where results will come. */
 export const blank = (text) => h("p", { class: "blank" }, text);
 
-/** A button that starts a stream and stops it. */
+/** A button that asks a question and stops it, with the state of the question below; `clear` takes old results away. */
 export class Runner {
-  constructor(words, begin) {
-    Object.assign(this, { words, begin });
+  constructor(words, begin, clear = () => {}) {
+    Object.assign(this, { words, begin, clear });
     this.button = h("button", { class: "solid run", type: "submit" });
-    this.state = h("p", { class: "state", role: "status" });
+    this.state = h("div", { class: "state", role: "status" });
+    this.question = new Question(() => this.asked());
     this.label();
+  }
+
+  get running() {
+    return this.question.running;
   }
 
   label() {
@@ -78,43 +82,30 @@ export class Runner {
   }
 
   stop() {
-    this.running?.stop();
-    this.running = null;
-    this.label();
+    this.question.stop();
     this.tell("Stopped.");
   }
 
   tell(text) {
-    this.state.textContent = text;
+    put(this.state, text);
   }
 
-  run(path, query, on, body) {
-    let failed = false;
-    this.tell("Working …");
-    const own = (this.running = stream(
-      path,
-      query,
-      {
-        notice: ({ text }) => this.tell(text),
-        ...on,
-        failed: ({ message }) => {
-          failed = true;
-          this.tell(capital(message));
-          toast(capital(message));
-        },
-        closed: () => {
-          if (this.running !== own) return;
-          this.running = null;
-          this.label();
-          if (this.state.textContent === "Working …") this.tell("");
-          if (!failed) {
-            on.closed?.();
-            say("Done");
-          }
-        },
-      },
-      body,
-    ));
+  /** Show the state of the question. */
+  asked() {
+    const { question } = this;
     this.label();
+    if (question.state === "failed") put(this.state, trouble(question));
+    else if (question.running) this.tell(question.notice || "Working …");
+  }
+
+  /** Ask; what an earlier question answered does not stay beside this one. */
+  run(path, query, on, body) {
+    this.clear();
+    const ended = () => {
+      if (this.state.textContent === "Working …") this.tell("");
+      on.end?.();
+      say("Done");
+    };
+    this.question.ask(path, query, { ...on, end: ended }, body);
   }
 }

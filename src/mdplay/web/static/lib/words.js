@@ -13,9 +13,19 @@ export function compact(x) {
   return x >= 1e4 ? `${Math.round(x / 1e3)} k` : grouped(x);
 }
 
+/** A number as the server sends it: those that JSON cannot hold come as texts. */
+export const number = (x) => ({ inf: Infinity, "-inf": -Infinity, nan: NaN })[x] ?? Number(x);
+
+/** A number with so many decimals, a true minus, and ∞. */
+export function fixed(x, digits) {
+  const text = Number.isFinite(x) ? x.toFixed(digits) : Number.isNaN(x) ? "–" : x > 0 ? "∞" : "-∞";
+  return text.replace("-", "−");
+}
+
 /** A measured number: four digits that mean something, a true minus. */
-export function figure(x) {
-  if (typeof x !== "number") return String(x);
+export function figure(given) {
+  const x = number(given);
+  if (!Number.isFinite(x)) return fixed(x, 0);
   const size = Math.abs(x);
   const far = size >= 1e7 || (size > 0 && size < 1e-3);
   const text = far ? x.toExponential(2) : Number(x.toPrecision(4)).toLocaleString("en", { maximumFractionDigits: 7 });

@@ -6,6 +6,9 @@ import { Runner, blank, choice, field, lab, numeric } from "../lib/lab.js";
 import { figure, grouped } from "../lib/words.js";
 
 const USUAL = ["ucb1", "thompson", "epsilon-greedy", "softmax"];
+const ASYMPTOTIC =
+  "Dotted: the slope of Lai and Robbins. In the long run the regret of a consistent policy grows at least so fast " +
+  "(with the logarithm of the pulls); of the first pulls the theorem says nothing.";
 const PRESETS = [
   ["Four coins", "bernoulli", "0.9,0.8,0.7,0.5"],
   ["Two close coins", "bernoulli", "0.55,0.5"],
@@ -13,6 +16,18 @@ const PRESETS = [
   ["Ten Gaussian arms, new in each run", "gaussian", ""],
   ["Gaussian arms of means 0, 0.5, 1", "gaussian", "0,0.5,1"],
 ];
+
+/** The slope of Lai and Robbins, below which no curve can stay: it bounds the growth in the long run, not the regret so far.
+ *
+ * Drawn over the second half of the pulls, from the lowest curve there.
+ */
+function slope(bound, steps, curves) {
+  const xs = steps.slice(Math.floor(steps.length / 2));
+  if (!bound || xs.length < 2) return [];
+  const from = Math.min(...curves.map(({ regret }) => regret[steps.length - xs.length]));
+  const ys = xs.map((step) => from + bound * Math.log(step / xs[0]));
+  return [{ name: "asymptotic slope", xs, ys, dotted: true }];
+}
 
 export async function show(main) {
   new Bandits(main, await get("/bandits/policies"));
@@ -34,7 +49,11 @@ class Bandits {
     this.regret = new Chart({ title: "Regret: what was lost by not pulling the best arm", x: "pull" });
     this.best = new Chart({ title: "Share of pulls of the best arm", x: "pull" });
     this.table = h("div", { class: "scroll" });
-    this.runner = new Runner("Pull", () => this.begin());
+    this.runner = new Runner(
+      "Pull",
+      () => this.begin(),
+      () => this.clear(),
+    );
     lab(
       main,
       "Bandits",
@@ -42,6 +61,7 @@ class Bandits {
       this.form(),
       (this.blank = blank("The curves grow here.")),
       this.regret.root,
+      (this.asymptotic = h("p", { class: "reason", hidden: true }, ASYMPTOTIC)),
       this.best.root,
       this.table,
     );
@@ -79,6 +99,15 @@ class Bandits {
     );
   }
 
+  /** Take the curves of other arms away. */
+  clear() {
+    this.regret.show([]);
+    this.best.show([]);
+    put(this.table);
+    this.asymptotic.hidden = true;
+    this.blank.hidden = false;
+  }
+
   begin() {
     const policies = this.boxes
       .filter((box) => box.checked)
@@ -113,18 +142,8 @@ class Bandits {
       { bound } = this;
     const steps = curves[0]?.steps ?? [];
     this.blank.hidden = true;
-    const least =
-      bound && steps.length
-        ? [
-            {
-              name: "Lai–Robbins",
-              xs: steps,
-              ys: steps.map((step) => bound * Math.log(Math.max(1, step))),
-              dotted: true,
-            },
-          ]
-        : [];
-    this.regret.show([...over("regret"), ...least]);
+    this.regret.show([...over("regret"), ...slope(bound, steps, curves)]);
+    this.asymptotic.hidden = !bound;
     this.best.show(over("optimal"));
     this.runner.tell(`${grouped(Math.min(...curves.map((curve) => curve.runs)))} runs`);
     const row = (curve) =>

@@ -1,5 +1,6 @@
 // A grid to draw: floor, walls, goals and pits; and the decision problem that it is, as a file's text.
 import { h, put } from "../lib/dom.js";
+import { figure, fixed, number } from "../lib/words.js";
 
 export const TOOLS = [
   ["floor", "Floor"],
@@ -17,6 +18,7 @@ const STEPS = [
 const CLASSIC = ["floor floor floor goal", "floor wall floor pit", "floor floor floor floor"];
 
 export class Grid {
+  /** `changed` is called after the world was changed, and draws it. */
   constructor(changed) {
     Object.assign(this, { changed, tool: "wall", cells: CLASSIC.map((row) => row.split(" ")) });
     this.root = h("div", { class: "world", role: "group", "aria-label": "Grid: choose a cell to paint it" });
@@ -36,20 +38,19 @@ export class Grid {
     this.cells = Array.from({ length: rows }, (_, r) =>
       Array.from({ length: cols }, (_, c) => this.cells[r]?.[c] ?? "floor"),
     );
-    this.draw();
     this.changed();
   }
 
   paint(r, c) {
     this.cells[r][c] = this.cells[r][c] === this.tool ? "floor" : this.tool;
-    this.draw();
-    this.root.children[r * this.cols + c].focus();
     this.changed();
+    this.root.children[r * this.cols + c].focus();
   }
 
   /** Draw the cells; with a plan also each state's value, its best action and its bounds. */
   draw(plan = null) {
-    const scale = plan ? Math.max(1e-9, ...plan.value.map((value) => Math.abs(Number(value)))) : 1;
+    const sizes = plan ? plan.value.map((value) => Math.abs(number(value))).filter(Number.isFinite) : [],
+      scale = Math.max(1e-9, ...sizes);
     this.root.style.setProperty("--cols", this.cols);
     put(
       this.root,
@@ -60,9 +61,9 @@ export class Grid {
   cell(kind, r, c, plan, scale) {
     const state = this.state(r, c),
       known = plan && kind === "floor",
-      value = known ? Number(plan.value[state]) : null;
+      value = known ? number(plan.value[state]) : null;
     const words = known
-      ? `, value ${value.toFixed(3)}, go ${["up", "right", "down", "left"][plan.action[state]] ?? "nowhere"}`
+      ? `, value ${fixed(value, 3)}, go ${["up", "right", "down", "left"][plan.action[state]] ?? "nowhere"}`
       : "";
     const node = h(
       "button",
@@ -71,16 +72,16 @@ export class Grid {
         type: "button",
         "aria-label": `row ${r + 1}, column ${c + 1}: ${kind}${words}`,
         onclick: () => this.paint(r, c),
-        title: known ? `between ${plan.lower[state]} and ${plan.upper[state]}` : null,
+        title: known ? `between ${figure(plan.lower[state])} and ${figure(plan.upper[state])}` : null,
       },
       known
         ? [
             h("span", { class: "toward" }, ARROWS[plan.action[state]] ?? ""),
-            h("span", { class: "value" }, value.toFixed(3)),
+            h("span", { class: "value" }, fixed(value, 3)),
           ]
         : h("span", { class: "kind" }, { goal: "+", pit: "−" }[kind] ?? ""),
     );
-    if (known) node.style.setProperty("--strength", (Math.abs(value) / scale).toFixed(3));
+    if (known) node.style.setProperty("--strength", Math.min(1, Math.abs(value) / scale).toFixed(3));
     return node;
   }
 

@@ -73,7 +73,8 @@ function card(game) {
 class Thumb {
   constructor(game) {
     this.game = game;
-    this.root = h("span", { class: "thumb", "aria-hidden": "true" });
+    const colours = game.sides[0] === "White" ? " white-and-black" : "";
+    this.root = h("span", { class: `thumb${colours}`, "aria-hidden": "true" });
     if (game.view === "cube") this.cube = new Cube(this.root, {}, "cube");
     this.show(game);
   }

@@ -1,5 +1,5 @@
 // Learn: start a training, follow its curve, play with what came out.
-import { h, put } from "../lib/dom.js";
+import { h, keepForNow, keptForNow, put } from "../lib/dom.js";
 import { get } from "../lib/api.js";
 import { Chart } from "../lib/chart.js";
 import { Runner, blank, choice, field, gameChoice, gameForm, lab, numeric, offerSizes } from "../lib/lab.js";
@@ -18,10 +18,14 @@ class Learn {
     this.method = choice([]);
     this.episodes = numeric(10_000, 1, 1_000_000);
     this.seed = numeric(0, 0, 2 ** 31);
-    this.chart = new Chart({ title: "What it earns on average, over the episodes", x: "episodes" });
+    this.chart = new Chart({ title: "", x: "episodes" });
     this.lines = h("pre", { class: "report" });
     this.result = h("div", { class: "outcome" });
-    this.runner = new Runner("Train", () => this.begin());
+    this.runner = new Runner(
+      "Train",
+      () => this.begin(),
+      () => this.clear(),
+    );
     lab(
       main,
       "Learn",
@@ -32,7 +36,22 @@ class Learn {
       this.chart.root,
       this.lines,
     );
-    this.ready = this.chosen();
+    this.ready = this.chosen().then(() => this.restore());
+  }
+
+  /** Take away what was learned before. */
+  clear() {
+    put(this.result);
+    put(this.lines);
+    this.show({ title: "", series: [] });
+  }
+
+  /** Show again what was learned before another page was visited. */
+  restore() {
+    const kept = keptForNow("learned");
+    if (!kept || !this.games.some(({ id }) => id === kept.game)) return;
+    this.show(kept.curve);
+    this.learned(kept.told, kept.game, kept.params);
   }
 
   form() {
@@ -62,9 +81,6 @@ class Learn {
   begin() {
     const game = this.game.value,
       params = this.params.value;
-    put(this.result);
-    put(this.lines);
-    this.show([]);
     this.runner.run(
       "/learn",
       { game, params, method: this.method.value, episodes: this.episodes.value, seed: this.seed.value },
@@ -73,23 +89,30 @@ class Learn {
         line: ({ text }) => {
           this.lines.append(`${text}\n`);
         },
-        curve: ({ points }) => this.show(points),
+        curve: (curve) => this.show(curve),
         learned: (told) => this.learned(told, game, params),
       },
     );
   }
 
-  show(points) {
-    this.blank.hidden = points.length > 0;
-    this.chart.show([{ name: "mean", xs: points.map(([x]) => x), ys: points.map(([, y]) => y) }]);
+  /** Show the curves: what one player earns; of two players the score and the share of optimal moves. */
+  show(curve) {
+    const { title, series } = (this.curve = curve);
+    this.blank.hidden = series.length > 0;
+    this.chart.relabel(title, "episodes");
+    const line = ({ name, points }) => ({ name, xs: points.map(([x]) => x), ys: points.map(([, y]) => y) });
+    this.chart.show(series.map(line));
   }
 
-  learned({ id, title, text }, game, params) {
+  learned(told, game, params) {
+    const { id, title, text } = told,
+      { title: name } = this.games.find((one) => one.id === game);
+    keepForNow("learned", { told, game, params, curve: this.curve });
     const address = (seat) => `/${game}?${new URLSearchParams({ ...(params ? { params } : {}), [seat]: id })}`;
     const two = this.games.find((one) => one.id === game).players === 2;
     put(this.lines, text);
     this.blank.hidden = true;
-    this.runner.tell(title);
+    this.runner.tell(`${name}${params ? `, ${params}` : ""}: ${title}`);
     put(
       this.result,
       h("a", { class: "solid", href: address("first") }, "Watch it play"),

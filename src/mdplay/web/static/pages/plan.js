@@ -2,7 +2,7 @@
 import { download, h, put, toast } from "../lib/dom.js";
 import { Chart } from "../lib/chart.js";
 import { Runner, choice, field, lab, numeric } from "../lib/lab.js";
-import { figure, grouped } from "../lib/words.js";
+import { capital, figure, grouped } from "../lib/words.js";
 import { Grid, TOOLS } from "./grid.js";
 
 const ROWS = 200,
@@ -25,7 +25,7 @@ export const show = (main) => {
 class Planner {
   constructor(main) {
     this.source = "grid";
-    this.grid = new Grid(() => put(this.answer));
+    this.grid = new Grid(() => this.clear());
     this.method = choice(METHODS.map(([id, title]) => h("option", { value: id }, title)));
     [this.slip, this.living, this.discount, this.prize] = [
       [0.2, 0, 1],
@@ -38,12 +38,13 @@ class Planner {
       spellcheck: false,
       placeholder: "numStates 2\nnumActions 1\nend 1\ntransition 0 0 1 1 1\nmdptype episodic\ndiscount 0.9",
     });
-    this.chart = new Chart({
-      title: "Residual: the largest change of a value in a sweep, as a power of ten",
-      x: "sweep",
-    });
+    this.chart = new Chart({ title: "", x: "" });
     this.answer = h("div", { class: "answer" });
-    this.runner = new Runner("Plan", () => this.begin());
+    this.runner = new Runner(
+      "Plan",
+      () => this.begin(),
+      () => this.clear(),
+    );
     this.drawing = h("div", { class: "sketch" }, this.tools(), this.grid.root);
     lab(
       main,
@@ -76,7 +77,7 @@ class Planner {
       "div",
       { class: "segs", role: "group", "aria-label": "The problem" },
       way("grid", "Draw a grid"),
-      way("file", "Give a file"),
+      way("file", "Use a file"),
     );
     const size = (axis) =>
       numeric(this.grid[axis], 1, 12, { onchange: (event) => this.resize(axis, Number(event.target.value)) });
@@ -84,10 +85,10 @@ class Planner {
       "div",
       {},
       h("div", { class: "pair" }, field("Rows", size("rows")), field("Columns", size("cols"))),
-      h("div", { class: "pair" }, field("Slips aside", this.slip), field("Each step", this.living)),
-      h("div", { class: "pair" }, field("Goal pays", this.prize), field("Discount", this.discount)),
+      h("div", { class: "pair" }, field("Noise (chance to slip)", this.slip), field("Living reward", this.living)),
+      h("div", { class: "pair" }, field("Goal reward", this.prize), field("Discount", this.discount)),
     );
-    this.filePart = h("div", { hidden: true }, this.drop(), field("or its text", this.text));
+    this.filePart = h("div", { hidden: true }, this.drop(), field("or paste it", this.text));
     return h(
       "form",
       { class: "form", onsubmit: this.runner.submit },
@@ -143,8 +144,16 @@ class Planner {
     for (const button of this.ways.children) button.setAttribute("aria-pressed", String(button.value === source));
     this.gridPart.hidden = this.drawing.hidden = source !== "grid";
     this.filePart.hidden = source !== "file";
+    this.runner.question.stop();
+    this.runner.tell("");
+    this.clear();
+  }
+
+  /** Take away what was answered to another problem. */
+  clear() {
     put(this.answer);
-    this.residuals([]);
+    this.chart.show([]);
+    this.grid.draw();
   }
 
   tools() {
@@ -192,17 +201,18 @@ class Planner {
   begin() {
     const text = this.problem();
     if (!text.trim()) {
-      this.runner.tell("Give a file first.");
+      this.runner.tell("Choose or paste a file first.");
       return;
     }
     this.runner.run(
       "/plan",
       { method: this.method.value },
       {
-        stats: ({ sweeps }) => this.runner.tell(`${grouped(sweeps)} sweeps`),
+        stats: ({ sweeps }) => this.runner.tell(counted(sweeps, unit(this.method.value))),
         plan: (plan) => {
           this.show(plan, text);
-          this.residuals(plan.history ?? []);
+          this.residuals(plan);
+          this.runner.tell("");
         },
       },
       text,
@@ -216,11 +226,11 @@ class Planner {
     const facts = [
       [grouped(plan.states), "states"],
       [grouped(plan.transitions), "transitions"],
-      [plan.method, "method"],
-      [grouped(plan.iterations), "iterations"],
-      [figure(plan.gap), "between the bounds"],
+      [METHODS.find(([id]) => id === plan.method)?.[1] ?? plan.method, ""],
+      plan.iterations ? counted(plan.iterations, unit(plan.method)).split(" ") : null,
+      plan.infinite < plan.states ? [`error at most ${figure(plan.gap)}`, ""] : null,
       [`${figure(1000 * plan.seconds)} ms`, ""],
-    ];
+    ].filter(Boolean);
     put(
       this.answer,
       h(
@@ -228,7 +238,8 @@ class Planner {
         { class: "figures" },
         facts.map(([number, word]) => h("span", { class: "figure" }, h("b", {}, number), ` ${word}`)),
       ),
-      plan.reason ? h("p", { class: "reason" }, plan.reason) : null,
+      plan.infinite ? h("p", { class: "reason" }, infinite(plan)) : null,
+      plan.reason ? h("p", { class: "reason" }, capital(`${plan.reason}.`)) : null,
       h(
         "div",
         { class: "with" },
@@ -256,14 +267,29 @@ class Planner {
     );
   }
 
-  residuals(history) {
-    const known = history.filter(([, residual]) => residual > 0);
+  residuals({ history = [], method }) {
+    const known = history.filter(([, residual]) => residual > 0),
+      step = unit(method);
+    this.chart.relabel(`Residual: the largest change of a value in one ${step}, as a power of ten`, step);
     this.chart.show(
       [
         { name: "log₁₀ residual", xs: known.map(([x]) => x), ys: known.map(([, residual]) => Math.log10(residual)) },
       ].filter(() => known.length > 1),
     );
   }
+}
+
+/** What the method counts. */
+const unit = (method) => (["vi", "jacobi", "topological"].includes(method) ? "sweep" : "iteration");
+
+const counted = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+/** Why values are infinite, and what to change. */
+function infinite({ infinite: count, value, discount }) {
+  const many = `${counted(count, "state")} ${count === 1 ? "has" : "have"} an infinite value`,
+    gains = value.includes("inf");
+  const why = gains ? "rewards can be collected without end" : "costs cannot be avoided and never end";
+  return `${many}: with discount ${discount}, ${why} from there. A discount below 1 makes all values finite.`;
 }
 
 function states(plan) {

@@ -18,7 +18,7 @@ class Reproduction {
       h(
         "div",
         { class: "lab-lead" },
-        h("h1", {}, "Five systems, made anew"),
+        h("h1", {}, "Five papers, reproduced"),
         h(
           "p",
           {},
@@ -39,7 +39,7 @@ class Reproduction {
       stats: ({ done }) => runner.tell(`Working … ${done} figures so far`),
       chapter: (chapter) => this.show(chapter),
     };
-    const runner = new Runner("Compute it, quickly", () => runner.run(`${path}/run`, {}, on));
+    const runner = new Runner("Run (short version)", () => runner.run(`${path}/run`, {}, on));
     put(
       this.sections.get(system.number),
       heading(system),

@@ -20,15 +20,18 @@ class Tournament {
     this.rounds = numeric(20, 2, 200);
     this.seed = numeric(0, 0, 2 ** 31);
     this.table = h("div", { class: "scroll" });
-    this.runner = new Runner("Play them all", () => this.begin());
+    this.runner = new Runner(
+      "Start",
+      () => this.begin(),
+      () => this.clear(),
+    );
     lab(
       main,
       "Tournament",
-      "Everybody against everybody, with changed sides. Ratings come with their intervals of 95\u00a0%.",
+      "Round robin; each pair plays both sides. Elo with 95\u00a0% confidence intervals.",
       this.form(),
       this.table,
     );
-    put(this.table, blank("The cross table fills here."));
     this.game.value = games.find(({ id }) => id === "tic-tac-toe")?.id ?? games[0].id;
     this.chosen();
   }
@@ -41,12 +44,20 @@ class Tournament {
     return gameForm(
       this,
       h("fieldset", {}, h("legend", {}, "Agents"), this.list, this.adding),
-      h("div", { class: "pair" }, field("Games each pair", this.rounds), field("Seed", this.seed)),
+      h("div", { class: "pair" }, field("Games per pair", this.rounds), field("Seed", this.seed)),
     );
+  }
+
+  /** Take the table of another tournament away. */
+  clear() {
+    put(this.table, blank("The cross table fills here."));
   }
 
   chosen() {
     const { agents, presets } = this.info;
+    this.runner.question.stop();
+    this.runner.tell("");
+    this.clear();
     offerSizes(this.paramsField, presets);
     this.agents = agents
       .flatMap(({ id, setting }) => (setting ? [`${id}:${setting.values[1] ?? setting.default}`] : [id]))
@@ -112,10 +123,11 @@ class Tournament {
 
   begin() {
     if (this.agents.length < 2) {
-      this.runner.tell("Choose two agents at least.");
+      this.runner.tell("Choose at least two agents.");
       return;
     }
-    const { agents } = this;
+    const { agents, info } = this,
+      began = performance.now();
     this.runner.run(
       "/tournament",
       {
@@ -126,15 +138,14 @@ class Tournament {
         seed: this.seed.value,
       },
       {
-        stats: ({ done, total }) => this.runner.tell(`${grouped(done)} of ${grouped(total)} games`),
-        table: (told) => this.show(told, agents),
+        stats: (told) => this.runner.tell(progress(told, (performance.now() - began) / 1000)),
+        table: (told) => this.show(told, agents, info.title),
       },
     );
   }
 
   /** The cross table so far; the server names agents by their specs, in the order in which they were asked for. */
-  show({ agents: specs, done, total, cells, ratings }, asked) {
-    this.runner.tell(`${grouped(done)} of ${grouped(total)} games`);
+  show({ agents: specs, done, total, cells, ratings }, asked, game) {
     const title = (spec) => this.title(asked[specs.indexOf(spec)] ?? spec);
     const order = [
       ...ratings.map(({ agent }) => agent),
@@ -155,7 +166,11 @@ class Tournament {
       h(
         "table",
         { class: "facts cross-table" },
-        h("caption", {}, "Cross table: the share of points that the row took from the column"),
+        h(
+          "caption",
+          {},
+          `${game}, ${grouped(done)} of ${grouped(total)} games: the share of points that the row took from the column`,
+        ),
         h(
           "thead",
           {},
@@ -171,6 +186,18 @@ class Tournament {
       ),
     );
   }
+}
+
+const SURE = 3; // games after which the time of the others is estimated
+
+/** How many games were played, and how long the others will take. */
+function progress({ done, total, limit }, seconds) {
+  const played = `${grouped(done)} of ${grouped(total)} games`;
+  if (done < SURE || done === total) return played;
+  const left = (seconds / done) * (total - done);
+  const words = left < 90 ? `${Math.ceil(left)} s` : `${Math.round(left / 60)} min`;
+  const beyond = seconds + left > limit ? `, more than the ${Math.round(limit / 60)} min that the page allows` : "";
+  return `${played}, about ${words} left${beyond}`;
 }
 
 const rated = (rating) => {
