@@ -15,12 +15,13 @@ from functools import cache
 from pathlib import Path
 from types import FunctionType
 
-from mdplay import contract, digest, sources
+from mdplay import __version__, bits, constructs, contract, digest, game, rng, sources
 from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.sources import feed_code
 
-STAMPED = (contract, digest, sources)  # their sources are in every hash
+STAMPED = (contract, digest, sources)  # their sources are in every hash, and their functions count by name
+ALSO_STAMPED = (bits, constructs, game, rng)  # what the compiler replaces or calls while it translates a kernel
 UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
 COVERED: dict[str, frozenset[str]] = {}  # fingerprint -> the attributes whose content it covers
@@ -88,11 +89,14 @@ def _is_stamped(module: str | None) -> bool:
 
 @cache
 def bridge_stamp() -> bytes:
-    """Return the hash of the bridge's own sources: what it makes of a function is not in the function."""
-    total = hashlib.sha256()
-    others = (Path(str(module.__file__)) for module in STAMPED)
-    for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
-        total.update(path.read_bytes())
+    """Return the hash of mdplay's version and of the bridge's own sources, those of its subpackages included.
+
+    The code of a function does not say how the bridge translates it, so every fingerprint begins with this hash.
+    """
+    total = hashlib.sha256(__version__.encode())
+    others = (Path(str(module.__file__)) for module in (*STAMPED, *ALSO_STAMPED))
+    for path in (*sorted(Path(__file__).parent.rglob("*.py")), *others):
+        total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.digest()
 
 
