@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mdplay.checking.check import check_game
     from mdplay.errors import (
         AgentError,
+        ArgumentError,
         FormatError,
         GameError,
         IllegalMove,
@@ -58,6 +59,7 @@ __all__ = [
     "U64",
     "Agent",
     "AgentError",
+    "ArgumentError",
     "Between",
     "Bounds",
     "Choice",
@@ -118,6 +120,7 @@ _PLACES = {
     "U64": "mdplay.bits",
     "Agent": "mdplay.playing.agents",
     "AgentError": "mdplay.errors",
+    "ArgumentError": "mdplay.errors",
     "Between": "mdplay.game",
     "Choice": "mdplay.solving.values",
     "Compiled": "mdplay.game",

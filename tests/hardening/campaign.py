@@ -8,6 +8,7 @@ to see it again.  ``PARTS`` says how many things a part tries in the full campai
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import time
 from collections import Counter
@@ -68,6 +69,27 @@ class Tally:
     def tried(self) -> int:
         """How many things were tried."""
         return self.outcomes.total()
+
+
+# what Python, numpy and numba say of faults in a program: a sentence that repeats it does not name what the user gave
+RAW = re.compile(
+    r"fault of mdplay|has no attribute|object is not|not iterable|not callable|not subscriptable|unsupported operand|"
+    r"broadcast|out of bounds|index out of range|invalid literal|could not convert|cannot convert|embedded null|"
+    r"codec can't|argument must|positional argument|unexpected keyword|expected .* got|maximum recursion|"
+    r"int too (large|big)|must be real number|truth value of|unpack|unhashable|0x[0-9a-f]{8,}|<class '|TypingError|"
+    r"\b(Type|Value|Key|Index|Attribute|Overflow|Unicode\w*|Recursion|ZeroDivision|Assertion|Runtime|Lowering)Error\b|"
+    r"a value in the input|something in the input"
+)
+USERS = re.compile(r"\.py cannot be imported: |raised \w+.*\(\w+\.py, line \d+")
+
+
+def raw_words(sentence: str) -> str | None:
+    """Return the words of a refusal that are Python's own, or those of a fault of mdplay; None if there are none.
+
+    What the user's own code raised may be repeated, with its file and line.
+    """
+    found = None if USERS.search(sentence) else RAW.search(sentence)
+    return None if found is None else found[0]
 
 
 def run_part(name: str, *, small: bool, seed: int = 0, count: int | None = None) -> Tally:

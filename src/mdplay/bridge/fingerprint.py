@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from types import FunctionType
 
-from mdplay import __version__, bits, constructs, contract, digest, game, rng, sources
+from mdplay import bits, constructs, contract, digest, game, rng, sources
 from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.sources import feed_code
@@ -93,9 +93,13 @@ def bridge_stamp() -> bytes:
 
     The code of a function does not say how the bridge translates it, so every fingerprint begins with this hash.
     """
-    total = hashlib.sha256(__version__.encode())
+    total, bridge = hashlib.sha256(), Path(__file__).parent
     others = (Path(str(module.__file__)) for module in (*STAMPED, *ALSO_STAMPED))
-    for path in (*sorted(Path(__file__).parent.rglob("*.py")), *others):
+    for path in (
+        bridge.with_name("__init__.py"),
+        *sorted(bridge.rglob("*.py")),
+        *others,
+    ):  # the first has the version
         total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.digest()
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
 from mdplay.bridge import native, words
-from mdplay.errors import FormatError, IllegalMove, MdplayError
+from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
 from mdplay.game import Game
 from mdplay.identity import cells_identity, check_rules, game_identity
 from mdplay.learning import compact
@@ -192,6 +192,11 @@ def shipped_network(game: Game[Any]) -> Network | None:
 def named_network(name: str, game: Game[Any]) -> Network:
     """Return the network of a file, or the one that is called ``shipped``; raise FormatError if there is none."""
     return read_network(need_shipped(game, KIND) if name == SHIPPED else name, game)
+
+
+def check_network(network: object) -> None:
+    """Raise ArgumentError unless this is a network or None."""
+    check_kind("network", network, Network, "learn(game, method='network').network is one")
 
 
 class NetworkAgent:
