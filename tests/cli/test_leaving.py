@@ -166,3 +166,17 @@ def test_long_input_is_not_repeated_whole(mdplay):
     for arguments in (["show", "y" * 9000], ["show", "tic-tac-toe", "-p", "y" * 9000], ["y" * 9000]):
         answer = mdplay(*arguments)
         assert answer.code == 2 and len(answer.err) < 600
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["solve", "connect-four", "--objective", "win", "--batch"], ["accuracy", "tic-tac-toe", "--positions"]],
+)
+def test_a_line_without_end_is_refused(mdplay, line):
+    answer = mdplay(*line, "/dev/zero")
+    assert answer.code == 2 and "/dev/zero, line 1 is longer than 1,048,576 bytes" in answer.err
+
+
+def test_an_argument_with_a_nul_is_named(mdplay):
+    answer = mdplay("plan", "a\0b")
+    assert answer.code == 2 and "The argument 'a\\x00b' contains a NUL character." in answer.err

@@ -71,15 +71,20 @@ class Tally:
         return self.outcomes.total()
 
 
-# what Python, numpy and numba say of faults in a program: a sentence that repeats it does not name what the user gave
+# What Python, numpy and numba say of a fault in a program: a sentence with such words does not name the input.
 RAW = re.compile(
-    r"fault of mdplay|has no attribute|object is not|not iterable|not callable|not subscriptable|unsupported operand|"
-    r"broadcast|out of bounds|index out of range|invalid literal|could not convert|cannot convert|embedded null|"
-    r"codec can't|argument must|positional argument|unexpected keyword|expected .* got|maximum recursion|"
-    r"int too (large|big)|must be real number|truth value of|unpack|unhashable|0x[0-9a-f]{8,}|<class '|TypingError|"
-    r"\b(Type|Value|Key|Index|Attribute|Overflow|Unicode\w*|Recursion|ZeroDivision|Assertion|Runtime|Lowering)Error\b|"
-    r"a value in the input|something in the input"
-)
+    "|".join(
+        (
+            "fault of mdplay", "a value in the input", "something in the input", "has no attribute",
+            "object is not", "not iterable", "not callable", "not subscriptable", "unsupported operand", "broadcast",
+            "out of bounds", "index out of range", "invalid literal", "could not convert", "cannot convert", "embedded null",
+            "codec can't", "argument must", "positional argument", "unexpected keyword", "maximum recursion",
+            "int too (large|big)", "must be real number", "truth value of", "to unpack", "unhashable", " at 0x",
+            "<class '", r"\b(Type|Value|Key|Index|Attribute|Overflow|Unicode\w*|Recursion|ZeroDivision|Assertion|"
+            r"Runtime|Typing|Lowering)Error\b",
+        )
+    )
+)  # fmt: skip
 USERS = re.compile(r"\.py cannot be imported: |raised \w+.*\(\w+\.py, line \d+")
 
 
