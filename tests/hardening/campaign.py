@@ -76,8 +76,9 @@ RAW = re.compile(
     "|".join(
         (
             "fault of mdplay", "a value in the input", "something in the input", "has no attribute",
-            "object is not", "not iterable", "not callable", "not subscriptable", "unsupported operand", "broadcast",
-            "out of bounds", "index out of range", "invalid literal", "could not convert", "cannot convert", "embedded null",
+            "object is not", "not iterable", "not callable", "not subscriptable", "unsupported operand",
+            "broadcast", "out of bounds", "index out of range", "invalid literal", "could not convert",
+            "cannot convert", "embedded null",
             "codec can't", "argument must", "positional argument", "unexpected keyword", "maximum recursion",
             "int too (large|big)", "must be real number", "truth value of", "to unpack", "unhashable", " at 0x",
             "<class '", r"\b(Type|Value|Key|Index|Attribute|Overflow|Unicode\w*|Recursion|ZeroDivision|Assertion|"
