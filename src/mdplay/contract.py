@@ -16,12 +16,12 @@ from functools import cached_property, wraps
 from pathlib import Path
 from types import FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from mdplay.bits import MOST_WORDS, U64, WORD, Mask
-from mdplay.digest import code_names
+from mdplay.digest import code_names, refresh
 from mdplay.errors import GameError, short
-from mdplay.game import NEVER_COMPILED, Bounds, Compiled, Game
+from mdplay.game import NEVER_COMPILED, REMEMBERED, Bounds, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
 Hint = Any  # an annotation: a class, or what ``typing`` makes of classes
@@ -40,6 +40,7 @@ CHANCE = "a rule gives the same answer every time, and chance belongs in outcome
 CLOCK = "a rule gives the same answer every time, and knows no clock"
 FICKLE = {"random": CHANCE, "secrets": CHANCE, "numpy.random": CHANCE, "time": CLOCK, "datetime": CLOCK}
 PACKAGE = Path(__file__).parent
+_LOOKED_AT: WeakSet[type] = WeakSet()  # classes without a name that the contract has taken
 _HINTS: WeakKeyDictionary[Any, dict[str, Hint]] = WeakKeyDictionary()  # reading them takes longer than a rule
 
 
@@ -118,15 +119,20 @@ def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 # ---------------------------------------------------------------- the shape of a class
 def need_game(game: object) -> None:
-    """Raise GameError unless this is a game: not its class, nor its name, nor something else."""
+    """Raise GameError unless this is a game: not its class, nor its name, nor something else.
+
+    Every verb asks: so this is where rules that have changed in this process are noticed (``mdplay.digest``).
+    """
+    if isinstance(game, Game):
+        refresh(game)
+        return
     if isinstance(game, type) and issubclass(game, Game):
         raise GameError(f"{game.__name__} is a class, not a game: write {game.__name__}()")
     cls = type(game)
-    if not isinstance(game, Game):
-        what = _shown(game) if cls.__module__ == "builtins" else cls.__name__
-        by_name = f"mdplay.make({game!r:.40}) makes one by its name"
-        instead = by_name if isinstance(game, str) else "derive it from mdplay.Game"
-        raise GameError(f"{what} is not a game: {instead}")
+    what = _shown(game) if cls.__module__ == "builtins" else cls.__name__
+    by_name = f"mdplay.make({game!r:.40}) makes one by its name"
+    instead = by_name if isinstance(game, str) else "derive it from mdplay.Game"
+    raise GameError(f"{what} is not a game: {instead}")
 
 
 def check_shape(game: Any) -> None:
@@ -192,12 +198,15 @@ def _check_reserved(cls: type) -> None:
 
     What everybody means by ``legal`` or ``result`` (``MEANT``) is a mistake in the rule, which others report.
     """
-    for name in {*dir(Game), *CONSTANTS}:
+    if cls in _LOOKED_AT:
+        return
+    for name in sorted({*dir(Game), *CONSTANTS}):
         found, expected = inspect.getattr_static(cls, name, None), inspect.getattr_static(Game, name, None)
         if name.startswith(("_", "has_")) or name in MEANT or found is expected:
             continue
         if not _is_like(cls, found, expected):
             raise GameError(_taken(name, found))
+    _LOOKED_AT.add(cls)
 
 
 def _is_like(cls: type, found: Any, expected: Any) -> bool:
@@ -382,7 +391,7 @@ def checked(instance: C, before: Callable[[], None] | None = None) -> C:
     body = {name: _checking(cls, name, function, before) for name, function in rules(cls)}
     flags = {name: value for name, value in vars(cls).items() if name.startswith("has_")}
     double: C = object.__new__(type(cls.__name__, (cls,), {**body, **flags, "_is_checked": True}))
-    vars(double).update({k: v for k, v in vars(instance).items() if k != "_identity"})
+    vars(double).update({k: v for k, v in vars(instance).items() if k not in REMEMBERED})
     return double
 
 

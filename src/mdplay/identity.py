@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mdplay.digest import DIGITS, Digest, Unhashable, in_toolchain, reach, roots
+from mdplay.digest import DIGITS, Digest, Unhashable, in_toolchain, reach, reach_and_watch, roots
 from mdplay.errors import FormatError, GameError
 from mdplay.game import CELLS, Game
 from mdplay.sources import feed_source, file_text, source_files
@@ -35,7 +35,7 @@ def game_identity(game: Game[Any]) -> str:
     memory = vars(game)
     if "_rules" not in memory:
         try:
-            memory["_rules"] = reach(game, _begin, _own_rules(game)).text
+            memory["_rules"] = reach_and_watch(game, _begin, _own_rules(game)).text
         except Unhashable as error:
             raise GameError(
                 f"nothing can be kept of {type(game).__name__}, as its rules cannot be told from others: {error}; "

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType
 
 from mdplay import bits, constructs, contract, digest, game, rng, sources
-from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach
+from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach_and_watch
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.sources import feed_code
 
@@ -51,7 +51,7 @@ def identity(instance: Compiled) -> str:
 def instance_fingerprint(instance: Compiled) -> str:
     """Return the hash of a game or selector: what its rules reach, its other methods, its parameters."""
     try:
-        found = reach(instance, _begin)
+        found = reach_and_watch(instance, _begin)
     except Unhashable:
         return f"{UNKNOWN}{secrets.token_hex(8)}"
     text = hashlib.sha256(f"{found.text} {_others(instance, found.covered)}".encode()).hexdigest()[:32]

@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.contract import check_shape, checked, rule_error
+from mdplay.digest import forget_with
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, State
 from mdplay.rng import Random
@@ -35,6 +36,7 @@ TRIALS = 4  # sets of actions that are tried where a game tells its scoring sets
 SECONDS = 10.0
 
 _HELD: WeakSet[Game[Any]] = WeakSet()
+forget_with(_HELD.clear)
 
 
 def hold_promises(game: Game[Any], state: State = None) -> None:

@@ -22,6 +22,7 @@ from mdplay.bridge import State, native, word, words
 from mdplay.checking.broken import check_kept
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
+from mdplay.digest import refresh
 from mdplay.errors import GameError, LimitError, check_kind, check_seconds, check_whole, unknown
 from mdplay.game import Game
 from mdplay.learning.network import Network, check_network, named_network
@@ -119,6 +120,8 @@ def selector_for(network: Network | None, selector: Selector | None) -> Selector
     """
     check_network(network)
     check_kind("selector", selector, Selector, "make_selector('ucb1(c=1)') makes one of a text")
+    if selector is not None:
+        refresh(selector)
     return BY_NETWORK if network is not None else selector or BY_ROLLOUTS
 
 
