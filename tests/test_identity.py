@@ -106,6 +106,55 @@ def test_an_agent_is_its_text_its_code_and_its_files(tmp_path):
     assert len(set(others)) == len(others)
 
 
+FAR_BOT = """
+import sys, pathlib
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE / "lib"))
+import {brain}
+class Bot:
+    def __init__(self, game, file=""):
+        self.game, self.file = game, file
+    def act(self, state, rng):
+        {use}
+        return {brain}.choose(state)
+"""
+
+
+def far_bot(folder, use="pass", lines="def choose(state):\n    return 0\n", data="a"):
+    """Return the identity of an agent whose helper is in another folder, and of what it reads."""
+    brain = f"brain{next(NUMBER)}" if not (folder / "brain").exists() else (folder / "brain").read_text()
+    write(folder, "brain", brain)
+    (folder / "lib").mkdir(exist_ok=True)
+    write(folder / "lib", f"{brain}.py", lines)
+    write(folder, "data.txt", data)
+    write(folder, "bot.py", FAR_BOT.format(brain=brain, use=use))
+    return named_agent(make("tic-tac-toe"), f"{folder / 'bot.py'}:Bot:file={folder / 'data.txt'}").identity
+
+
+@pytest.fixture
+def own_path(monkeypatch):
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+def test_a_helper_of_an_agent_counts_wherever_it_is(tmp_path, own_path):
+    assert far_bot(tmp_path) == far_bot(tmp_path) != far_bot(tmp_path, lines="def choose(state):\n    return 1\n")
+
+
+@pytest.mark.parametrize(
+    "use",
+    ["open(HERE / 'data.txt')", "(HERE / 'data.txt').read_text()", "open(self.file)", "open('data.txt', 'w')"],
+)
+def test_the_data_that_an_agent_reads_counts(tmp_path, own_path, use):
+    first = far_bot(tmp_path, use)
+    assert not first.startswith("?") and first == far_bot(tmp_path, use) != far_bot(tmp_path, use, data="b")
+
+
+@pytest.mark.parametrize("use", ["open(str(state))", "__import__('os').environ", "open(f'{self.game}.txt')"])
+def test_an_agent_that_reads_what_its_source_does_not_name_is_like_no_other(tmp_path, own_path, use):
+    first = far_bot(tmp_path, use)
+    assert first.startswith("?") and first != far_bot(tmp_path, use)
+
+
 def test_an_object_is_its_class_and_what_it_holds():
     class Player:
         def __init__(self, depth):

@@ -24,7 +24,6 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-import sysconfig
 import types
 import typing
 from array import array
@@ -38,6 +37,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from mdplay.folders import is_installed
 from mdplay.game import NEVER_COMPILED, REMEMBERED, Compiled, Game
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,8 +46,6 @@ TOOLCHAIN = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"} - 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...))
 NAMED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 DIGITS = 32
-STANDARD = tuple({str(Path(path).resolve()) for path in map(sysconfig.get_path, ("stdlib", "platstdlib"))})
-INSTALLED = ("site-packages", "dist-packages")
 MADE_BY_DATACLASS = "<string>"  # the file of the methods that ``dataclass`` and ``NamedTuple`` write
 MADE_BY_NAMED_TUPLE = ("_fields", "_field_defaults", "_make", "_replace", "_asdict")
 READS = (
@@ -140,6 +138,12 @@ def refresh(instance: Compiled) -> None:
         _WATCHES.pop(type(instance), None)
         for clear in _CACHES:
             clear()
+
+
+def has_changed(instance: Compiled, identity: str) -> bool:
+    """Tell whether an instance is no longer what an identity says that was made of it."""
+    memory = vars(instance)
+    return memory.get("_identity") != identity or any(watch.has_changed() for watch in memory.get("_watched", ()))
 
 
 @dataclass(frozen=True)
@@ -558,8 +562,7 @@ def _is_real(module: ModuleType | None) -> bool:
     file = getattr(module, "__file__", None)
     if file is None:
         return True  # built in, or not imported at all
-    path = Path(file).resolve()
-    return any(part in INSTALLED for part in path.parts) or str(path).startswith(STANDARD)
+    return is_installed(Path(file))
 
 
 def in_toolchain_or_ours(module: str) -> bool:

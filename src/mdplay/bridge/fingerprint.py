@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FunctionType
 
 from mdplay import bits, constructs, contract, digest, game, rng, sources
-from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach_and_watch
+from mdplay.digest import Digest, Reaching, Unhashable, has_changed, in_toolchain, reach_and_watch
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.sources import feed_code
 
@@ -43,9 +43,21 @@ def identity(instance: Compiled) -> str:
     memory = vars(instance)
     if "_identity" not in memory:
         cls = type(instance)
-        memory["_identity"] = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
-        LIVE.setdefault(memory["_identity"], instance)  # the first one: its state class is in compiled code
+        name = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
+        if (present := LIVE.get(name)) is not None and has_changed(present, name):
+            name = _apart(name)
+        memory["_identity"] = name
+        LIVE.setdefault(name, instance)  # the first one: its state class is in compiled code
     return str(memory["_identity"])
+
+
+def _apart(name: str) -> str:
+    """Return another name, where the first instance of this one has other rules by now and may be compiled."""
+    text = name.rpartition("#")[2]
+    other = f"{text}{UNKNOWN}{secrets.token_hex(4)}"
+    if text in COVERED:
+        COVERED[other] = COVERED[text]
+    return f"{name.removesuffix(text)}{other}"
 
 
 def instance_fingerprint(instance: Compiled) -> str:

@@ -21,6 +21,7 @@ from mdplay.cli.common import (
 )
 from mdplay.playing.matches.evaluating import Evaluation
 from mdplay.playing.matches.match import MatchResult
+from mdplay.playing.matches.results import REUSED
 from mdplay.playing.records import Record, save_records
 from mdplay.words import counted
 
@@ -73,10 +74,14 @@ match_options = options(  # by the names of the keywords of ``match`` and ``tour
 
 @contextmanager
 def playing(games: int | None, results: str | None) -> Iterator[Callable[[int], None]]:
-    """Give the callback of a live line; after Ctrl-C, tell where the finished games are."""
+    """Give the callback of a live line; say how many games were read, and after Ctrl-C where they are."""
+    before = REUSED[str(results)]
     try:
         with progress("games" if games else "played", games) as show:
             yield show
+        if reused := REUSED[str(results)] - before:
+            of = f" of {games:,}" if games else ""
+            click.echo(f"mdplay: {reused:,}{of} games from {results}", err=True)
     except KeyboardInterrupt:
         if results is not None:
             click.echo(f"mdplay: finished games are in {results}; the same command goes on from there", err=True)
