@@ -7,6 +7,8 @@ from mdplay.contract import check_fits, check_shape, checked, state_class, where
 from mdplay.errors import GameError
 from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.twenty48.rules import Twenty48
+from mdplay.specs import load_module
+from tests.helpers import NIM, write
 
 
 def rule():
@@ -77,3 +79,47 @@ def test_a_parameter_hides_no_method():
 
     with pytest.raises(GameError, match="the parameter size of Board hides the method size of games; rename it"):
         check_shape(Board())
+
+
+CELL = "`cell` is part of the contract of a game \\(cell\\(self, s, i\\) -> int\\); rename your method"
+ENDLESS = (
+    "`endless` is part of the contract of a game \\(endless: int, a constant of the class\\); rename your method"
+)
+RESERVED = {
+    "def cell(self, car: int, place: int) -> int: return 0": CELL,
+    "def cell(self, car: int) -> int: return 0": CELL,
+    "def state(self, s: State) -> int: return s.pile": "`state` is part of .*state\\(self, i\\) -> State",
+    "def endless(self, s: State) -> bool: return False": ENDLESS,
+    "def max_moves(self, s: State) -> int: return 9": "`max_moves` is part of the contract",
+    "def draw(self, s: State) -> bool: return False": "`draw` is part of .*draw\\(self, s, word\\) -> int",
+    "def key(self, a: int, b: int) -> int: return a": "`key` is part of .*key\\(self, s\\) -> U64",
+    "def bounds(self, s: State) -> int: return 0": "`bounds` is part of .*bounds\\(self, s\\) -> Bounds",
+    "def index(self, row: int) -> int: return row": "`index` is part of .*index\\(self, s\\) -> int",
+    "def size(self) -> int: return 9": "no index; write both; if you mean .*`size` is part of the contract",
+    "size = 9": "^`size` is part of the contract of a game \\(size\\(self\\) -> int\\); rename your attribute",
+    "def num_cells(self, s: State) -> int: return 9": "`num_cells` is part of .*num_cells: int, a property",
+    "def text(self, n: int) -> str: return ''": "`text` is part of .*text\\(self, s\\) -> str",
+    "def neighbours(self, i: int) -> tuple: return ()": "`neighbours` is part of the contract",
+}
+
+
+@pytest.mark.parametrize("helper", RESERVED)
+def test_a_helper_with_a_name_of_the_contract_is_to_be_renamed(tmp_path, helper):
+    game = load_module(write(tmp_path, "taken.py", f"{NIM}\n    {helper}\n")).Nim()
+    with pytest.raises(GameError, match=RESERVED[helper]):
+        check_shape(game)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        "def board(self, s: State, past: object = ()) -> str: return ''",
+        "def key(self, s: State) -> int: return 0",
+        "def heuristic(self, s: State) -> int: return 0",
+        "def cell(self, board: State, place: int) -> bool: return True",
+        "endless = 1",
+        "num_cells = 9",
+    ],
+)
+def test_what_the_contract_means_by_a_name_may_be_written_in_other_words(tmp_path, member):
+    check_shape(load_module(write(tmp_path, "meant.py", f"{NIM}\n    {member}\n")).Nim())

@@ -5,9 +5,11 @@ import stat
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from mdplay import files
 from mdplay.errors import FormatError
 from mdplay.files import SUFFIX, creating, make_folder, read, read_text, replacing, unzip, write
 from tests.helpers import python
@@ -243,3 +245,36 @@ def test_damaged_and_exploding_archives_are_refused():
     for end in range(len(packed)):
         with pytest.raises(FormatError):
             unzip(packed[:end] or b"\0", "x")
+
+
+def test_lines_are_read_within_bounds(tmp_path):
+    path = tmp_path / "text"
+    path.write_bytes(b"\xef\xbb\xbfone\ntwo\n\nthree")
+    assert list(files.read_lines(path)) == ["one\n", "two\n", "\n", "three"]
+    path.write_bytes(b"one\n" + b"x" * 100)
+    with pytest.raises(FormatError, match="text, line 2 is longer than 50 bytes"):
+        list(files.read_lines(path, most=50))
+    path.write_bytes(b"one\n\xff\n")
+    with pytest.raises(FormatError, match="text, line 2 is not text in UTF-8"):
+        list(files.read_lines(path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_a_fifo_is_read_and_one_that_is_silent_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "fifo"
+    os.mkfifo(path)
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(path.write_text, "one\ntwo\n")
+        assert list(files.read_lines(path)) == ["one\n", "two\n"]
+        writing.result()
+    monkeypatch.setattr(files, "FIFO_SECONDS", 0.05)
+    with pytest.raises(FormatError, match="it is a FIFO, and nothing was written to it for 0.05 seconds"):
+        files.read(path)
+    with pytest.raises(FormatError, match="it is a FIFO, and no process reads from it"):
+        files.write(path, "one")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a\udcff\ud800"])
+def test_a_name_that_no_file_can_have_is_told(path):
+    with pytest.raises(FormatError, match="cannot read .*(has no NUL|characters that are not text)"):
+        files.read(path)

@@ -85,6 +85,44 @@ def test_numbers_of_a_wrong_kind_are_refused(call, sentence):
         call()
 
 
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: mdplay.mcts(GAME, selector="ucb1"), r"^selector='ucb1' is not a Selector; make_selector"),
+        (lambda: mdplay.Search(GAME, selector="ucb1"), r"^selector='ucb1' is not a Selector; make_selector"),
+        (lambda: mdplay.mcts(GAME, network=len), "^network=<built-in function len> is not a Network; learn"),
+        (
+            lambda: mdplay.depth_limited(GAME, network=len),
+            "^network=<built-in function len> is not a Network; learn",
+        ),
+        (lambda: mdplay.Search(GAME, network=len), "^network=<built-in function len> is not a Network; learn"),
+        (lambda: mdplay.prove(GAME, network=len), "^network=<built-in function len> is not a Network; learn"),
+        (
+            lambda: mdplay.solve(GAME, (1, 2, 0)),
+            r"^\(1, 2, 0\) is not a state of TicTacToe; states are of the class",
+        ),
+        (
+            lambda: mdplay.solve(GAME, GAME.initial()._replace(mine="x")),
+            "is not a state of TicTacToe; its fields are",
+        ),
+        (lambda: mdplay.learn(GAME, episode=10), "^no option 'episode'; did you mean 'episodes'\\?$"),
+        (lambda: mdplay.learn(GAME, xyz=10), "choose from against, alpha, .* episodes, "),
+    ],
+)
+def test_arguments_of_a_wrong_kind_are_named(call, sentence):
+    with pytest.raises(mdplay.MdplayError, match=sentence):
+        call()
+
+
+def test_a_fault_of_mdplay_is_not_blamed_on_the_game(monkeypatch):
+    def faulty(*given):
+        raise IndexError("a bug of mdplay")
+
+    monkeypatch.setattr("mdplay.searching.mcts.grow", faulty)
+    with pytest.raises(IndexError, match="^a bug of mdplay$"):
+        mdplay.mcts(GAME)
+
+
 def test_every_public_object_says_something():
     record = mdplay.play(GAME, "random", "random")
     match = mdplay.match(GAME, "random", "random", games=4)

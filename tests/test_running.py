@@ -12,8 +12,9 @@ import pytest
 from mdplay import running
 from mdplay.errors import GameError, LimitError
 from mdplay.running import Watch, compiling, num_threads
+from mdplay.specs import load_module
 from mdplay.stopping import StillRunning, Terminated
-from tests.helpers import python
+from tests.helpers import NIM, python, write
 
 
 def test_results_come_in_order():
@@ -44,8 +45,19 @@ def test_a_failing_task_stops_the_others():
     def failing():
         raise ValueError("no such square")
 
-    with pytest.raises(GameError, match="ValueError: no such square"):
+    with pytest.raises(ValueError, match="^no such square$"):
         watch.run([patient, failing])
+
+
+def test_what_a_rule_raises_is_a_sentence_and_what_mdplay_raises_passes(tmp_path):
+    text = NIM.replace("return (1 <<", "return [][s.pile] if s.pile < 9 else (1 <<")
+    game = load_module(write(tmp_path, "raising.py", text)).Nim()
+    with pytest.raises(
+        GameError, match=r"^Nim raised IndexError: list index out of range \(raising.py, line \d+: "
+    ):
+        Watch().run([lambda: game.legal(game.initial()._replace(pile=3))])
+    with pytest.raises(IndexError, match="^list index out of range$"):
+        Watch().run([lambda: [game][1]])
 
 
 def test_our_own_errors_pass_unchanged():

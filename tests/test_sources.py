@@ -27,4 +27,10 @@ def test_files_are_followed_through_imports(tmp_path):
     write(tmp_path / "p", "c.py", "from . import d\n")
     write(tmp_path / "p", "d.py", "")
     write(tmp_path, "unused.py", "")
-    assert [path.name for path in source_files(tmp_path / "a.py")] == ["a.py", "b.py", "c.py", "d.py"]
+    assert [path.name for path in source_files(tmp_path / "a.py")] == [
+        "a.py",
+        "b.py",
+        "__init__.py",
+        "c.py",
+        "d.py",
+    ]

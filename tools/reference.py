@@ -31,7 +31,8 @@ CHAPTERS = {
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
     "Decision problems": "MDP",
     "Errors": (
-        "MdplayError GameError NotCompiled IllegalMove PositionError AgentError FormatError LimitError UnknownName"
+        "MdplayError GameError ArgumentError NotCompiled IllegalMove PositionError AgentError FormatError "
+        "LimitError UnknownName"
     ),
 }
 

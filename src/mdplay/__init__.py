@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from mdplay.checking.check import check_game
     from mdplay.errors import (
         AgentError,
+        ArgumentError,
         FormatError,
         GameError,
         IllegalMove,
@@ -60,6 +61,7 @@ __all__ = [
     "Accuracy",
     "Agent",
     "AgentError",
+    "ArgumentError",
     "Between",
     "Bounds",
     "Choice",
@@ -123,6 +125,7 @@ _PLACES = {
     "accuracy": "mdplay.playing.accuracy",
     "Agent": "mdplay.playing.agents",
     "AgentError": "mdplay.errors",
+    "ArgumentError": "mdplay.errors",
     "Between": "mdplay.game",
     "Choice": "mdplay.solving.values",
     "Compiled": "mdplay.game",

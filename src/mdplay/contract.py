@@ -8,25 +8,28 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import traceback
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cached_property, wraps
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 from mdplay.bits import MOST_WORDS, U64, WORD, Mask
-from mdplay.digest import code_names
+from mdplay.digest import code_names, refresh
 from mdplay.errors import GameError, short
-from mdplay.game import NEVER_COMPILED, Compiled, Game
+from mdplay.game import NEVER_COMPILED, REMEMBERED, Bounds, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
 Hint = Any  # an annotation: a class, or what ``typing`` makes of classes
 SCALARS = (int, float, bool, U64, Mask)
 MASKS = ("legal", "outcomes")
 NEEDED = ("initial", "legal", "step")
+CONSTANTS = {"endless": "int", "key_bits": "int", "max_moves": "int", "view": "str"}
+MEANT = (*NEEDED, "player", "reward", "result", "outcomes", "outcome", "probability")
 TOGETHER = {
     "outcomes": ("outcome",),
     "outcome": ("outcomes",),
@@ -36,6 +39,8 @@ TOGETHER = {
 CHANCE = "a rule gives the same answer every time, and chance belongs in outcomes, outcome and probability"
 CLOCK = "a rule gives the same answer every time, and knows no clock"
 FICKLE = {"random": CHANCE, "secrets": CHANCE, "numpy.random": CHANCE, "time": CLOCK, "datetime": CLOCK}
+PACKAGE = Path(__file__).parent
+_LOOKED_AT: WeakSet[type] = WeakSet()  # classes without a name that the contract has taken
 _HINTS: WeakKeyDictionary[Any, dict[str, Hint]] = WeakKeyDictionary()  # reading them takes longer than a rule
 
 
@@ -114,15 +119,20 @@ def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 # ---------------------------------------------------------------- the shape of a class
 def need_game(game: object) -> None:
-    """Raise GameError unless this is a game: not its class, nor its name, nor something else."""
+    """Raise GameError unless this is a game: not its class, nor its name, nor something else.
+
+    Every verb asks: so this is where rules that have changed in this process are noticed (``mdplay.digest``).
+    """
+    if isinstance(game, Game):
+        refresh(game)
+        return
     if isinstance(game, type) and issubclass(game, Game):
         raise GameError(f"{game.__name__} is a class, not a game: write {game.__name__}()")
     cls = type(game)
-    if not isinstance(game, Game):
-        what = _shown(game) if cls.__module__ == "builtins" else cls.__name__
-        by_name = f"mdplay.make({game!r:.40}) makes one by its name"
-        instead = by_name if isinstance(game, str) else "derive it from mdplay.Game"
-        raise GameError(f"{what} is not a game: {instead}")
+    what = _shown(game) if cls.__module__ == "builtins" else cls.__name__
+    by_name = f"mdplay.make({game!r:.40}) makes one by its name"
+    instead = by_name if isinstance(game, str) else "derive it from mdplay.Game"
+    raise GameError(f"{what} is not a game: {instead}")
 
 
 def check_shape(game: Any) -> None:
@@ -142,10 +152,12 @@ def check_shape(game: Any) -> None:
         hash(game)
     except TypeError as error:
         raise GameError(f"the parameters of {cls.__name__} must be plain values ({error})") from None
+    _check_state_class(cls)
+    _check_reserved(cls)
     for name, others in TOGETHER.items():
         if _writes(cls, name) and (missing := [other for other in others if not _writes(cls, other)]):
-            raise GameError(f"{cls.__name__} has a method {name} and no {missing[0]}; write both")
-    _check_state_class(cls)
+            taken = "" if name in MEANT else f"; if you mean something else: {_taken(name, getattr(cls, name))}"
+            raise GameError(f"{cls.__name__} has a method {name} and no {missing[0]}; write both{taken}")
     _check_own(cls)
     for name, function in rules(cls):
         _check_method(cls, name, function)
@@ -178,6 +190,67 @@ def _instead(hint: Any) -> str:
 
 def _is_table(hint: Any) -> bool:
     return (typing.get_origin(hint) or hint) is tuple
+
+
+# ---------------------------------------------------------------- names that the contract has taken
+def _check_reserved(cls: type) -> None:
+    """Raise GameError for a member with the name of an optional one of the contract and another kind or signature.
+
+    What everybody means by ``legal`` or ``result`` (``MEANT``) is a mistake in the rule, which others report.
+    """
+    if cls in _LOOKED_AT:
+        return
+    for name in sorted({*dir(Game), *CONSTANTS}):
+        found, expected = inspect.getattr_static(cls, name, None), inspect.getattr_static(Game, name, None)
+        if name.startswith(("_", "has_")) or name in MEANT or found is expected:
+            continue
+        if not _is_like(cls, found, expected):
+            raise GameError(_taken(name, found))
+    _LOOKED_AT.add(cls)
+
+
+def _is_like(cls: type, found: Any, expected: Any) -> bool:
+    """Tell whether a member is of the kind of the contract's, with its parameters and what it returns."""
+    if not isinstance(expected, FunctionType):  # a constant or a property: a value in either case
+        return not isinstance(found, FunctionType | staticmethod | classmethod)
+    function = inspect.unwrap(found) if isinstance(found, FunctionType) else found
+    if not isinstance(function, FunctionType):
+        return False
+    names, wanted = (list(inspect.signature(one).parameters)[1:] for one in (function, expected))
+    if names != wanted + ["past"] * (len(names) - len(wanted)) and len(names) != len(wanted):
+        return False
+    state, given, hints = state_class(cls), hints_of(function), hints_of(expected)
+    pairs = [*zip(names, wanted, strict=False), ("return", "return")]
+    return all(_fits(given[name], hints[want], state) for name, want in pairs if name in given)
+
+
+def _fits(hint: Hint, expected: Hint, state: type) -> bool:
+    """Tell whether an annotation may stand where the contract has another one."""
+    if isinstance(expected, typing.TypeVar):
+        return hint is state or isinstance(hint, typing.TypeVar) or hint is Any
+    if expected in (int, float, bool, U64, Mask):
+        return hint in SCALARS or (expected is Mask and is_mask_class(hint))
+    return hint is expected or expected not in (str, Bounds)
+
+
+def _taken(name: str, found: Any) -> str:
+    """Return the sentence for a name that belongs to the contract."""
+    inner = getattr(found, "__func__", getattr(found, "fget", getattr(found, "func", found)))
+    place = f"{where(inner)}: " if isinstance(inner, FunctionType) else ""
+    what = "method" if isinstance(found, FunctionType | staticmethod | classmethod) else "attribute"
+    return f"{place}`{name}` is part of the contract of a game ({_signature(name)}); rename your {what}"
+
+
+def _signature(name: str) -> str:
+    """Return how the contract writes one of its members."""
+    member = inspect.getattr_static(Game, name, None)
+    if isinstance(member, property):
+        return f"{name}: {_name(hints_of(member.fget)['return'])}, a property"
+    if not isinstance(member, FunctionType):
+        return f"{name}: {CONSTANTS[name]}, a constant of the class"
+    hint = hints_of(member)["return"]
+    result = "State" if isinstance(hint, typing.TypeVar) else "int" if hint is Mask else _name(hint)
+    return f"{name}({', '.join(inspect.signature(member).parameters)}) -> {result}"
 
 
 def _check_own(cls: type) -> None:
@@ -238,6 +311,77 @@ def _check_method(cls: type, name: str, function: FunctionType) -> None:
         raise GameError(f"{where(function)}: a mask is {known}, not {_name(hints['return'])}")
 
 
+# ---------------------------------------------------------------- whose exception it is
+def rule_error(error: BaseException, called: Iterable[object] = ()) -> GameError | None:
+    """Return the GameError for an exception that a rule of a user's game raised; None for any other exception.
+
+    The traceback decides: a rule was at work if a method of a user's game or selector is in it.  Compiled rules
+    leave no such trace: where machine code was called, ``called`` are its arguments.
+    """
+    frames = list(traceback.walk_tb(error.__traceback__))
+    rules = [(place, owner) for place, (frame, _) in enumerate(frames) if (owner := _owner(frame))]
+    if rules:
+        place, owner = rules[0]
+        return GameError(f"{owner.__name__} raised {blame(error, place)}")
+    owners = [_class_of(one) for one in called if is_users(one)]
+    if owners and all("__name__" not in frame.f_globals for frame, _ in frames[1:]):
+        tells = "; mdplay check names the line" if len(frames) == 1 else ""
+        return GameError(f"{owners[0].__name__} raised {blame(error, 1)}{tells}")
+    return None
+
+
+def is_users(thing: object) -> bool:
+    """Tell whether this is a game or selector that a user wrote: not one of mdplay's own."""
+    return isinstance(thing, Compiled) and not _class_of(thing).__module__.startswith("mdplay.")
+
+
+def _class_of(thing: object) -> type:
+    """Return the class of a game; of a double that checks, the class that it was made of."""
+    cls = type(thing)
+    return cls.__mro__[1] if getattr(cls, "_is_checked", False) else cls
+
+
+def _owner(frame: FrameType) -> type | None:
+    """Return the user's class whose method runs in a frame; None if the frame runs anything else."""
+    code = frame.f_code
+    first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    if not is_users(first) or not (_is_of_game(code.co_filename) or code in _codes(type(first))):
+        return None
+    return _class_of(first) if code.co_varnames[0] == "self" or code in _codes(type(first)) else None
+
+
+def _codes(cls: type) -> list[object]:
+    """Return the code of every method of a class, whatever it is called there."""
+    return [getattr(inspect.getattr_static(cls, name), "__code__", None) for name in dir(cls)]
+
+
+def blame(error: BaseException, first: int = 0) -> str:
+    """Return the error with the file and line where it arose; generated code has no lines to show.
+
+    The last line of a game's own is told where there is one: below it, what checks the rule calls it.
+    """
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__)[first:] if frame.line]
+    last = [frame for frame in lines if _is_of_game(frame.filename)][-1:] or lines[-1:]
+    place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in last)
+    name, said = type(error).__name__, f": {error}" if str(error) else ""
+    return f"{name}{said}{place}{_way_out(error)}"
+
+
+def _is_of_game(file: str) -> bool:
+    """Tell whether a file is of a game, a user's or one of ours, and not of what asks it."""
+    path = Path(file)
+    return PACKAGE not in path.parents or PACKAGE / "games" in path.parents or path == PACKAGE / "game.py"
+
+
+def _way_out(error: BaseException) -> str:
+    """Return what to do about an error that authors of rules often meet."""
+    if isinstance(error, RecursionError):
+        return "; rules do not call themselves, write a loop"
+    if isinstance(error, AttributeError) and "set attribute" in str(error):
+        return "; nothing changes in a rule, return a new state"
+    return ""
+
+
 # ---------------------------------------------------------------- a double that checks
 def checked(instance: C, before: Callable[[], None] | None = None) -> C:
     """Return a double of a game or selector whose methods call ``before`` first, and check what they return."""
@@ -247,7 +391,7 @@ def checked(instance: C, before: Callable[[], None] | None = None) -> C:
     body = {name: _checking(cls, name, function, before) for name, function in rules(cls)}
     flags = {name: value for name, value in vars(cls).items() if name.startswith("has_")}
     double: C = object.__new__(type(cls.__name__, (cls,), {**body, **flags, "_is_checked": True}))
-    vars(double).update({k: v for k, v in vars(instance).items() if k != "_identity"})
+    vars(double).update({k: v for k, v in vars(instance).items() if k not in REMEMBERED})
     return double
 
 

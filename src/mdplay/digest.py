@@ -5,7 +5,12 @@ The hash of a game covers what its rules can reach, from the methods of the cont
     methods        the code of every method and helper function that is called, its defaults, its closure
     attributes     the *value* of every table, parameter and constant that is mentioned, however it came about:
                    a ``cached_property``, ``__post_init__``, a data file, an import inside a function
-    annotations    resolved, down to the fields of the NamedTuples
+    annotations    resolved, down to the fields and methods of the NamedTuples
+    classes        with all their bases: what ``super()`` calls and what a constant's class inherits
+
+A module of the user's counts as such whatever its name: ``code.py`` is not the standard library's ``code``.
+A ``Watch`` notes where everything was found, so that a constant that is changed later in the same process, as in
+a notebook, is noticed: ``refresh`` is asked by every verb.
 
 Comments, docstrings, line numbers and words for people that no rule calls do not count.  What has no hash (an open
 file, an object of an unknown class) raises ``Unhashable``: the caller works anew instead of guessing.
@@ -27,15 +32,36 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cached_property, lru_cache, partial
+from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
-from mdplay.game import NEVER_COMPILED, Compiled, Game
+from mdplay.folders import is_installed
+from mdplay.game import NEVER_COMPILED, REMEMBERED, Compiled, Game
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 TOOLCHAIN = {*sys.stdlib_module_names, "numpy", "numba", "llvmlite", "scipy"} - {"__main__"}
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range, type(...))
 NAMED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 DIGITS = 32
+MADE_BY_DATACLASS = "<string>"  # the file of the methods that ``dataclass`` and ``NamedTuple`` write
+MADE_BY_NAMED_TUPLE = ("_fields", "_field_defaults", "_make", "_replace", "_asdict")
+READS = (
+    "open",
+    "input",
+    "eval",
+    "exec",
+    "globals",
+    "locals",
+    "__import__",
+    "environ",
+    "getenv",
+    "read_text",
+    "read_bytes",
+)
+MISSING = object()
 
 
 class Unhashable(Exception):
@@ -43,6 +69,83 @@ class Unhashable(Exception):
 
 
 # ---------------------------------------------------------------- what an instance's rules reach
+class Watch:
+    """Where the values were found that are in a hash, to notice when another one is there."""
+
+    def __init__(self) -> None:
+        self.places: list[tuple[Mapping[str, Any], str, Any]] = []  # a namespace, a name and the value found there
+        self.functions: list[tuple[FunctionType, CodeType, Any, Any]] = []
+        self.cells: list[tuple[Any, Any]] = []
+        self.properties: list[tuple[Any, str, Any]] = []
+        self.again: Callable[[], bool] | None = (
+            None  # whether the hash is the same, where a value may change inside
+        )
+
+    def has_changed(self) -> bool:
+        """Tell whether a value is no longer what was hashed."""
+        return (
+            any(names.get(name, MISSING) is not value for names, name, value in self.places)
+            or any(
+                f.__code__ is not c or f.__defaults__ is not d or f.__kwdefaults__ is not k
+                for f, c, d, k in self.functions
+            )
+            or any(_content(cell) is not value for cell, value in self.cells)
+            or any(not _is_same(one, name, value) for one, name, value in self.properties)
+            or (self.again is not None and not self.again())
+        )
+
+
+def _is_same(instance: Any, name: str, value: Any) -> bool:
+    try:
+        found = getattr(instance, name)
+        return type(found) is type(value) and bool(found == value)
+    except Exception:  # it raises, or is of a class whose comparison does: hash it again
+        return False
+
+
+_WATCHES: WeakKeyDictionary[type, Watch] = WeakKeyDictionary()  # of the last instance of a class that was hashed
+_CACHES: list[Any] = []  # what is remembered of games, by functions that ``per_game`` made
+
+
+def per_game(maxsize: int) -> Callable[[F], F]:
+    """Return ``lru_cache`` for a function of a game; it forgets all when the rules of a game have changed."""
+
+    def decorate(function: F) -> F:
+        cached = lru_cache(maxsize=maxsize)(function)
+        _CACHES.append(cached.cache_clear)
+        return cast(F, cached)
+
+    return decorate
+
+
+def forget_with(clear: Callable[[], None]) -> None:
+    """Let a function be called when the rules of a game have changed in this process."""
+    _CACHES.append(clear)
+
+
+def remember(instance: Compiled, watch: Watch) -> None:
+    """Note where the values are that an instance's hash was made of."""
+    vars(instance).setdefault("_watched", []).append(watch)
+    _WATCHES[type(instance)] = watch
+
+
+def refresh(instance: Compiled) -> None:
+    """Forget the hashes of a user's game or selector if anything that its rules mention has changed since."""
+    watched = vars(instance).get("_watched") or [_WATCHES.get(type(instance))]
+    if any(watch is not None and watch.has_changed() for watch in watched):
+        for name in REMEMBERED:
+            vars(instance).pop(name, None)
+        _WATCHES.pop(type(instance), None)
+        for clear in _CACHES:
+            clear()
+
+
+def has_changed(instance: Compiled, identity: str) -> bool:
+    """Tell whether an instance is no longer what an identity says that was made of it."""
+    memory = vars(instance)
+    return memory.get("_identity") != identity or any(watch.has_changed() for watch in memory.get("_watched", ()))
+
+
 @dataclass(frozen=True)
 class Reach:
     """What the rules of a game or selector reach: its hash, and the attributes that it covers."""
@@ -53,7 +156,29 @@ class Reach:
 
 def reach(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None = None) -> Reach:
     """Return what the named attributes (default: those of the contract) reach, or raise Unhashable."""
+    return _reach(instance, begin, names, begin())
+
+
+def reach_and_watch(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None = None) -> Reach:
+    """Return what ``reach`` does, and let ``refresh`` notice when that changes."""
     digest = begin()
+    found = _reach(instance, begin, names, digest)
+    if not in_toolchain_or_ours(type(instance).__module__):
+        watch = digest.watch
+        if digest.changes_inside:
+            watch.again = lambda: _text_again(instance, begin, names) == found.text
+        remember(instance, watch)
+    return found
+
+
+def _text_again(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None) -> str | None:
+    try:
+        return reach(instance, begin, names).text
+    except Unhashable:
+        return None
+
+
+def _reach(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None, digest: Digest) -> Reach:
     try:
         covered = Reaching(instance, digest).feed(roots(instance) if names is None else names)
     except RecursionError:
@@ -75,7 +200,7 @@ class Reaching:
         self.instance, self.digest = instance, digest
         self.cls = type(instance).__mro__[1] if getattr(type(instance), "_is_checked", False) else type(instance)
         known = (name for name in (*dir(self.cls), *vars(instance)) if not name.startswith("__"))
-        self.attributes = set(known) - {"_identity", "_rules"}
+        self.attributes = set(known) - set(REMEMBERED)
         self.methods: list[FunctionType] = []
         own = getattr(self.cls, "__getattribute__", None)
         if hasattr(self.cls, "__getattr__") or own is not getattr(object, "__getattribute__", None):
@@ -106,6 +231,8 @@ class Reaching:
             raise Unhashable(f"{self.cls.__name__}.{name} raises {type(error).__name__}: {error}") from None
         with blaming(f"{self.cls.__name__}.{name}"):
             self.digest.feed(value)
+        if isinstance(member, property) and not in_toolchain_or_ours(getattr(member.fget, "__module__", "")):
+            self.digest.watch.properties.append((self.instance, name, value))
 
     def _words(self) -> set[str]:
         """Return the words for people that rules use all the same: ``self.board(...)``, a table called text."""
@@ -156,6 +283,8 @@ class Digest:
         self._code, self._aside = code, aside
         self._seen: dict[Any, int] = {}
         self.names: set[str] = set()
+        self.watch = Watch()
+        self.changes_inside = False  # whether a value was fed that may change without being replaced
 
     def text(self) -> str:
         """Return the hash so far in hexadecimal digits."""
@@ -184,6 +313,7 @@ class Digest:
             raise Unhashable(f"{_shown(value)} has no hash")
 
     def _feed_row(self, row: tuple[Any, ...] | list[Any]) -> None:
+        self.changes_inside |= isinstance(row, list)
         kinds = set(map(type, row))
         if kinds in ({int}, {float}):
             try:  # large tables at the speed of C
@@ -197,6 +327,7 @@ class Digest:
 
     def _feed_container(self, value: Any) -> bool:
         """Feed what holds other values; return whether it was one."""
+        self.changes_inside |= isinstance(value, (set, Mapping, list))
         if isinstance(value, (set, frozenset)):
             self.tag(type(value).__name__, *sorted(self._apart(item) for item in value))
         elif isinstance(value, Mapping):
@@ -225,9 +356,12 @@ class Digest:
             self.feed_class(type(value))
             Reaching(value, self).feed(roots(value))
         elif is_dataclass(value):
+            self.changes_inside = True
             self.feed_class(type(value))
             self._feed_all([getattr(value, field.name) for field in fields(value)])
+            self._feed_beyond_fields(value)
         elif hasattr(value, "tobytes") and hasattr(value, "dtype") and not value.dtype.hasobject:
+            self.changes_inside |= bool(getattr(getattr(value, "flags", None), "writeable", False))
             order = getattr(getattr(value, "flags", None), "c_contiguous", True)
             self.tag(str(value.dtype), repr((getattr(value, "shape", ()), order)), value.tobytes())
         elif isinstance(value, NAMED) or _is_named(value):
@@ -236,19 +370,35 @@ class Digest:
             return False
         return True
 
+    def _feed_beyond_fields(self, value: Any) -> None:
+        """Add the attributes of a dataclass that are no fields; a table that is made on demand has its code."""
+        cls, known = type(value), {field.name for field in fields(value)}
+        for name, attribute in sorted(getattr(value, "__dict__", {}).items()):
+            if name not in known and not isinstance(getattr(cls, name, None), cached_property):
+                self.tag("attribute", name)
+                self.feed(attribute)
+
     def feed_class(self, cls: type) -> None:
-        """Add a class: its name, the fields of a NamedTuple, the members of what a user wrote."""
+        """Add a class: its name, the fields of a NamedTuple, the members of what a user wrote and of its bases."""
         self.tag("class", cls.__qualname__)
         if self._known(cls) or self._aside(cls.__module__):
             return
         if hasattr(cls, "_fields"):
             self._feed_hints(cls)
-            self._feed_all([cls._fields, getattr(cls, "_field_defaults", {})])
-            return
+            self._feed_fixed([cls._fields, getattr(cls, "_field_defaults", {})])
+            made = {*MADE_BY_NAMED_TUPLE, *cls._fields}
+        else:
+            made = set()
         for name, member in sorted(vars(cls).items()):
-            if not name.startswith(("__", "_abc_")) and not isinstance(member, types.MemberDescriptorType):
+            if name not in made and _is_written(name, member):
+                if not in_toolchain_or_ours(cls.__module__):
+                    self.watch.places.append((vars(cls), name, member))
                 self.tag(name)
                 self.feed(member)
+        for base in (*cls.__bases__, type(cls)):
+            if not self._aside(base.__module__):
+                self.tag("base")
+                self.feed_class(base)
 
     def _feed_function(self, function: FunctionType) -> None:
         if self._aside(function.__module__):
@@ -256,17 +406,25 @@ class Digest:
             return
         if self._known(function):
             return
+        names = code_names(function.__code__)
+        if not names.isdisjoint(READS) and (unknown := reads_of(function)):
+            raise Unhashable(f"{function.__qualname__} uses {unknown}, whose answer may change")
+        watch = None if in_toolchain_or_ours(function.__module__) else self.watch
+        if watch is not None:
+            found = (function, function.__code__, function.__defaults__, function.__kwdefaults__)
+            watch.functions.append(found)
         self._code(self, function)
         self._feed_hints(function)
-        self._feed_all([function.__defaults__, function.__kwdefaults__ or {}])
-        self.names |= code_names(function.__code__)
-        for name, value in mentions(function):
+        self._feed_fixed([function.__defaults__, function.__kwdefaults__ or {}])
+        self.names |= names
+        for name, value in _mentioned(function, sorted(names), watch):
             self.tag(name)
             with blaming(name):
                 self.feed(value)
             if isinstance(value, str):
                 self.names.add(value)  # getattr(self, NAME)
         for cell in function.__closure__ or ():
+            self.watch.cells.append((cell, _content(cell)))
             self.feed(_content(cell))
 
     def _feed_hints(self, thing: Any) -> None:
@@ -298,9 +456,17 @@ class Digest:
     def _apart(self, value: Any) -> bytes:
         """Return the hash of one element, so that the order of sets and dicts does not count."""
         inner = Digest(self._code, self._aside)
+        inner.watch = self.watch
         inner.feed(value)
         self.names |= inner.names
+        self.changes_inside |= inner.changes_inside
         return inner._hash.digest()
+
+    def _feed_fixed(self, values: list[Any]) -> None:
+        """Add values of which a dict is known to stay as it is."""
+        before = self.changes_inside
+        self._feed_all(values)
+        self.changes_inside = before
 
     def _feed_all(self, values: Iterable[Any]) -> None:
         values = list(values)
@@ -321,19 +487,50 @@ def blaming(name: str) -> Iterator[None]:
 # ---------------------------------------------------------------- what a function mentions
 def mentions(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """Yield the globals that a function mentions, and what it mentions of modules that users wrote."""
-    names = sorted(code_names(function.__code__))
+    yield from _mentioned(function, sorted(code_names(function.__code__)), None)
+
+
+def _mentioned(function: FunctionType, names: list[str], watch: Watch | None) -> Iterator[tuple[str, Any]]:
     for name in names:
         if name in function.__globals__:
-            yield from _reached(name, function.__globals__[name], names, depth=4)
+            yield from _reached(name, function.__globals__, name, names, 4, watch)
 
 
-def _reached(path: str, value: Any, names: list[str], depth: int) -> Iterator[tuple[str, Any]]:
+def _reached(
+    path: str, space: Mapping[str, Any], at: str, names: list[str], depth: int, watch: Watch | None
+) -> Iterator[tuple[str, Any]]:
     """Yield the value; of a module also its mentioned attributes, so that ``a.b.helper`` counts."""
+    value = space[at]
+    if watch is not None:
+        watch.places.append((space, at, value))
     yield path, value
     if isinstance(value, ModuleType) and not in_toolchain(value.__name__) and depth:
         for name in names:
-            if hasattr(value, name):
-                yield from _reached(f"{path}.{name}", getattr(value, name), names, depth - 1)
+            if name in vars(value):
+                yield from _reached(f"{path}.{name}", vars(value), name, names, depth - 1, watch)
+            elif hasattr(value, name):
+                yield f"{path}.{name}", getattr(value, name)
+
+
+def reads_of(function: FunctionType) -> str | None:
+    """Return what a function asks for that is not in its code: a file, the environment, a text that it runs.
+
+    Methods and fields of such names do not count: only the builtin functions, ``os.environ`` and paths.
+    """
+    return min(_loaded(function.__code__).intersection(READS), default=None)
+
+
+def _loaded(code: CodeType) -> set[str]:
+    """Return the names of READS that a code takes from the builtins, from ``os``, or calls of a path."""
+    from dis import get_instructions
+
+    own, os_names = {"environ", "getenv"}, set(code.co_names) & {"os", "environ", "getenv"}
+    found = {str(i.argval) for i in get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    if "os" in os_names or found & own:
+        found |= own & set(code.co_names)
+    if "Path" in code.co_names or "pathlib" in code.co_names:
+        found |= {"read_text", "read_bytes"} & set(code.co_names)
+    return found.union(*(_loaded(const) for const in code.co_consts if isinstance(const, CodeType)))
 
 
 def code_names(code: CodeType) -> set[str]:
@@ -344,8 +541,44 @@ def code_names(code: CodeType) -> set[str]:
 
 
 def in_toolchain(module: str | None) -> bool:
-    """Tell whether a module belongs to Python or to the libraries whose versions are known."""
-    return (module or "").partition(".")[0] in TOOLCHAIN
+    """Tell whether a module belongs to Python or to the libraries whose versions are known.
+
+    The name alone does not tell: a user's file may be called like a module of the standard library.
+    """
+    root = (module or "").partition(".")[0]
+    if root not in TOOLCHAIN:
+        return False
+    present = sys.modules.get(root)
+    if root not in _REAL or _REAL[root][0] is not present:
+        _REAL[root] = present, _is_real(present)
+    return _REAL[root][1]
+
+
+_REAL: dict[str, tuple[ModuleType | None, bool]] = {}  # what goes by a name, and whether it is the toolchain's
+
+
+def _is_real(module: ModuleType | None) -> bool:
+    """Tell whether a module with the name of one of the toolchain is that one."""
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return True  # built in, or not imported at all
+    return is_installed(Path(file))
+
+
+def in_toolchain_or_ours(module: str) -> bool:
+    """Tell whether a module is not a user's."""
+    return module.partition(".")[0] == "mdplay" or in_toolchain(module)
+
+
+def _is_written(name: str, member: Any) -> bool:
+    """Tell whether a member of a class was written by hand: not by Python, ``dataclass`` or ``NamedTuple``."""
+    if isinstance(member, types.MemberDescriptorType) or name.startswith("_abc_"):
+        return False
+    if not name.startswith("__"):
+        return True
+    inner = _undecorated(member)
+    made = isinstance(inner, FunctionType) and inner.__code__.co_filename == MADE_BY_DATACLASS
+    return isinstance(inner, FunctionType) and not made and not in_toolchain(inner.__module__)
 
 
 def _undecorated(value: Any) -> Any:

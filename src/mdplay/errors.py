@@ -4,6 +4,7 @@
     ├── GameError          a game breaks the contract or cannot be compiled
     │   └── CycleError     it comes back to a position where that is not allowed
     ├── UnknownName        no such game, parameter, agent, method ...; similar names are suggested
+    ├── ArgumentError      an argument of the wrong kind, such as a function where a network is asked for
     ├── PositionError      a text that is not a position of the game
     ├── IllegalMove        a move that the position does not allow
     ├── AgentError         an agent that raises or chooses what is not legal
@@ -39,6 +40,10 @@ class CycleError(GameError):
 
 class UnknownName(MdplayError, LookupError):
     """A name that nobody registered."""
+
+
+class ArgumentError(MdplayError, TypeError):
+    """An argument of the wrong kind; the message names the argument and says what to give instead."""
 
 
 class PositionError(MdplayError, ValueError):
@@ -104,6 +109,12 @@ def check_seconds(seconds: object) -> None:
         raise LimitError(f"seconds={short(repr(seconds))} is not a number")
     if not seconds.__float__() > 0:
         raise LimitError(f"seconds={short(seconds)} must be more than 0")
+
+
+def check_kind(name: str, value: object, kind: type, instead: str) -> None:
+    """Raise ArgumentError unless a value is None or of a kind; ``instead`` says how to get one of that kind."""
+    if value is not None and not isinstance(value, kind):
+        raise ArgumentError(f"{name}={short(repr(value))} is not a {kind.__name__}; {instead}")
 
 
 # ---------------------------------------------------------------- messages that stay readable

@@ -6,31 +6,36 @@ as it was; the next writer removes what a dead one left (a living one holds a lo
 
     a symbolic link          stays; what it leads to is replaced, or made if it is not there
     a file                   keeps its mode, and its owner where that is allowed; one that is read-only is refused
-    a device, a FIFO         is written straight: there is nothing to replace
+    a device, a FIFO         is written straight: there is nothing to replace; a FIFO needs a process that reads
     /dev/stdout, /dev/fd/N   is the open descriptor itself, so that other output of the process stays in order
     a folder                 is refused
 """
 
 from __future__ import annotations
 
+import errno
 import gzip
 import hashlib
 import io
 import os
 import re
+import select
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from glob import escape
 from itertools import count
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mdplay.errors import FormatError
 
 MAX_READ = 1 << 30
+MAX_LINE = 1 << 20  # bytes of a line of text
+FIFO_SECONDS = 60.0  # how long a FIFO may stay silent, or without a process at its other end
 MAX_LINKS = 40  # as Linux has it
 SUFFIX = ".mdplay-part"
 
@@ -128,8 +133,27 @@ def _straight(target: Path | int) -> Iterator[BinaryIO]:
         for stream in filter(None, (sys.stdout, sys.stderr)):
             stream.flush()
         target = os.dup(target)
+    elif target.is_fifo():
+        target = _fifo_to_write(target)
     with open(target, "wb") as file:  # noqa: PTH123
         yield file
+
+
+def _fifo_to_write(path: Path) -> int:
+    """Return a descriptor of a FIFO; raise FormatError if no process opens it for reading."""
+    until = time.monotonic() + FIFO_SECONDS
+    while True:
+        try:
+            number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            if time.monotonic() > until:
+                raise FormatError(f"cannot write {path}: it is a FIFO, and no process reads from it") from None
+            time.sleep(0.01)
+        else:
+            os.set_blocking(number, True)
+            return number
 
 
 @contextmanager
@@ -249,19 +273,75 @@ def size_of(path: str | Path) -> int:
 
 def unreadable(path: str | Path, error: OSError | ValueError) -> FormatError:
     """Return the error for a file that the system does not give."""
+    if "\0" in str(path):
+        return FormatError(f"cannot read {str(path)!r}: a name of a file has no NUL")
+    if isinstance(error, UnicodeError):
+        return FormatError(f"cannot read {str(path)!r}: the name of the file has characters that are not text")
     return FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}")
+
+
+class _Fifo(io.RawIOBase):
+    """A FIFO that is read as long as something is written to it now and then."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path, self._number = path, os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        self._poll = select.poll()
+        self._poll.register(self._number, select.POLLIN)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._poll.poll(FIFO_SECONDS * 1000):
+            silent = f"it is a FIFO, and nothing was written to it for {FIFO_SECONDS:g} seconds"
+            raise FormatError(f"cannot read {self._path}: {silent}; save the text in a file and name that")
+        return os.readv(self._number, [buffer])
+
+    def close(self) -> None:
+        if not self.closed:
+            os.close(self._number)
+        super().close()
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file for reading; raise FormatError if it cannot be read, or is a FIFO that stays silent."""
+    try:
+        if stat.S_ISFIFO(Path(path).stat().st_mode) and hasattr(select, "poll"):
+            with io.BufferedReader(_Fifo(path)) as file:
+                yield file
+        else:
+            with Path(path).open("rb") as file:
+                yield file
+    except FormatError:
+        raise
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
 
 
 def read(path: str | Path, *, most: int = MAX_READ) -> bytes:
     """Return the bytes of a file (or a FIFO); raise FormatError if it cannot be read or has more than ``most``."""
-    try:
-        with Path(path).open("rb") as file:
-            content = file.read(most + 1)
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from None
+    with opened(path) as file:
+        content = file.read(most + 1)
     if len(content) > most:
         raise FormatError(f"{path} is longer than {most:,} bytes; that is more than a file of this kind may be")
     return content
+
+
+def read_lines(path: str | Path, *, most: int = MAX_LINE) -> Iterator[str]:
+    """Yield the lines of a text in UTF-8, ``-`` for the standard input; a line has at most ``most`` bytes."""
+    standard = str(path) == "-"
+    with nullcontext(sys.stdin.buffer) if standard else opened(path) as file:
+        for number in count(1):
+            line = file.readline(most + 1)
+            if len(line) > most:
+                raise FormatError(f"{path}, line {number} is longer than {most:,} bytes; is this a text?")
+            if not line:
+                return
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError:
+                raise FormatError(f"{path}, line {number} is not text in UTF-8") from None
 
 
 def read_text(path: str | Path, *, most: int = MAX_READ) -> str:

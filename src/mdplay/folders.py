@@ -1,4 +1,4 @@
-"""Where mdplay keeps files of its own: one cache folder of the user's.
+"""Where mdplay keeps files of its own, one cache folder of the user's; and which files are not the user's.
 
 Kernel files are executed when they are loaded, so nobody else may be able to put one there: ``private_folder``
 hands out a folder only if it is the user's own and closed to others.
@@ -9,12 +9,16 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import sysconfig
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 PRIVATE = 0o700
+STANDARD = tuple({str(Path(path).resolve()) for path in map(sysconfig.get_path, ("stdlib", "platstdlib"))})
+INSTALLED = ("site-packages", "dist-packages")
+PACKAGE = Path(__file__).resolve().parent
 
 
 @cache
@@ -57,3 +61,11 @@ def _warn(folder: Path, what: str) -> None:
     sentence = f"mdplay: {folder} is not used for {what}: others own it or can write to it; give it mode 700"
     with suppress(OSError, ValueError, AttributeError):
         print(sentence, file=sys.stderr)
+
+
+def is_installed(file: Path) -> bool:
+    """Tell whether a file belongs to an installed package or to the standard library."""
+    path = file.resolve()
+    return (
+        any(part in INSTALLED for part in path.parts) or str(path).startswith(STANDARD) or PACKAGE in path.parents
+    )

@@ -58,12 +58,15 @@ class Bounds(NamedTuple):
     moves: U64  # the actions worth a search: one of them is best; where settled there may be none
 
 
+REMEMBERED = ("_identity", "_rules", "_watched")  # of an instance: its hashes, and what they were made of
+
+
 class Compiled:
     """A frozen dataclass whose annotated methods kernels call; its fields are constants there."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return what a copy has: its hashes are told anew, since another process has not met it."""
-        return {name: value for name, value in vars(self).items() if name not in ("_identity", "_rules")}
+        return {name: value for name, value in vars(self).items() if name not in REMEMBERED}
 
 
 class Game(Compiled, Generic[S]):

@@ -7,7 +7,7 @@ of the content, the same under any version of Python and in any folder.
                      not the words for people, and of mdplay's own helpers the names only
     cells_identity   how its board is seen as cells, which is no part of the rules
     agent_identity   its text, the content of the files that its options name, and for a user's agent the code of
-                     its file and of the files beside it that it imports
+                     its file and of the users' files that it imports, wherever they are, with the data they read
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mdplay.digest import DIGITS, Digest, Unhashable, in_toolchain, reach, roots
+from mdplay.digest import DIGITS, Digest, Unhashable, in_toolchain, reach, reach_and_watch, roots
 from mdplay.errors import FormatError, GameError
 from mdplay.game import CELLS, Game
-from mdplay.sources import feed_source, file_text, source_files
+from mdplay.sources import Untold, data_files, feed_source, file_text, source_files
 
 OURS = "mdplay"
+UNKNOWN = "?"  # an identity that begins so is like no other one
 
 
 def game_identity(game: Game[Any]) -> str:
@@ -35,7 +36,7 @@ def game_identity(game: Game[Any]) -> str:
     memory = vars(game)
     if "_rules" not in memory:
         try:
-            memory["_rules"] = reach(game, _begin, _own_rules(game)).text
+            memory["_rules"] = reach_and_watch(game, _begin, _own_rules(game)).text
         except Unhashable as error:
             raise GameError(
                 f"nothing can be kept of {type(game).__name__}, as its rules cannot be told from others: {error}; "
@@ -73,41 +74,58 @@ def check_rules(path: str | Path, kept: Any, game: Game[Any], instead: str) -> N
 def agent_identity(agent: Any, maker: Any = None, options: Mapping[str, Any] | None = None) -> str:
     """Return the hash of an agent: of a text, what it names; of an object, its class and what it holds.
 
-    ``maker`` and ``options`` are what the text stands for.  An object that has no hash is like no other one.
+    ``maker`` and ``options`` are what the text stands for.  An agent that has no hash, since its code reads what
+    its source does not name, is like no other one: its identity begins with ``UNKNOWN``.
     """
-    digest = _begin()
+    digest, given = _begin(), options or {}
     try:
         if isinstance(agent, str):
             digest.tag(agent)
-            _feed_code_of(digest, maker)
-            _feed_files(digest, options or {})
+            _feed_code_of(digest, maker, given, None)
+            _feed_files(digest, given)
         else:
-            _feed_code_of(digest, type(agent))
+            _feed_code_of(digest, type(agent), given, type(agent).__name__)
             digest.feed(vars(agent) if hasattr(agent, "__dict__") else agent)
-    except (Unhashable, RecursionError):
-        return secrets.token_hex(DIGITS // 2)
+    except (Unhashable, Untold, RecursionError):
+        return f"{UNKNOWN}{secrets.token_hex(DIGITS // 2)}"
     return digest.text()
 
 
-def _feed_code_of(digest: Digest, maker: Any) -> None:
-    """Add the code of a class or function that a user wrote; ours and installed ones are known by their names."""
+def _feed_code_of(digest: Digest, maker: Any, options: Mapping[str, Any], within: str | None) -> None:
+    """Add the code of a class or function that a user wrote, and the data files that it reads.
+
+    Ours and installed ones are known by their names.  The class of an object may stand in a program that reads
+    much else: then only what the class ``within`` reads counts.
+    """
     module = getattr(maker, "__module__", None) or OURS
     digest.tag(f"{getattr(maker, '__qualname__', '')}")
     if in_toolchain(module) or _is_ours(module):
         return
     try:
-        for file in source_files(Path(inspect.getfile(maker))):
+        own = Path(inspect.getfile(maker))
+        for file in source_files(own):
             digest.tag(file_text(file))
+            if within is None or file == own.resolve():
+                digest.tag(*(file_hash(data) for data in data_files(file, options, within)))
     except (OSError, TypeError, SyntaxError, ValueError):  # a program typed in: it has no file
         digest.feed(maker)
 
 
 def _feed_files(digest: Digest, options: Mapping[str, Any]) -> None:
-    """Add the content of every file that an option names, also as a word of a command."""
+    """Add the content of every file that an option names, also as a word of a command, with what it imports."""
     for name, value in sorted(options.items()):
         for word in dict.fromkeys([value, *value.split()]) if isinstance(value, str) else ():
             if (path := Path(word).expanduser()).is_file():
                 digest.tag(name, file_hash(path))
+                digest.tag(*(file_hash(file) for file in _beside(path)))
+
+
+def _beside(path: Path) -> list[Path]:
+    """Return the files of users that a Python program imports, without itself."""
+    try:
+        return [file for file in source_files(path) if file != path.resolve()] if path.suffix == ".py" else []
+    except (OSError, SyntaxError, ValueError):
+        return []
 
 
 def file_hash(path: Path) -> str:

@@ -32,7 +32,7 @@ from itertools import pairwise
 from typing import Any, Generic
 
 from mdplay.bits import elements, has, nonempty
-from mdplay.contract import need_game
+from mdplay.contract import need_game, state_class
 from mdplay.drawing import typed
 from mdplay.errors import GameError, IllegalMove, PositionError, short
 from mdplay.game import Game, Past, S, num_players
@@ -286,10 +286,19 @@ def as_state(game: Game[S], given: Any = None) -> S:
         return given.state  # type: ignore[no-any-return]
     if isinstance(given, str):
         return parse_position(game, given)
+    name = type(game).__name__
     if not isinstance(given, tuple):
         known = "give a state, a Position or a text"
-        raise PositionError(f"{short(repr(given))} is not a position of {type(game).__name__}; {known}")
-    return given  # type: ignore[return-value]
+        raise PositionError(f"{short(repr(given))} is not a position of {name}; {known}")
+    cls = state_class(type(game))
+    if not isinstance(given, cls):
+        fields = ", ".join(cls._fields)
+        raise PositionError(
+            f"{short(repr(given))} is not a state of {name}; states are of the class {cls.__name__}({fields})"
+        )
+    if not all(hasattr(value, "__index__") or isinstance(value, float) for value in given):
+        raise PositionError(f"{short(repr(given))} is not a state of {name}; its fields are numbers")
+    return given  # type: ignore[no-any-return]
 
 
 def _replayed(game: Game[S], state: S, events: tuple[int, ...]) -> Position[S]:

@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import GameError, LimitError, MdplayError, short
+from mdplay.contract import rule_error
+from mdplay.errors import LimitError, MdplayError, short
 from mdplay.stopping import KERNEL_SECONDS, StillRunning, Terminated, answered
 
 T = TypeVar("T")
@@ -84,7 +85,7 @@ class Watch:
             self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
             self._ended = True
         wait(futures)
-        return [in_words(future.result) for future in futures]
+        return [translating(future.result) for future in futures]
 
     def _begin(self, tasks: Sequence[Callable[[], T]], futures: list[Future[T]]) -> None:
         """Give each task to a thread of its own."""
@@ -167,14 +168,20 @@ class Crew:
 _CREW = Crew()
 
 
-def in_words(task: Callable[..., T], *arguments: Any) -> T:
-    """Run a task here and return its result; what a rule raised becomes a sentence."""
+def translating(task: Callable[..., T], *arguments: Any) -> T:
+    """Run a task here and return its result; an exception that a rule of a game raised becomes a GameError.
+
+    Any other exception is a fault of mdplay and passes unchanged.
+    """
     try:
         return task(*arguments)
     except (MdplayError, MemoryError):
         raise
     except Exception as error:
-        raise GameError(f"a rule of the game raised {type(error).__name__}: {error}") from error
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from error
 
 
 def num_threads(threads: int | None) -> int:

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
+
+from mdplay.folders import is_installed
 
 if TYPE_CHECKING:
     from mdplay.digest import Digest
@@ -106,7 +109,11 @@ def _is_text(statement: ast.AST) -> bool:
 
 # ---------------------------------------------------------------- files, with what they import
 def source_files(path: Path) -> list[Path]:
-    """Return a Python file and the files beside it that it imports, anywhere in its code, and these in turn."""
+    """Return a Python file and the files of users that it imports, wherever they are, and these in turn.
+
+    What an import names is looked for beside the file, and then where Python finds it; installed packages and the
+    standard library are left out.
+    """
     found, waiting = [], [path.resolve()]
     while waiting:
         file = waiting.pop()
@@ -118,16 +125,172 @@ def source_files(path: Path) -> list[Path]:
 
 def _imported(file: Path, folder: Path) -> list[Path]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    bases = {folder, file.parent}
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {node.module or "", *(f"{node.module or ''}.{alias.name}".strip(".") for alias in node.names)}
-    places = [base.joinpath(*name.split(".")) for name in names if name for base in {folder, file.parent}]
+            bases |= {file.parents[node.level - 1]} if 0 < node.level <= len(file.parents) else set()
+    files = [found for name in names if name for found in _files_of(name, bases)]
+    return [file.resolve() for file in files if file.is_file() and not is_installed(file)]
+
+
+def _files_of(name: str, bases: set[Path]) -> list[Path]:
+    """Return the files that a dotted name of an import may mean: of a package also that of each of its parts."""
+    parts = name.split(".")
+    places = [base.joinpath(*parts[: i + 1]) for base in bases for i in range(len(parts))]
     files = [file for place in places for file in (place.with_suffix(".py"), place / "__init__.py")]
-    return [file.resolve() for file in files if file.is_file()]
+    found = [file for file in files if file.is_file()]
+    if found or parts[0] in sys.stdlib_module_names:
+        return found
+    root = _root_of(parts[0])
+    return (
+        [] if root is None else [root, *(_files_of(name, {root.parent.parent}) if root.stem == "__init__" else [])]
+    )
+
+
+def _root_of(name: str) -> Path | None:
+    """Return the file of a module or package that Python finds by its name."""
+    try:
+        present = sys.modules.get(name)
+        file = getattr(present, "__file__", None) if present else getattr(find_spec(name), "origin", None)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(file) if file and file.endswith(".py") else None
+
+
+def parsed(path: Path) -> ast.Module:
+    """Return the syntax tree of a Python file."""
+    return ast.parse(path.read_bytes())
 
 
 def file_text(path: Path) -> str:
     """Return what a Python file means, as the text of its syntax tree."""
-    return tree_text(ast.parse(path.read_bytes()))
+    return tree_text(parsed(path))
+
+
+# ---------------------------------------------------------------- data that a file reads
+READERS = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "loadtxt",
+    "genfromtxt",
+    "fromfile",
+    "memmap",
+    "read_csv",
+    "read_json",
+}
+LOADERS = ("np", "numpy", "torch", "joblib")  # whose ``load`` takes the name of a file
+UNTOLD = {
+    "environ", "getenv", "urlopen", "urlretrieve", "Popen", "check_output", "import_module", "__import__", "eval",
+    "exec", "run_path", "exec_module", "listdir", "scandir", "iterdir", "glob", "rglob", "create_connection",
+    "input",
+}  # fmt: skip
+
+
+class Untold(Exception):
+    """Code reads something whose content is not told by its source."""
+
+
+def data_files(path: Path, given: Iterable[str] = (), within: str | None = None) -> list[Path]:
+    """Return the files that a Python file opens for reading, as far as its source names them.
+
+    ``given`` are names of options, whose files are known to the caller.  ``within``: only the class of that name
+    counts.  What runs only where the file is the main program does not count.  Raise Untold if the code reads what
+    its source does not name: a computed path, the environment, another program, a folder.
+    """
+    reading = _Reading(path, parsed(path), set(given), within)
+    return sorted({file.resolve() for place in reading.places() for file in _there(place, path.parent)})
+
+
+def _there(place: Path, folder: Path) -> list[Path]:
+    return [file for file in (place, folder / place) if file.is_file()]
+
+
+class _Reading:
+    """The calls of one file that read other files, and the paths that they are given."""
+
+    def __init__(self, path: Path, tree: ast.Module, given: set[str], within: str | None) -> None:
+        self.path, self.given = path, given
+        self.reads = [node for node in tree.body if not _is_main(node)]
+        if within is not None:
+            classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+            self.reads = [node for node in classes if node.name == within]
+        self.assigned: dict[str, list[ast.expr]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                self.assigned.setdefault(ast.unparse(node.targets[0]), []).append(node.value)
+
+    def places(self) -> Iterator[Path]:
+        """Yield the paths that are read."""
+        for node in (inner for outer in self.reads for inner in ast.walk(outer)):
+            name = _last_name(node)
+            if name in UNTOLD:
+                raise Untold(f"{self.path.name} uses {name}")
+            if isinstance(node, ast.Call):
+                yield from self._read_by(node, _last_name(node.func))
+
+    def _read_by(self, call: ast.Call, name: str) -> list[Path]:
+        if name in ("read_text", "read_bytes") or (name == "open" and isinstance(call.func, ast.Attribute)):
+            if _writes(call.args[:1]):
+                return []
+            return self.paths(call.func.value) if isinstance(call.func, ast.Attribute) else []
+        if name in READERS and not _writes(call.args[1:2]) and call.args:
+            return self.paths(call.args[0])
+        of = call.func.value if isinstance(call.func, ast.Attribute) else None
+        if name == "load" and isinstance(of, ast.Name) and of.id in LOADERS and call.args:
+            return self.paths(call.args[0])
+        return []
+
+    def paths(self, node: ast.expr, depth: int = 8) -> list[Path]:
+        """Return what an expression may be as a path, or raise Untold; nothing for an option."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return [Path(node.value)]
+        if isinstance(node, ast.Name) and node.id == "__file__":
+            return [self.path]
+        if depth and isinstance(node, ast.Name | ast.Attribute):
+            return self._named(node, depth)
+        if depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            return [a / b for a in self.paths(node.left, depth - 1) for b in self.paths(node.right, depth - 1)]
+        if depth and isinstance(node, ast.Call):
+            return self._called(node, depth)
+        raise Untold(f"{self.path.name} reads {ast.unparse(node)}")
+
+    def _named(self, node: ast.Name | ast.Attribute, depth: int) -> list[Path]:
+        text = ast.unparse(node)
+        if _last_name(node) in self.given:
+            return []
+        if isinstance(node, ast.Attribute) and node.attr == "parent":
+            return [path.parent for path in self.paths(node.value, depth - 1)]
+        values = self.assigned.get(text, [])
+        if not values:
+            raise Untold(f"{self.path.name} reads {text}")
+        return [path for value in values for path in self.paths(value, depth - 1)]
+
+    def _called(self, node: ast.Call, depth: int) -> list[Path]:
+        name, parts = _last_name(node.func), list(node.args)
+        if isinstance(node.func, ast.Attribute) and name in ("resolve", "absolute", "expanduser", "joinpath"):
+            parts = [node.func.value, *parts]
+        elif name == "dirname":
+            return [path.parent for path in self.paths(parts[0], depth - 1)]
+        elif name not in ("Path", "str", "fspath", "join", "abspath", "realpath"):
+            raise Untold(f"{self.path.name} reads {ast.unparse(node)}")
+        found = [Path()]
+        for part in parts:
+            found = [path / more for path in found for more in self.paths(part, depth - 1)]
+        return found
+
+
+def _last_name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def _is_main(node: ast.stmt) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
+
+
+def _writes(mode: list[ast.expr]) -> bool:
+    text = mode[0].value if mode and isinstance(mode[0], ast.Constant) else ""
+    return isinstance(text, str) and any(letter in text for letter in "wax")

@@ -1,13 +1,13 @@
 """Compiled kernels in fresh processes: found again, and never stale."""
 
 from functools import partial
-from shutil import copytree
+from shutil import copytree, ignore_patterns
 
 import pytest
 
 from mdplay.bridge.cache import read_checked, write_checked
 from mdplay.specs import load_module
-from tests.helpers import NIM, python, write
+from tests.helpers import NIM, ROOT, python, write
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 
@@ -64,6 +64,18 @@ def test_a_game_is_compiled_once_and_never_stale(tmp_path):
     assert runs.perft(NIM.replace("min(3,", "min(4,")) == (four, False)
     assert runs.perft(NIM) == (three, True), "going back finds the old entry"
     assert runs.perft(NIM, pile=2) == ("[1, 2, 1]", False)
+
+
+def test_an_entry_of_another_compiler_is_not_used(tmp_path, kept):
+    runs, package = Runs(tmp_path, kept), tmp_path / "package"
+    copytree(ROOT / "src", package, ignore=ignore_patterns("static", "__pycache__"))
+    assert runs.perft(NIM, NUMBA_OPT="1") == ("[1, 3, 9, 27, 81]", False)
+    assert runs.perft(NIM, PYTHONPATH=str(package)) == ("[1, 3, 9, 27, 81]", True), "a mere copy of the package"
+    compiler = package / "mdplay" / "bridge" / "compiling" / "masks.py"
+    rest = "builder.and_(mask, builder.sub(mask, WORD(1)))"
+    assert rest in compiler.read_text()
+    compiler.write_text(compiler.read_text().replace(rest, "builder.and_(mask, WORD(0))"))
+    assert runs.perft(NIM, PYTHONPATH=str(package)) == ("[1, 1, 1, 1, 1]", False)
 
 
 def test_a_helper_in_another_file_is_part_of_the_game(tmp_path):

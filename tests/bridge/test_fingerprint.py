@@ -3,6 +3,7 @@
 import pickle
 import sys
 from itertools import count
+from shutil import copytree, ignore_patterns
 
 import pytest
 
@@ -10,7 +11,7 @@ from mdplay.bridge.fingerprint import UNKNOWN, identity, instance_fingerprint
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.searching.mcts import BY_ROLLOUTS
 from mdplay.specs import load_module
-from tests.helpers import NIM, python, write
+from tests.helpers import NIM, ROOT, python, write
 
 NUMBER = count()
 HELPER = "LIMIT = 3\n\n\ndef most(pile):\n    return min(LIMIT, pile)\n"
@@ -189,6 +190,21 @@ def test_attributes_that_are_made_up_are_not_guessed(fingerprint):
 def test_what_has_no_hash_is_like_nothing_else(fingerprint):
     text = BY_TABLE + TABLES["class attribute"].replace("(VALUE,)", "object()")
     assert UNKNOWN in fingerprint(text) and fingerprint(text) != fingerprint(text)
+
+
+def stamp(package):
+    return python(
+        "-c", "from mdplay.bridge.fingerprint import bridge_stamp as s; print(s())", PYTHONPATH=str(package)
+    )
+
+
+@pytest.mark.parametrize("name", ["bridge/compiling/linking.py", "bridge/plain.py", "bits.py", "__init__.py"])
+def test_every_source_of_the_bridge_and_the_version_count(tmp_path, name):
+    copytree(ROOT / "src", tmp_path / "package", ignore=ignore_patterns("static", "__pycache__"))
+    before, file = stamp(tmp_path / "package"), tmp_path / "package" / "mdplay" / name
+    assert before == stamp(ROOT / "src")
+    file.write_text(file.read_text().replace('__version__ = "', '__version__ = "9.') + "\n# a comment\n")
+    assert stamp(tmp_path / "package") != before
 
 
 def test_a_copy_for_another_process_is_hashed_there():

@@ -9,7 +9,7 @@ import pytest
 
 from mdplay.cli.leaving import answer
 from mdplay.errors import FormatError
-from tests.helpers import HUNG_SECONDS, ROOT
+from tests.helpers import HUNG_SECONDS, NIM, ROOT, write
 
 
 @pytest.mark.parametrize(
@@ -18,10 +18,6 @@ from tests.helpers import HUNG_SECONDS, ROOT
         (FormatError("the file is odd"), "the file is odd"),
         (OSError(28, "No space left on device", "x.txt"), "x.txt: No space left on device"),
         (MemoryError(), "the memory is not enough for this"),
-        (RecursionError("maximum"), "nested too deeply"),
-        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"), "not text in UTF-8"),
-        (ValueError("embedded null byte"), "cannot be used (embedded null byte)"),
-        (OverflowError("too large"), "cannot be used (too large)"),
         (RuntimeError("can't start new thread"), "no more threads"),
         (RuntimeError("Could not determine home directory."), "no such home folder"),
         (click.UsageError("No such option: -z"), "No such option: -z"),
@@ -33,15 +29,32 @@ def test_a_fault_of_the_input_is_one_sentence(capsys, error, sentence):
     assert sentence in err and err.startswith("mdplay: ") and err.count("\n") == 1
 
 
-def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "fault",
+    [
+        KeyError("a bug"),
+        ValueError("operands could not be broadcast together"),
+        OverflowError("too large"),
+        RecursionError("maximum"),
+        UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid"),
+    ],
+)
+def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch, fault):
     monkeypatch.setattr("mdplay.folders.cache_folder", lambda: tmp_path)
+    name = type(fault).__name__
     try:
-        raise KeyError("a bug")
-    except KeyError as error:
+        raise fault
+    except type(fault) as error:
         assert answer(error) == 70
     err = capsys.readouterr().err
-    assert err.startswith("mdplay: this is a fault of mdplay (KeyError); please report it")
-    assert "KeyError: 'a bug'" in Path(err.split()[-1]).read_text()
+    assert err.startswith(f"mdplay: this is a fault of mdplay ({name}); please report it")
+    assert f"{name}: {fault}" in Path(err.split()[-1]).read_text()
+
+
+def test_what_a_rule_raises_is_a_fault_of_the_input(mdplay, tmp_path):
+    write(tmp_path, "nim.py", NIM.replace("return State(self.pile, 0)", "return State((1, 2)[self.pile], 0)"))
+    answer = mdplay("show", f"{tmp_path}/nim.py")
+    assert answer.code == 2 and "Nim raised IndexError: tuple index out of range (nim.py, line" in answer.err
 
 
 def test_exit_codes_pass():
@@ -153,3 +166,17 @@ def test_long_input_is_not_repeated_whole(mdplay):
     for arguments in (["show", "y" * 9000], ["show", "tic-tac-toe", "-p", "y" * 9000], ["y" * 9000]):
         answer = mdplay(*arguments)
         assert answer.code == 2 and len(answer.err) < 600
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["solve", "connect-four", "--objective", "win", "--batch"], ["accuracy", "tic-tac-toe", "--positions"]],
+)
+def test_a_line_without_end_is_refused(mdplay, line):
+    answer = mdplay(*line, "/dev/zero")
+    assert answer.code == 2 and "/dev/zero, line 1 is longer than 1,048,576 bytes" in answer.err
+
+
+def test_an_argument_with_a_nul_is_named(mdplay):
+    answer = mdplay("plan", "a\0b")
+    assert answer.code == 2 and "The argument 'a\\x00b' contains a NUL character." in answer.err

@@ -99,3 +99,9 @@ def test_faults_are_one_sentence_and_exit_code_2(mdplay, arguments, sentence):
     answer = mdplay(*arguments)
     assert (answer.code, answer.out) == (2, "")
     assert sentence in answer.err and len(answer.err.splitlines()) == 1 and "Traceback" not in answer.err
+
+
+def test_games_that_were_read_and_not_played_are_told(mdplay, tmp_path):
+    line = ["match", "tic-tac-toe", "random", "random", "--results", tmp_path / "r.db", "--games"]
+    assert "games from" not in mdplay(*line, 4).err
+    assert mdplay(*line, 6).err == f"mdplay: 4 of 6 games from {tmp_path / 'r.db'}\n"

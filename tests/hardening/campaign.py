@@ -8,6 +8,7 @@ to see it again.  ``PARTS`` says how many things a part tries in the full campai
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import time
 from collections import Counter
@@ -34,6 +35,7 @@ PARTS: dict[str, Part] = {
     "searches": Part("random honest games searched, played and solved, against recursion", 300, 6),
     "oracles": Part("values, flags, moves and policies of random games against exact fractions", 5000, 50),
     "cache": Part("edited rules, damaged kernel files, many starts at once, folders of others", 300, 2),
+    "edits": Part("83 kinds of edits of rules, each through eight things that keep something", 664, 4),
     "kills": Part("SIGKILL of every writer, at random moments and before every step", 1_800, 3),
     "disks": Part("full and read-only disks, two writers of one file, for every writer", 180, 4),
     "determinism": Part("the same command over hash seeds, threads and kernel caches", 270, 4),
@@ -69,6 +71,33 @@ class Tally:
     def tried(self) -> int:
         """How many things were tried."""
         return self.outcomes.total()
+
+
+# What Python, numpy and numba say of a fault in a program: a sentence with such words does not name the input.
+RAW = re.compile(
+    "|".join(
+        (
+            "fault of mdplay", "a value in the input", "something in the input", "has no attribute",
+            "object is not", "not iterable", "not callable", "not subscriptable", "unsupported operand",
+            "broadcast", "out of bounds", "index out of range", "invalid literal", "could not convert",
+            "cannot convert", "embedded null",
+            "codec can't", "argument must", "positional argument", "unexpected keyword", "maximum recursion",
+            "int too (large|big)", "must be real number", "truth value of", "to unpack", "unhashable", " at 0x",
+            "<class '", r"\b(Type|Value|Key|Index|Attribute|Overflow|Unicode\w*|Recursion|ZeroDivision|Assertion|"
+            r"Runtime|Typing|Lowering)Error\b",
+        )
+    )
+)  # fmt: skip
+USERS = re.compile(r"\.py cannot be imported: |raised \w+.*\(\w+\.py, line \d+")
+
+
+def raw_words(sentence: str) -> str | None:
+    """Return the words of a refusal that are Python's own, or those of a fault of mdplay; None if there are none.
+
+    What the user's own code raised may be repeated, with its file and line.
+    """
+    found = None if USERS.search(sentence) else RAW.search(sentence)
+    return None if found is None else found[0]
 
 
 def run_part(name: str, *, small: bool, seed: int = 0, count: int | None = None) -> Tally:

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from tests.hardening.campaign import Tally
+from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.grammar import command_line, write_files
 from tests.helpers import ROOT
 
@@ -108,6 +108,8 @@ def fault(answer: Answer, empty: list[str]) -> str | None:
         return f"exit code {code}"
     if code == 2 and (err.count("\n") > MAX_LINES or len(err) > MAX_CHARACTERS or not err.strip()):
         return f"a message of {err.count(chr(10))} lines and {len(err)} characters"
+    if code == 2 and (raw := raw_words(err)):
+        return f"a sentence that says {raw!r}, not what is wrong with the input"
     if code == 2 and empty:
         return f"empty files: {', '.join(empty)}"
     return None

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.hardening.campaign import Tally
+from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.child import Child
 from tests.hardening.kills import NEW, OLD, PATIENCE, Range, _copy
 from tests.hardening.writers import WRITERS
@@ -113,6 +113,7 @@ def _read_only(place: Range, name: str, out: Path) -> str:
 def _is_sentence(found: dict[str, Any]) -> None:
     said = str(found.get("said", ""))
     assert found.get("code") == 2 and "mdplay: " in said and "Traceback" not in said, f"no sentence: {found}"
+    assert not raw_words(said), f"a sentence that says {raw_words(said)!r}: {found}"
 
 
 def _together(places: list[Range], name: str, out: Path) -> str:

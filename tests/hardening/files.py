@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mdplay import store
-from tests.hardening.campaign import Tally
+from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.child import FIRST_SECONDS, Child
 from tests.hardening.formats import FORMATS
 
@@ -181,7 +181,9 @@ def _try(
     word = _damage(kind, path, samples, rng)
     found = child.ask(_request(kind, path))
     right = found == whole[kind]
-    if "refused" in found or right:
+    if raw := raw_words(found.get("refused", "")):
+        tally.found(f"seed {seed}, number {number}: {kind} by {word}: a sentence that says {raw!r}: {found}")
+    elif "refused" in found or right:
         tally.ended("refused" if "refused" in found else "read, as it was")
     elif "read" in found and not (FORMATS[kind].sealed and word != "forge"):
         tally.ended("read, another content")

@@ -24,7 +24,7 @@ from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from tests.hardening import honest
-from tests.hardening.campaign import Tally
+from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.fork_server import Server
 
 SECONDS = 300.0  # after which a command hangs; compiling on a busy machine may take a minute
@@ -224,7 +224,9 @@ def fault_of(command: str, answer: dict[str, Any], truth: float | None) -> str |
     if code not in (0, 2) or "Traceback" in err:
         return f"exit code {code}: {err.strip()[-300:]}"
     if code == 2:
-        return None if err.startswith("mdplay: ") else f"no sentence: {err.strip()[-200:]}"
+        if not err.startswith("mdplay: "):
+            return f"no sentence: {err.strip()[-200:]}"
+        return f"a sentence that says {raw!r}: {err.strip()[-200:]}" if (raw := raw_words(err)) else None
     if "nan" in out.lower().split():
         return "it printed NaN"
     if command in ("solve", "uniform") and truth is not None:

@@ -7,7 +7,6 @@ nothing is lost, who moves is among them, and whoever knows better names a funct
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from importlib import import_module
 from itertools import accumulate, pairwise
 from types import ModuleType
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from mdplay.bits import WORD, elements
 from mdplay.bridge import unpack
 from mdplay.contract import hints_of, state_class
+from mdplay.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.position import Position
@@ -41,7 +41,7 @@ def library(name: str) -> ModuleType:
 
 
 # ---------------------------------------------------------------- actions
-@lru_cache(maxsize=64)
+@per_game(maxsize=64)
 def num_actions(game: Game[Any]) -> int:
     """Return how many actions a game has: what it says itself, or one more than the highest seen in random games.
 

@@ -1,7 +1,8 @@
 """Compiled kernels on disk, in a folder of the user's own.
 
 One file an entry, named by all that its machine code depends on: the kernel's fingerprint, the argument types
-(a game's type carries its fingerprint), the processor, and the versions of Python, numba, llvmlite and numpy.
+(a game's type carries its fingerprint), the sources of the bridge, the processor, the versions of mdplay, Python,
+numba, llvmlite and numpy, and the settings of numba such as the optimisation level.
 So there is no index to race for, no entry is ever stale, and two processes may write at once.  numba's own
 cache stamps a function's file only, not the helpers it calls (numba #8396), and shares one index.
 

@@ -15,12 +15,13 @@ from functools import cache
 from pathlib import Path
 from types import FunctionType
 
-from mdplay import contract, digest, sources
-from mdplay.digest import Digest, Reaching, Unhashable, in_toolchain, reach
+from mdplay import bits, constructs, contract, digest, game, rng, sources
+from mdplay.digest import Digest, Reaching, Unhashable, has_changed, in_toolchain, reach_and_watch
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.sources import feed_code
 
-STAMPED = (contract, digest, sources)  # their sources are in every hash
+STAMPED = (contract, digest, sources)  # their sources are in every hash, and their functions count by name
+ALSO_STAMPED = (bits, constructs, game, rng)  # what the compiler replaces or calls while it translates a kernel
 UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
 COVERED: dict[str, frozenset[str]] = {}  # fingerprint -> the attributes whose content it covers
@@ -42,15 +43,27 @@ def identity(instance: Compiled) -> str:
     memory = vars(instance)
     if "_identity" not in memory:
         cls = type(instance)
-        memory["_identity"] = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
-        LIVE.setdefault(memory["_identity"], instance)  # the first one: its state class is in compiled code
+        name = f"{cls.__module__}.{cls.__qualname__}#{instance_fingerprint(instance)}"
+        if (present := LIVE.get(name)) is not None and has_changed(present, name):
+            name = _apart(name)
+        memory["_identity"] = name
+        LIVE.setdefault(name, instance)  # the first one: its state class is in compiled code
     return str(memory["_identity"])
+
+
+def _apart(name: str) -> str:
+    """Return another name, where the first instance of this one has other rules by now and may be compiled."""
+    text = name.rpartition("#")[2]
+    other = f"{text}{UNKNOWN}{secrets.token_hex(4)}"
+    if text in COVERED:
+        COVERED[other] = COVERED[text]
+    return f"{name.removesuffix(text)}{other}"
 
 
 def instance_fingerprint(instance: Compiled) -> str:
     """Return the hash of a game or selector: what its rules reach, its other methods, its parameters."""
     try:
-        found = reach(instance, _begin)
+        found = reach_and_watch(instance, _begin)
     except Unhashable:
         return f"{UNKNOWN}{secrets.token_hex(8)}"
     text = hashlib.sha256(f"{found.text} {_others(instance, found.covered)}".encode()).hexdigest()[:32]
@@ -88,11 +101,18 @@ def _is_stamped(module: str | None) -> bool:
 
 @cache
 def bridge_stamp() -> bytes:
-    """Return the hash of the bridge's own sources: what it makes of a function is not in the function."""
-    total = hashlib.sha256()
-    others = (Path(str(module.__file__)) for module in STAMPED)
-    for path in (*sorted(Path(__file__).parent.glob("*.py")), *others):
-        total.update(path.read_bytes())
+    """Return the hash of mdplay's version and of the bridge's own sources, those of its subpackages included.
+
+    The code of a function does not say how the bridge translates it, so every fingerprint begins with this hash.
+    """
+    total, bridge = hashlib.sha256(), Path(__file__).parent
+    others = (Path(str(module.__file__)) for module in (*STAMPED, *ALSO_STAMPED))
+    for path in (
+        bridge.with_name("__init__.py"),
+        *sorted(bridge.rglob("*.py")),
+        *others,
+    ):  # the first has the version
+        total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.digest()
 
 

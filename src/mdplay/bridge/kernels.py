@@ -34,9 +34,10 @@ from numpy.typing import NDArray
 from mdplay.bridge.cache import is_kept
 from mdplay.bridge.fingerprint import identity
 from mdplay.bridge.plain import BOUNDS, NO_COMPILER, PARTS
-from mdplay.contract import checked
+from mdplay.contract import checked, rule_error
+from mdplay.errors import MdplayError
 from mdplay.game import Compiled
-from mdplay.running import LOST, in_words
+from mdplay.running import LOST, translating
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -295,7 +296,15 @@ class Kernel(Generic[P, R]):
 
     def compiled(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Return what the compiled function returns; it is compiled or loaded now, if it was not before."""
-        return self.dispatcher(*args, **kwargs)  # type: ignore[no-any-return]
+        try:
+            return self.dispatcher(*args, **kwargs)  # type: ignore[no-any-return]
+        except (MdplayError, MemoryError):
+            raise
+        except Exception as error:
+            translated = rule_error(error, args)
+            if translated is None:
+                raise
+            raise translated from error
 
     def compiled_first(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Compile or load the function for these arguments, once and for all, and return what it returns.
@@ -376,7 +385,7 @@ class Kernel(Generic[P, R]):
         if self._share is not None and judged:
             deadline.judge_by(partial(self._share, *values))
         with np.errstate(all="ignore"):
-            found = in_words(self.py_func, *values)
+            found = translating(self.py_func, *values)
         made.publish()
         return _own(found)
 

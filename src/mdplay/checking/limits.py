@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty
 from mdplay.checking.promises import blaming
+from mdplay.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.position import Position
@@ -43,7 +43,7 @@ class Lengths(NamedTuple):
     repeats: bool
 
 
-@lru_cache(maxsize=64)
+@per_game(maxsize=64)
 def lengths(game: Game[Any]) -> Lengths:
     """Return the lengths of a few random games in plain Python, each cut after 500 moves."""
     seen: list[int] = []
@@ -72,7 +72,7 @@ def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = 
     return states
 
 
-@lru_cache(maxsize=64)
+@per_game(maxsize=64)
 def has_margins(game: Game[Any]) -> bool:
     """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0

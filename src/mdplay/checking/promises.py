@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 import signal
 import threading
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +18,8 @@ from typing import Any
 from weakref import WeakSet
 
 from mdplay.bits import as_int, elements, nonempty, popcount
-from mdplay.contract import check_shape, checked
+from mdplay.contract import check_shape, checked, rule_error
+from mdplay.digest import forget_with
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
@@ -34,9 +34,9 @@ MOST_PLIES = 300  # of all its games
 EFFORT = 400  # followers that may be made to check positions closely
 TRIALS = 4  # sets of actions that are tried where a game tells its scoring sets
 SECONDS = 10.0
-PACKAGE = Path(__file__).parents[1]
 
 _HELD: WeakSet[Game[Any]] = WeakSet()
+forget_with(_HELD.clear)
 
 
 def hold_promises(game: Game[Any], state: State = None) -> None:
@@ -87,13 +87,16 @@ def blame_position(game: Game[Any], s: State) -> None:
 
 @contextmanager
 def blaming(game: Game[Any]) -> Iterator[None]:
-    """Turn whatever the game raises into a GameError that says where."""
+    """Turn whatever the rules of the game raise into a GameError that says where."""
     try:
         yield
     except (MdplayError, MemoryError):
         raise
     except Exception as error:
-        raise GameError(f"{type(game).__name__} raised {_blame(error)}") from None
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from None
 
 
 @contextmanager
@@ -117,33 +120,6 @@ def time_limit(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def _blame(error: Exception) -> str:
-    """Return the error with the file and line where it arose; generated code has no lines to show.
-
-    The last line of a game's own is told where there is one: below it, what checks the rule calls it.
-    """
-    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.line]
-    last = [frame for frame in lines if _is_of_game(frame)][-1:] or lines[-1:]
-    place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno}: {frame.line})" for frame in last)
-    name, said = type(error).__name__, f": {error}" if str(error) else ""
-    return f"{name}{said}{place}{_way_out(error)}"
-
-
-def _is_of_game(frame: traceback.FrameSummary) -> bool:
-    """Tell whether a line is of a game, a user's or one of ours, and not of what asks it."""
-    path = Path(frame.filename)
-    return PACKAGE not in path.parents or PACKAGE / "games" in path.parents
-
-
-def _way_out(error: Exception) -> str:
-    """Return what to do about an error that authors of rules often meet."""
-    if isinstance(error, RecursionError):
-        return "; rules do not call themselves, write a loop"
-    if isinstance(error, AttributeError) and "set attribute" in str(error):
-        return "; nothing changes in a rule, return a new state"
-    return ""
 
 
 def show(game: Game[Any], s: State) -> str:

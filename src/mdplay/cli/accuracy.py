@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import Count, game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.common import Count, TextFile, game_argument, json_option, print_json, progress, seed_option
 from mdplay.game import Game
 from mdplay.words import counted
 
@@ -24,7 +24,7 @@ MAX_LISTED = 10  # mistakes that are printed
     help="Who knows the exact values: an agent, or proof (search).",
 )
 @click.option("--count", type=Count(1), default=200, show_default=True, help="Positions of random games.")
-@click.option("--positions", type=click.File(), help="A file of positions, one a line, instead.")
+@click.option("--positions", type=TextFile(), help="A file of positions, one a line, instead.")
 @click.option("--side", type=click.IntRange(1, 2), help="Only positions in which this player moves.")
 @seed_option
 @json_option

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import click
@@ -16,6 +17,7 @@ from click.shell_completion import CompletionItem
 from mdplay import registry
 from mdplay.checking.check import try_game
 from mdplay.errors import short
+from mdplay.files import opened, read_lines
 from mdplay.game import Game
 from mdplay.notation import parse_position
 from mdplay.specs import read_spec
@@ -44,6 +46,33 @@ class GameName(click.ParamType[Game[Any]]):
         """Return the names that begin with what was typed, and files."""
         found = [CompletionItem(name) for name in registry.names() if name.startswith(incomplete)]
         return found or [CompletionItem(incomplete, type="file")]
+
+
+class TextLines:
+    """The lines of a text file, read one after the other; ``name`` is the file's."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __iter__(self) -> Iterator[str]:
+        return read_lines(self.name)
+
+
+class TextFile(click.ParamType[TextLines]):
+    """A text file, or ``-`` for the standard input; it is read line by line, and no line is endless."""
+
+    name = "filename"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> TextLines:
+        """Return the lines; raise FormatError if the file cannot be read."""
+        if value != "-" and not Path(value).is_fifo():  # whoever writes to a FIFO would see it closed
+            with opened(value):
+                pass
+        return TextLines(value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """Return files."""
+        return [CompletionItem(incomplete, type="file")]
 
 
 class Count(click.IntRange):

@@ -19,6 +19,13 @@ class Stopped(BaseException):
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are needed, so that --help imports nothing."""
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse arguments that no shell can give and no file name can have."""
+        for argument in args:
+            if "\0" in argument:
+                raise click.UsageError(f"The argument {argument!r} contains a NUL character.", ctx)
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in alphabetical order."""
         return sorted(COMMANDS)

@@ -94,6 +94,7 @@ def _words(error: BaseException) -> str | None:
     """Return the sentence for a fault of the input or the system, or None for one of ours."""
     import click
 
+    from mdplay.contract import rule_error
     from mdplay.errors import MdplayError
 
     if isinstance(error, MdplayError):
@@ -112,13 +113,8 @@ def _words(error: BaseException) -> str | None:
         return "the system allows no more threads; ask for fewer"
     if isinstance(error, RuntimeError) and "home directory" in str(error):
         return "a path begins with ~, and there is no such home folder"
-    if isinstance(error, RecursionError):
-        return "something in the input refers to itself without end, or is nested too deeply"
-    if isinstance(error, UnicodeError):
-        return f"something in the input is not text in UTF-8 ({error})"
-    if isinstance(error, (ValueError, OverflowError)):
-        return f"a value in the input cannot be used ({error})"
-    return None
+    rule = rule_error(error)
+    return None if rule is None else str(rule)
 
 
 def _report(error: BaseException) -> str:

@@ -22,6 +22,7 @@ from mdplay.cli.common import (
 from mdplay.errors import MdplayError
 from mdplay.playing.matches.evaluating import Evaluation
 from mdplay.playing.matches.match import MatchResult
+from mdplay.playing.matches.results import REUSED
 from mdplay.playing.records import Record, save_records
 from mdplay.words import counted
 
@@ -74,10 +75,17 @@ match_options = options(  # by the names of the keywords of ``match`` and ``tour
 
 @contextmanager
 def playing(games: int | None, results: str | None, record: str | None) -> Iterator[Callable[[int], None]]:
-    """Give the callback of a live line; after Ctrl-C or an error, save the finished games and say where."""
+    """Give the callback of a live line, and report the games read from ``results``.
+
+    After Ctrl-C or an error, save the finished games and say where they are.
+    """
+    before = REUSED[str(results)]
     try:
         with progress("games" if games else "played", games) as show:
             yield show
+        if reused := REUSED[str(results)] - before:
+            of = f" of {games:,}" if games else ""
+            click.echo(f"mdplay: {reused:,}{of} games from {results}", err=True)
     except (KeyboardInterrupt, MdplayError) as error:
         finished: tuple[Record, ...] = vars(error).get("records", ())
         if record is not None and finished:

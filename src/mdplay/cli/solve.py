@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from mdplay.cli.common import (
     GIGABYTES,
     SECONDS,
     GameName,
+    TextFile,
+    TextLines,
     engine_option,
     in_bytes,
     json_option,
@@ -75,7 +77,7 @@ CHUNK = 256  # lines of a file that are solved together
     help="Try moves in the order of a learned network (or: shipped) where a position is proved.",
 )
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
-@click.option("--batch", type=click.File(), metavar="FILE", help="Print 'position score' for each line of a file.")
+@click.option("--batch", type=TextFile(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
 @engine_option
 @json_option
@@ -86,7 +88,7 @@ def command(
     distances: bool,
     save: str | None,
     memory: float | None,
-    batch: TextIO | None,
+    batch: TextLines | None,
     as_json: bool,
     **question: Any,
 ) -> None:
@@ -279,7 +281,7 @@ def _over(game: Game[Any], result: float) -> str:
 
 
 # ---------------------------------------------------------------- a file of positions
-def print_scores(solution: Solution, file: TextIO) -> None:
+def print_scores(solution: Solution, file: TextLines) -> None:
     """Print ``position score`` for each line of a file, in its order; what is proved is kept between positions."""
     lines = positions_of(solution.game, file)
     while chunk := list(islice(lines, CHUNK)):
@@ -288,7 +290,7 @@ def print_scores(solution: Solution, file: TextIO) -> None:
             click.echo(f"{text} {score:g}")
 
 
-def positions_of(game: Game[Any], file: TextIO) -> Iterator[tuple[str, Any]]:
+def positions_of(game: Game[Any], file: TextLines) -> Iterator[tuple[str, Any]]:
     """Yield the positions of a file, a line each; a bad one is an error that names the line."""
     for number, line in enumerate(file, start=1):
         text = line.strip()

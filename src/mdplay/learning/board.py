@@ -8,7 +8,6 @@ of some hundred states those of their images, cell by cell; a symmetry for which
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from mdplay.bits import elements, nonempty
 from mdplay.checking.cells import check_cells
 from mdplay.checking.limits import random_game
 from mdplay.checking.promises import blaming
+from mdplay.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.learning.derived import derive, read_cell
@@ -61,7 +61,7 @@ class Board:
         return 1 if self.shared else num_players(self.game)
 
 
-@lru_cache(maxsize=16)
+@per_game(maxsize=16)
 def board_of(game: Game[Any]) -> Board:
     """Return the board of a game; raise GameError if there is nothing to see, or if its rules raise."""
     with blaming(game):

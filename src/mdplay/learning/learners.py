@@ -25,6 +25,7 @@ LEARNERS = {
     "network": "mdplay.learning.training:NetworkLearner",
     "points": "mdplay.learning.points.counting:PointsLearner",
 }
+ANY_METHOD = ("method", "episodes", "seed", "file", "against", "games", "exact", "show", "report")  # of ``learn``
 EXAMINE = "examine"  # an option that is a function: only Python can give it
 
 Maker = Callable[..., Learner]
@@ -71,4 +72,5 @@ def _no_option(known: dict[str, Maker], method: str, name: str) -> UnknownName:
     others = [other for other, maker in known.items() if name in _takes(maker)]
     if others:
         return UnknownName(f"the method {method} has no option {said!r}, but {' and '.join(others)} has")
-    return unknown("option", said, [option.rstrip("_") for option in _takes(known[method]) if option != EXAMINE])
+    own = [option.rstrip("_") for option in _takes(known[method]) if option != EXAMINE]
+    return unknown("option", said, [*own, *ANY_METHOD])

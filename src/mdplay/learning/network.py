@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
 from mdplay.bridge import native, words
-from mdplay.errors import FormatError, IllegalMove, MdplayError
+from mdplay.digest import per_game
+from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
 from mdplay.game import Game
 from mdplay.identity import cells_identity, check_rules, game_identity
 from mdplay.learning import compact
@@ -167,7 +168,7 @@ def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board) -> tuple
     return tuples
 
 
-@lru_cache(maxsize=4)
+@per_game(maxsize=4)
 def _kept(path: Path, changed: int, game: Game[Any]) -> Network:
     """Return the network of a file, which is read anew only if it has changed."""
     return Network.load(path, game)[0]
@@ -192,6 +193,11 @@ def shipped_network(game: Game[Any]) -> Network | None:
 def named_network(name: str, game: Game[Any]) -> Network:
     """Return the network of a file, or the one that is called ``shipped``; raise FormatError if there is none."""
     return read_network(need_shipped(game, KIND) if name == SHIPPED else name, game)
+
+
+def check_network(network: object) -> None:
+    """Raise ArgumentError unless this is a network or None."""
+    check_kind("network", network, Network, "learn(game, method='network').network is one")
 
 
 class NetworkAgent:

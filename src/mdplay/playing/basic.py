@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mdplay.digest import per_game
 from mdplay.errors import FormatError, PositionError
 from mdplay.game import Game
 from mdplay.mdp.formats.encoding import PolicyFile, read_lines, read_policy_file
@@ -54,7 +54,7 @@ def _changed(file: str) -> int:
         raise FormatError(f"cannot read the policy {file}: {error.strerror or error}") from None
 
 
-@lru_cache(maxsize=4)
+@per_game(maxsize=4)
 def _policy(game: Game[Any], path: Path, changed: int) -> PolicyFile:
     """Read a policy once, however many games it plays; its first row tells how many actions there are."""
     lines = read_lines(path)

@@ -6,10 +6,10 @@ when they are asked for writes to its memory as it answers.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from mdplay.digest import per_game
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker
 from mdplay.registry import brought
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LOCK = Lock()
 
 
-@lru_cache(maxsize=4)
+@per_game(maxsize=4)
 def _solution(game: Game[Any]) -> Solution:
     from mdplay.solving.solvers import solve
 

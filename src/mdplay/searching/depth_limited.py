@@ -24,7 +24,7 @@ from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Bounds, Game
-from mdplay.learning.network import Network, named_network
+from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import as_state
 from mdplay.rng import Random
 from mdplay.running import Show, Stopwatch, Watch
@@ -190,6 +190,7 @@ def depth_limited(
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
     s = as_state(game, state)
+    check_network(network)
     check_depth(game, s, depth, seconds)
     hold_promises(game, s)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)

@@ -22,9 +22,10 @@ from mdplay.bridge import State, native, word, words
 from mdplay.checking.broken import check_kept
 from mdplay.checking.limits import move_limit
 from mdplay.checking.promises import hold_promises
-from mdplay.errors import GameError, LimitError, check_seconds, check_whole, unknown
+from mdplay.digest import refresh
+from mdplay.errors import GameError, LimitError, check_kind, check_seconds, check_whole, unknown
 from mdplay.game import Game
-from mdplay.learning.network import Network, named_network
+from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import as_state
 from mdplay.rng import Random, stream
 from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
@@ -113,7 +114,14 @@ def mcts(
 
 
 def selector_for(network: Network | None, selector: Selector | None) -> Selector:
-    """Return who chooses among moves: by a network always PUCT, else UCB1 unless one is given."""
+    """Return the selector of a search: PUCT with a network, else the given one or UCB1.
+
+    Raise ArgumentError if either argument is of another kind.
+    """
+    check_network(network)
+    check_kind("selector", selector, Selector, "make_selector('ucb1(c=1)') makes one of a text")
+    if selector is not None:
+        refresh(selector)
     return BY_NETWORK if network is not None else selector or BY_ROLLOUTS
 
 

@@ -10,7 +10,7 @@ refused in a second instead of after an hour.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import lowest, mix, nonempty, without_lowest
 from mdplay.bridge import get, kernel, native, pack, part, put, unpack, width, word, words
+from mdplay.digest import per_game
 from mdplay.game import Game
 from mdplay.rng import Random, advance, pick, scramble, stream
 from mdplay.running import Watch
@@ -95,7 +96,7 @@ def sample_widths(game: Game[Any], state: Any, *, seed: int = 0) -> tuple[int, .
     return _first_look(game, state, seed)[0].widths
 
 
-@lru_cache(maxsize=4)
+@per_game(maxsize=4)
 def _first_look(game: Game[Any], state: Any, seed: int) -> tuple[Sample, int]:
     """Return how wide the fields are and how long the longest game is, by a few random games."""
     return _sampled(game, state, False, FIRST_GAMES, LONGEST, seed)

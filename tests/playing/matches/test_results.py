@@ -122,3 +122,14 @@ def test_games_of_an_earlier_version_are_not_taken_on_trust(tmp_path):
         results.add("key", play(GAME, "random", "random"))
         with pytest.raises(FormatError, match="do not say with which rules they were played"):
             results.claim("key", {"the rules have": "1"})
+
+
+def test_an_agent_without_a_hash_gets_no_old_games(tmp_path):
+    with Results(tmp_path / "new.db") as results:
+        results.claim("key", {"agent bot has": "?1"})
+        results.add("key", play(GAME, "random", "random"))
+    with (
+        Results(tmp_path / "new.db") as results,
+        pytest.raises(FormatError, match="agent bot has no hash, since its code reads what .* name a new file"),
+    ):
+        results.claim("key", {"agent bot has": "?2"})

@@ -42,6 +42,11 @@ from mdplay.running import compiling
 if BOUNDS:
     config.BOUNDSCHECK = 1  # for array[i] in kernels, parts and rules
 
+DECISIVE = (  # the settings of numba that decide the machine code
+    "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "BOUNDSCHECK", "DEBUGINFO_DEFAULT",
+    "DISABLE_INTEL_SVML", "EXTEND_VARIABLE_LIFETIMES", "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS",
+)  # fmt: skip
+
 _ADOPTED: dict[FunctionType, CPUDispatcher] = {}
 _LOCK = Lock()
 
@@ -156,7 +161,8 @@ class KernelCache(NullCache):
         except Unhashable:
             return None
         versions = (platform.python_version(), *(one.__version__ for one in (numba, llvmlite, np)))
-        key = repr((stamp, str(sig), more, target_context.codegen().magic_tuple(), versions))
+        settings = [getattr(config, name, None) for name in DECISIVE]
+        key = repr((stamp, str(sig), more, target_context.codegen().magic_tuple(), versions, settings))
         digest = hashlib.sha256(key.encode()).hexdigest()[:40]
         return folder / f"{stem(self._function, [kind.identity for kind in kinds])}{digest}{SUFFIX}"
 

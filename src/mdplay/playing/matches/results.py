@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +21,13 @@ from typing import Any, Self
 
 from mdplay.errors import FormatError, MdplayError
 from mdplay.game import Game
+from mdplay.identity import UNKNOWN
 from mdplay.playing.records import Record
 
 APPLICATION = 0x6D64706C  # "mdpl" in the header of the file
 BUSY_SECONDS = 60.0
 ANEW = "name a new file for results"
+REUSED: Counter[str] = Counter()  # how many games of a file were taken instead of played, in this process
 SCHEMA = (
     """
 CREATE TABLE IF NOT EXISTS games (
@@ -93,6 +96,9 @@ class Results:
                 raise FormatError(f"its games do not say with which rules they were played; {ANEW}")
             for part, identity in parts.items():
                 file.execute("INSERT OR IGNORE INTO made VALUES (?, ?, ?)", (key, part, identity))
+                if known.get(part, identity) != identity and UNKNOWN in (identity[:1], known[part][:1]):
+                    unknown = "no hash, since its code reads what its source does not name; whether it"
+                    raise FormatError(f"{part} {unknown} has changed since these games is unknown; {ANEW}")
                 if known.get(part, identity) != identity:
                     raise FormatError(f"{part} changed since its games were played; {ANEW}")
 
@@ -109,6 +115,7 @@ class Results:
         query = "SELECT number, record FROM games WHERE match = ? AND number < ? ORDER BY number"
         with self._in_words():
             rows = self._file.execute(query, (key, below)).fetchall()
+            REUSED[str(self.path)] += len(rows)
             return {number: _record(number, text, game) for number, text in rows}
 
     def close(self) -> None:

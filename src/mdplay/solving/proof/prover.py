@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 from mdplay.bits import elements, nonempty
 from mdplay.bridge import direct, native, width, words
 from mdplay.checking.promises import hold_promises
+from mdplay.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
-from mdplay.learning.network import Network
+from mdplay.learning.network import Network, check_network
 from mdplay.position import as_state
-from mdplay.running import Show, Watch, in_words, num_threads
+from mdplay.running import Show, Watch, num_threads, translating
 from mdplay.solving.proof import stack as stack_of
 from mdplay.solving.proof.kernel import BUSY
 from mdplay.solving.proof.table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
@@ -141,12 +142,12 @@ class Prover:
 
     def score(self, state: Any) -> int:
         """Return the score of a position for the player to move."""
-        score = in_words(self._quick_score, state)
+        score = translating(self._quick_score, state)
         return int(self.scores([state])[0]) if score is None else score
 
     def quick(self, state: Any) -> int | None:
         """Return the score of a position if some milliseconds suffice, else None: the first answer of many."""
-        score: int | None = in_words(self._quick_score, state)
+        score: int | None = translating(self._quick_score, state)
         return score
 
     def choice(self, state: Any, action: int, *, seconds: float | None = None, show: Show | None = None) -> Choice:
@@ -265,7 +266,7 @@ class Prover:
     ) -> None:
         """Narrow the windows around the values of packed states, in place; hard ones on all threads."""
         self._until = time.monotonic() + (math.inf if seconds is None else seconds)
-        in_words(self._narrow, self._stacks[0], rows, windows, self._watch, QUICK)
+        translating(self._narrow, self._stacks[0], rows, windows, self._watch, QUICK)
         self._complain()
         several = len(self._stacks) > 1
         if _open(windows).size:
@@ -324,7 +325,11 @@ class Prover:
         self._complain()
 
     def _narrow(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
-        self._kernel(*self._arguments(stack, np.ascontiguousarray(rows, np.uint64), windows, watch, budget))
+        arguments = self._arguments(stack, np.ascontiguousarray(rows, np.uint64), windows, watch, budget)
+        try:
+            self._kernel(*arguments)
+        except Exception as error:
+            raise rule_error(error, self._natives) or error from None
 
     def _arguments(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
         shared = self._table, self._busy, stack, watch.stop, watch.progress
@@ -352,7 +357,10 @@ class Prover:
             except ValueError:  # a negative field
                 row[0] = words(state)
             bounds[0], bounds[1] = -LIMIT, LIMIT
-            narrow(*arguments)
+            try:
+                narrow(*arguments)
+            except Exception as error:
+                raise rule_error(error, self._natives) or error from None
             low: int = bounds[0]
             return None if low < bounds[1] or control[stack_of.STATUS] else low
 
@@ -416,6 +424,7 @@ def _open(windows: Values) -> NDArray[np.intp]:
 
 def _refuse(game: Game[Any], network: Network | None) -> None:
     """Raise GameError for games that this search cannot prove, or not by a network."""
+    check_network(network)
     name = type(game).__name__
     if network is not None and game.has_proof_view:
         raise GameError(f"{name} is proved in a view of its own, with an order of its own: leave the network out")
