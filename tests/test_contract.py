@@ -1,7 +1,9 @@
 from dataclasses import dataclass
+from typing import Annotated
 
 import pytest
 
+from mdplay import Between, solve
 from mdplay.bits import U64, Wide
 from mdplay.contract import check_fits, check_shape, checked, state_class, where
 from mdplay.errors import GameError
@@ -9,6 +11,7 @@ from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.specs import load_module
 from tests.helpers import NIM, write
+from tests.nim import Nim
 
 
 def rule():
@@ -123,3 +126,13 @@ def test_a_helper_with_a_name_of_the_contract_is_to_be_renamed(tmp_path, helper)
 )
 def test_what_the_contract_means_by_a_name_may_be_written_in_other_words(tmp_path, member):
     check_shape(load_module(write(tmp_path, "meant.py", f"{NIM}\n    {member}\n")).Nim())
+
+
+def test_the_range_of_a_parameter_holds_in_python_too():
+    @dataclass(frozen=True)
+    class Ranged(Nim):
+        pile: Annotated[int, Between(1, 30)] = 21
+
+    check_shape(Ranged(30))
+    with pytest.raises(GameError, match="pile=31 is out of range; 1 to 30"):
+        solve(Ranged(31))

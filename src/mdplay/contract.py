@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from mdplay.bits import MOST_WORDS, U64, WORD, Mask
 from mdplay.digest import code_names, refresh
 from mdplay.errors import GameError, short
-from mdplay.game import NEVER_COMPILED, REMEMBERED, Bounds, Compiled, Game
+from mdplay.game import NEVER_COMPILED, REMEMBERED, Between, Bounds, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
 Hint = Any  # an annotation: a class, or what ``typing`` makes of classes
@@ -152,6 +152,7 @@ def check_shape(game: Any) -> None:
         hash(game)
     except TypeError as error:
         raise GameError(f"the parameters of {cls.__name__} must be plain values ({error})") from None
+    _check_ranges(game)
     _check_state_class(cls)
     _check_reserved(cls)
     for name, others in TOGETHER.items():
@@ -161,6 +162,15 @@ def check_shape(game: Any) -> None:
     _check_own(cls)
     for name, function in rules(cls):
         _check_method(cls, name, function)
+
+
+def _check_ranges(game: Any) -> None:
+    """Raise GameError for a parameter outside the range of its annotation, as the command line does."""
+    hints = typing.get_type_hints(type(game), include_extras=True)
+    for name in (field.name for field in dataclasses.fields(game)):
+        for span in (note for note in getattr(hints[name], "__metadata__", ()) if isinstance(note, Between)):
+            if not span.low <= getattr(game, name) <= span.high:
+                raise GameError(f"{name}={getattr(game, name)} is out of range; {span.low} to {span.high}")
 
 
 def _writes(cls: type, name: str) -> bool:

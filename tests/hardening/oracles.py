@@ -577,7 +577,8 @@ class Examination:
                 continue
             self.moves(method, s, solution)
             policy[s] = solution.action(s)
-        self.policy(method, policy, distances)
+        if method != "proof" or not self.game.shape.cycles:  # a proof of a value is no policy for a cycle
+            self.policy(method, policy, distances)
         if self.remoteness is not None:
             for s, plies in distances.items():
                 known = plies is not None or (method == "retrograde" and oracle.kind[s] < 2)
@@ -689,8 +690,9 @@ class Examination:
         decisions = [s for s in self.oracle.value if self.oracle.kind[s] < 2]
         for s in {self.game.initial(), self.rng.choice(decisions)} & set(decisions):
             exact = self.of_moves(s)
+            limit = 200 if self.game.shape.cycles else None  # a cycle that is rare is not seen by the sample
             for name, found in (
-                ("mcts", mcts(self.game, s, simulations=60, seed=1)),
+                ("mcts", mcts(self.game, s, simulations=60, seed=1, max_moves=limit)),
                 ("depth_limited", depth_limited(self.game, s, depth=4)),
             ):
                 for move in found.moves:

@@ -31,5 +31,6 @@ def check_kept(game: Game[Any], code: int, max_moves: int = 0) -> None:
     if code in (KEPT, STOPPED):
         return
     if code == ENDLESS:
-        raise GameError(f"a random game did not end within {counted(max_moves, 'move')}; does every game end?")
+        way = "does every game end?  If positions repeat, set max_moves of the game or of the call"
+        raise GameError(f"a random game did not end within {counted(max_moves, 'move')}; {way}")
     raise GameError(f"{type(game).__name__} breaks a promise: {SENTENCES[code]}; mdplay check tells where")
