@@ -327,7 +327,7 @@ def iterate_values(
         if num_players(game) == 2:
             raise
     found = planned_values(graph, 0, np.zeros(len(graph.target)))
-    if not np.isfinite(found.low[0]):
+    if np.isinf(found.low[0]) and found.low[0] == found.high[0]:
         total = "earns rewards for ever" if found.low[0] > 0 else "never ends and pays for ever"
         raise GameError(f"the value of {game.text(graph.state(0))} is infinite: the best policy {total}")
     return BoundsTable(graph, found.low, found.high, found.action)
