@@ -1,5 +1,7 @@
 """Value iteration for two: against the naive solver on graphs with cycles, where bounds need help to close in."""
 
+import json
+import math
 import warnings
 from dataclasses import dataclass
 from itertools import product
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 from mdplay import Game, GameError, solve
+from mdplay.cli.solve import verdict
+from mdplay.solving import stochastic
 from mdplay.solving.stochastic import iterate_values
 from tests.helpers import COMPILED
 from tests.solving.loopy_graphs import (
@@ -181,8 +185,9 @@ def test_a_perfect_player_does_not_wait_for_ever():
     assert (found.value(), found.best(), found.action()) == (0.5, [0, 1], 1)
 
 
-@pytest.mark.parametrize("kind", [Tossed, TossedWinning, TossedLosing])
-def test_each_policy_attains_the_value_against_all_others(kind):
+@pytest.mark.parametrize("kind, few", [(Tossed, 0), (Tossed, 99), (TossedWinning, 99), (TossedLosing, 0)])
+def test_each_policy_attains_the_value_against_all_others(kind, few, monkeypatch):
+    monkeypatch.setattr(stochastic, "FEW_CHOICES", few)
     game = kind()
     for seed in (24, 70, 75, 84) if COMPILED else range(1, 100):
         found = solve(game, game.start(seed), method="value-iteration")
@@ -255,6 +260,24 @@ def test_costs_of_steps_are_added_up_and_a_wall_may_be_met():
 def test_rewards_for_ever_are_refused_for_one_player_too():
     with pytest.raises(GameError, match=r"the value of .* is infinite: the best policy earns rewards for ever"):
         solve(Walls(1))
+
+
+@dataclass(frozen=True)
+class Trap(Walls):
+    """The same with a cell from which no way leads out."""
+
+    def step(self, s: Cell, action: int) -> Cell:
+        far = 0 if s.row == 2 and s.col == 2 else -1 if action & 1 else 1
+        row, col = (s.row + far, s.col) if action & 2 else (s.row, s.col + far)
+        return Cell(min(2, max(0, row)), min(2, max(0, col)))
+
+
+def test_a_state_that_pays_for_ever_has_an_infinite_value():
+    found = solve(Trap())
+    facts = found.document(Cell(2, 2))
+    assert (found.value(), found.value(Cell(2, 2))) == (-3.0, -math.inf)
+    assert (facts["exact"], facts["value"], json.dumps(facts, allow_nan=False) != "") == (True, None, True)
+    assert "is infinite" in verdict(found.game, facts)
 
 
 def test_a_state_out_of_reach_is_solved_when_it_is_asked_for():

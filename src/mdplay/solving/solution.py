@@ -200,7 +200,7 @@ class Solution:
             "objective": self.objective,
             "method": self.method,
             "exact": exact,
-            "value": (low if low == high else self.value(state)) if exact else None,
+            "value": finite(low if low == high else self.value(state)) if exact else None,
             "low": finite(low),
             "high": finite(high),
             **self._score(state, exact),

@@ -6,10 +6,10 @@
     indexed           games that number their states
     hashed            every game that cannot come back to a position
     retrograde        games that come back to positions: whole results at the end, no chance, no points
-    value-iteration   games of chance that come back to positions: bounds that close in from both sides
+    value-iteration   games with cycles and chance or rewards: lower and upper bounds that converge
     proof             positions proved when they are asked for
     policy-iteration  the best answer to a random opponent, for games that number their states
-    best-response     the best answer to any fixed opponent
+    best-response     the best response to any fixed opponent; with cycles by planning
 
 With an engine all of it is done by workers, layer after layer (mdplay.solving.layers.driver).
 """
@@ -277,7 +277,7 @@ def solve(
     policy file, or a function from a state to an action or to probabilities by action.  ``objective``: difference
     of points, own points alone, win (who wins, not how soon), or one that the game brings, as tile=N of 2048.
     ``method``: the name of a solver, or auto, which goes on to one for cycles where positions come back.
-    ``seconds`` limits what is proved position by position: then ``Solution.bounds`` tells what is known.
+    ``seconds`` limits each call that proves a position and its moves: then ``Solution.bounds`` has what is proved.
     ``memory`` is a limit in bytes, by default most of what is free; work that would not fit is refused with
     LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
     it has, which is saved every ``save_seconds`` seconds.

@@ -43,7 +43,8 @@ SHORT = 64  # sweeps between two looks at end components
 ROUNDS = 2000  # of those looks
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
 HURRY, HURRY_SWEEPS, HURRY_ENOUGH = 1.0 - 2.0**-10, 4096, 1e-12  # to compare ways to the end: discount a ply
-HURRY_WORK = 1 << 28  # edges that all sweeps together visit at most
+HURRY_WORK = 1 << 27  # edges that all sweeps together visit at most
+FEW_CHOICES = 1 << 17  # up to which ways to the end are compared even where the smallest actions lead there
 
 
 class EndlessRewards(GameError):
@@ -261,9 +262,9 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     gap = high - low
     unsure = gap[owner] + gap[graph.target[edge]] + 4.0 * UNIT * np.maximum(1.0, np.abs(after))
     ranges = loss <= 0.0, loss <= unsure, loss <= np.maximum(unsure, TIE * np.maximum(1.0, np.abs(after)))
-    chosen = np.zeros(graph.num_states, np.int64)
-    tied = np.flatnonzero(ranges[2])[::-1]
-    chosen[owner[tied]] = edge[tied]  # the smallest action
+    smallest, tied = np.zeros(graph.num_states, np.int64), np.flatnonzero(ranges[1])[::-1]
+    smallest[owner[tied]] = tied  # the smallest action
+    chosen = edge[smallest]
     back, ends = Backward(arrays), graph.kind == END
     for player in (0, 1):
         reached, own = ends, mover == player
@@ -271,10 +272,13 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
             allowed = np.where(mover == CHANCE, True, np.where(own, ranges[mine], ranges[others]))
             needed = np.where(graph.kind == 1 - player, np.bincount(owner[allowed], minlength=len(chosen)), 1)
             joined, way = back.attract(reached, allowed, needed)
-            quick = _quick_choices(graph, arrays, player, allowed)
-            only = allowed & (~own | (quick[owner] == np.arange(len(owner))))
-            if (back.attract(reached, only, needed)[0] == joined).all():
-                way = quick
+            candidates = [smallest] if len(owner) > FEW_CHOICES else []
+            for choices in (*candidates, None):
+                better = _quick_choices(graph, arrays, player, allowed) if choices is None else choices
+                only = allowed & (~own | (better[owner] == np.arange(len(owner))))
+                if (back.attract(reached, only, needed)[0] == joined).all():
+                    way = better
+                    break
             new = joined & ~reached & (graph.kind == player) & ~_delays(value, player, graph.game.endless)
             chosen[new] = edge[way[new]]
             reached = joined
@@ -327,7 +331,7 @@ def iterate_values(
         if num_players(game) == 2:
             raise
     found = planned_values(graph, 0, np.zeros(len(graph.target)))
-    if not np.isfinite(found.low[0]):
+    if np.isinf(found.low[0]) and found.low[0] == found.high[0]:
         total = "earns rewards for ever" if found.low[0] > 0 else "never ends and pays for ever"
         raise GameError(f"the value of {game.text(graph.state(0))} is infinite: the best policy {total}")
     return BoundsTable(graph, found.low, found.high, found.action)

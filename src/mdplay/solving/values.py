@@ -84,7 +84,7 @@ class Choice:
         """Return the choice for JSON; a score only where there is one."""
         facts = {
             "action": self.action,
-            "value": self.value,
+            "value": None if self.value is None else finite(self.value),
             "low": finite(self.low),
             "high": finite(self.high),
             "distance": self.distance,
