@@ -75,8 +75,10 @@ def test_making_ends_when_the_last_listener_has_left(slow):
 def test_so_many_are_made_at_a_time(slow):
     advisers, left = Advisers(), threading.Event()
     asked = [listen(advisers, params, left) for params in SIZES]
-    wait_for(lambda: sum(bool(outcome) for _, outcome in asked) == len(SIZES) - MAX_MAKING)
+    wait_for(lambda: sum(bool(outcome) for _, outcome in asked) == len(SIZES) - MAX_MAKING + 1)
     assert {one.code for _, outcome in asked for one in outcome} == {503}
+    asked.append(listen(advisers, "", left))  # the game as it comes has a place of its own
+    wait_for(lambda: len(slow) == MAX_MAKING)
     left.set()
     for thread, _ in asked:
         thread.join(30)
@@ -113,6 +115,18 @@ def test_the_adviser_that_was_not_used_for_longest_is_dropped_where_memory_is_sh
     for params in ("cols=9", "cols=3", "cols=4"):
         advisers.adviser(ENTRY, params)
     assert made[6:] == [9, 4], "the fourth column was not used for longest"
+
+
+def test_many_other_parameters_do_not_take_the_table_of_a_game_away(monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "make_adviser", lambda game, opponent, **_: made.append(game.rows) or object())
+    monkeypatch.setattr(module, "KEPT", 3)
+    advisers = Advisers()
+    advisers.adviser(ENTRY)
+    for rows in range(4, 9):
+        advisers.adviser(ENTRY, f"rows={rows}")
+    advisers.adviser(ENTRY)
+    assert made == [3, 4, 5, 6, 7, 8], "it was made once"
 
 
 def test_a_random_opponent_needs_a_game_of_few_states(monkeypatch):

@@ -7,6 +7,7 @@ Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents`
 
 import random
 import threading
+from concurrent.futures import Future
 
 import pytest
 
@@ -294,6 +295,16 @@ def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeyp
     assert all(guess["best"] == [] and "line" not in guess for guess in guesses), "nothing is best yet"
     assert {guess["headline"] for guess in guesses} <= {"O to move"}
     assert {data["move"] for event, data in job.told if event == "move"} == set("01235678")
+
+
+def test_a_first_guess_names_no_best_move_and_no_line(monkeypatch):
+    guess = Advice({0: Value(0.1, False)}, Value(0.1, False), (0,), "tree search", ("a", "b"), done=True)
+    monkeypatch.setattr(telling.SearchAdviser, "advise", lambda *_, **__: [guess])
+    asked, job = ask(Catalogue()["chess-ending"]), Gathered()
+    assert telling._guessed(job, asked, Future())
+    [verdict] = [data for event, data in job.told if event == "verdict"]
+    assert (verdict["headline"], verdict["best"], verdict["done"]) == ("White to move", [], False)
+    assert "line" not in verdict
 
 
 def test_of_a_puzzle_nothing_is_best_while_no_way_is_found():

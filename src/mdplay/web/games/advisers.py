@@ -121,7 +121,7 @@ class Advisers:
                 making.listeners += 1
                 return making
             under_way = sum(not one.future.done() for one in self._made.values())
-            if under_way >= MAX_MAKING:
+            if under_way >= (MAX_MAKING - 1 if params else MAX_MAKING):  # one is left for games as they come
                 raise busy(under_way)
             making = self._made[key] = Making()
             self._made.move_to_end(key)
@@ -131,10 +131,13 @@ class Advisers:
         return making
 
     def _forget(self) -> None:
-        """Drop the adviser that was not used for longest, if there are too many or they hold too much."""
+        """Drop the adviser that was not used for longest, if there are too many or they hold too much.
+
+        Games with other parameters go first: requests for many of them do not take the table of a game away.
+        """
         done = [key for key, one in self._made.items() if one.future.done()]
         if done and (len(self._made) > KEPT or resident_bytes() > KEPT_BYTES):
-            del self._made[done[0]]
+            del self._made[next((key for key in done if key[1]), done[0])]
 
     def _fill(self, entry: Entry, key: Key, making: Making) -> None:
         self._busy[key] = f"preparing {entry.profile.title}"
