@@ -43,6 +43,7 @@ from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
 from mdplay.learning.spreading import spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.memory import new_floats
+from mdplay.position import takes_state
 from mdplay.running import MAX_THREADS, Show, Watch, Worker
 from mdplay.words import counted
 
@@ -191,6 +192,7 @@ class NetworkTraining(Training[Episodes]):
         """Return a player that takes the move of the highest value."""
         return NetworkAgent(self.game, self.network)
 
+    @takes_state
     def value(self, state: Any) -> float:
         """Return what a state is held to be worth to the player to move."""
         return self.network.value(state)
