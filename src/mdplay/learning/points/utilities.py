@@ -242,8 +242,9 @@ def read_points(path: str | Path, game: Game[Any] | None = None) -> list[PointUt
         found = [PointUtilities.from_run(run, game) for run in runs]
     except FormatError:
         raise
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{path} holds no utilities of points ({type(error).__name__}: {error})") from None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        known = 'a JSON object with a list of "runs", as learn writes it'
+        raise FormatError(f"{path} holds no utilities of points; such a file is {known}") from None
     if not found:
         raise FormatError(f"{path} holds no run")
     return found
