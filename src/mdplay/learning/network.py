@@ -166,8 +166,10 @@ def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board) -> tuple
     try:
         tuples = named_tuples(str(meta["tuples"]), board)
         num_entries(board, tuples)
-    except (KeyError, MdplayError) as error:
+    except MdplayError as error:
         raise FormatError(f"{path} is damaged: its tuples cannot be read ({error})") from None
+    except KeyError:
+        raise FormatError(f"{path} is damaged: its tuples are missing") from None
     return tuples
 
 

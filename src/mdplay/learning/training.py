@@ -256,8 +256,10 @@ class NetworkTraining(Training[Episodes]):
             progress = meta["progress" if "progress" in meta else "course"]  # as older files have it
             counts = int(progress["episodes"]), int(progress["moves"]), float(progress["seconds"])
             curve, stretch = [point_from(point) for point in progress["curve"]], stretch_from(progress["stretch"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise FormatError(f"{path} is damaged: its training cannot be read ({error!r:.80})") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise FormatError(
+                f"{path} is damaged: its settings, counts or curve are missing or of a wrong kind"
+            ) from None
         right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0
         if not right or arrays["coherence"].shape != (len(network.weights), 2):
             raise FormatError(f"{path} is damaged: its settings are not those of its network")
