@@ -1,5 +1,7 @@
 """What is given wrongly to the package is told in one sentence, and a Position stands for its state."""
 
+import inspect
+
 import pytest
 
 import mdplay
@@ -53,6 +55,72 @@ def test_solutions_and_searches_take_positions(needs_compiler):
     assert solution.best(p) == [6] and solution.scores([p, p.state]) == [1.0, 1.0]
     assert mdplay.search(GAME, p, simulations=200).action == 6
     assert mdplay.playouts(GAME, p, games=10).games == 10
+
+
+# ---------------------------------------------------------------- a state, a Position or a text
+NAMES = ("state", "s", "start", "states")
+NOT_STATES = {  # where these names mean something else: rules, states of an MDP, a policy, the start of a record
+    "Game", "ProofView", "MDP", "Agent", "Record", "Position.__init__", "respond", "Learned.value",
+}  # fmt: skip
+NEAR_END = Position.start(GAME).play_all(["0", "1", "3", "4"])
+FUNCTIONS = {
+    "depth_limited": lambda given: mdplay.depth_limited(GAME, given, depth=2).best,
+    "find_action": lambda given: mdplay.find_action(GAME, given, "6"),
+    "mcts": lambda given: mdplay.mcts(GAME, given, simulations=50).value,
+    "perft": lambda given: [ply.paths for ply in mdplay.perft(GAME, given, depth=2)],
+    "play": lambda given: mdplay.play(GAME, "random", "random", start=given).events,
+    "playouts": lambda given: mdplay.playouts(GAME, given, games=20, threads=1).mean,
+    "prove": lambda given: mdplay.prove(GAME, given, memory=1 << 20).low,
+    "search": lambda given: mdplay.search(GAME, given, simulations=50).value,
+    "solve": lambda given: mdplay.solve(GAME, given).value(given),
+    "Search.__init__": lambda given: mdplay.Search(GAME, given).state,
+    "Position.start": lambda given: Position.start(GAME, given).state,
+}
+METHODS = {
+    "Prover": (lambda: mdplay.Prover(GAME, memory=1 << 20), {"choice": (6,), "distance": (1,), "lookup": (0,)}),
+    "Solution": (lambda: mdplay.solve(GAME), {}),
+    "PointUtilities": (lambda: mdplay.learn(GAME, method="points", episodes=20), {}),
+}
+
+
+def takes_a_state():
+    """Yield the public functions and methods with a parameter for states, found by their signatures."""
+    for name in mdplay.__all__:
+        thing = getattr(mdplay, name)
+        members = {name: thing}
+        if inspect.isclass(thing):
+            found = inspect.getmembers(
+                thing, lambda member: inspect.isfunction(member) or inspect.ismethod(member)
+            )
+            members = {f"{name}.{key}": one for key, one in found if not key.startswith("_") or key == "__init__"}
+        for key, one in members.items():
+            if callable(one) and {name, key}.isdisjoint(NOT_STATES) and not isinstance(one, type):
+                given = [parameter for parameter in inspect.signature(one).parameters if parameter in NAMES]
+                if given:
+                    yield key, given[0]
+
+
+@pytest.mark.parametrize("name, parameter", list(takes_a_state()))
+def test_a_state_a_position_and_a_text_are_one(name, parameter, needs_compiler):
+    forms = [NEAR_END.state, NEAR_END, NEAR_END.text, "moves:0,1,3,4"]
+    if name in FUNCTIONS:
+        answers = [FUNCTIONS[name](given) for given in forms]
+    else:
+        owner, _, method = name.partition(".")
+        make_one, more = METHODS[owner]
+        one, rest = make_one(), more.get(method, ([1],) if method == "learn" else ())
+        answers = [getattr(one, method)([given] if parameter == "states" else given, *rest) for given in forms]
+    facts = [told(answer) for answer in answers]
+    assert facts == [facts[0]] * len(forms)
+
+
+def told(answer):
+    """Return what an answer says of the position: not the time, nor the last moves that a picture shows."""
+    if isinstance(answer, dict):
+        return {name: value for name, value in answer.items() if "seconds" not in name}
+    if isinstance(answer, str):
+        return answer.partition("<svg")[0]
+    return answer.tolist() if hasattr(answer, "tolist") else getattr(answer, "low", answer)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mdplay.mdp.planning.planner import plan
     from mdplay.mdp.process import MDP
     from mdplay.mdp.result import Plan
-    from mdplay.notation import find_action
     from mdplay.playing.accuracy import Accuracy, accuracy
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.learning import learn
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from mdplay.playing.matches.match import MatchResult, match
     from mdplay.playing.matches.tournament import TournamentResult, tournament
     from mdplay.playing.records import Record, load_records, save_records
-    from mdplay.position import Position
+    from mdplay.position import Position, find_action
     from mdplay.registry import make
     from mdplay.searching.depth_limited import depth_limited
     from mdplay.searching.mcts import mcts
@@ -161,7 +160,7 @@ _PLACES = {
     "check_game": "mdplay.checking.check",
     "depth_limited": "mdplay.searching.depth_limited",
     "evaluate": "mdplay.playing.matches.evaluating",
-    "find_action": "mdplay.notation",
+    "find_action": "mdplay.position",
     "learn": "mdplay.playing.learning",
     "load_records": "mdplay.playing.records",
     "make": "mdplay.registry",

@@ -26,10 +26,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from inspect import signature
+from functools import lru_cache, wraps
+from inspect import Parameter, signature
 from itertools import pairwise
-from typing import Any, Generic
+from typing import Any, Generic, ParamSpec, TypeVar
 
 from mdplay.bits import elements, has, nonempty
 from mdplay.contract import need_game, state_class
@@ -37,7 +37,10 @@ from mdplay.drawing import typed
 from mdplay.errors import GameError, IllegalMove, PositionError, short
 from mdplay.game import Game, Past, S, num_players
 from mdplay.notation import MOVES, event_text, find_event, find_numbered, parse_position, split_moves
+from mdplay.notation import find_action as action_of
 
+P = ParamSpec("P")
+R = TypeVar("R")
 MAX_EVENTS = 1_000_000
 
 
@@ -299,6 +302,37 @@ def as_state(game: Game[S], given: Any = None) -> S:
     if not all(hasattr(value, "__index__") or isinstance(value, float) for value in given):
         raise PositionError(f"{short(repr(given))} is not a state of {name}; its fields are numbers")
     return given  # type: ignore[no-any-return]
+
+
+def takes_state(function: Callable[P, R]) -> Callable[P, R]:
+    """Let a function take what ``as_state`` reads: a state, a Position, a text, or None for the start.
+
+    The state is the parameter ``state`` or ``s``.  The game is the parameter ``game``; a method without one is
+    that of an object with an attribute ``game``, and a state that is given to it passes unchanged.
+    """
+    names = list(signature(function).parameters)
+    at = next(place for place, name in enumerate(names) if name in ("state", "s"))
+    name, owner = names[at], names.index("game") if "game" in names else None
+    needed = signature(function).parameters[name].default is Parameter.empty
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> R:
+        given = args[at] if len(args) > at else kwargs.get(name)
+        if (owner is None and isinstance(given, tuple)) or (needed and len(args) <= at and name not in kwargs):
+            return function(*args, **kwargs)
+        game = args[0].game if owner is None else args[owner] if len(args) > owner else kwargs["game"]
+        state = as_state(game, given)
+        if len(args) > at:
+            return function(*args[:at], state, *args[at + 1 :], **kwargs)
+        return function(*args, **{**kwargs, name: state})
+
+    return call
+
+
+@takes_state
+def find_action(game: Game[S], state: Any, move: str) -> int:
+    """Return the legal action that a move in the game's notation means, or raise IllegalMove."""
+    return action_of(game, state, move)
 
 
 def _replayed(game: Game[S], state: S, events: tuple[int, ...]) -> Position[S]:

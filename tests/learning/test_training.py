@@ -348,9 +348,9 @@ def test_files_that_are_refused(tmp_path):
     [
         ({"tuples": "9x9"}, "its tuples cannot be read"),
         ({"tuples": "0-1-2"}, "its weights are not those of its tuples"),
-        ({"settings": {"tuples": 1}}, "its training cannot be read"),
+        ({"settings": {"tuples": 1}}, "its settings, counts or curve are missing or of a wrong kind"),
         ({"settings": {"tuples": "0-1-2", "alpha": 3.0}}, "its settings are not those of its network"),
-        ({"progress": {"episodes": "many"}}, "its training cannot be read"),
+        ({"progress": {"episodes": "many"}}, "its settings, counts or curve are missing or of a wrong kind"),
         ({"layout": 2}, "has layout 2; this version of mdplay reads 1"),
         ({"rules": None}, "does not say with which rules"),
         ({"stamp": "0"}, "the cells of TicTacToe have changed"),

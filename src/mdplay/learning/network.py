@@ -30,6 +30,7 @@ from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
 from mdplay.memory import new_floats
+from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.store import load, save
 
@@ -88,6 +89,7 @@ class Network:
         return len(self.tables.base)
 
     # ---------------------------------------------------------------- values, and play by them
+    @takes_state
     def values(self, state: Any) -> dict[int, float]:
         """Return what every move is worth to the player to move, points on the way included."""
         row = np.array([[int(w) for w in words(state)]], np.uint64)
@@ -95,6 +97,7 @@ class Network:
         value_moves(native(self.game), self.fixed, new_places(self.fixed), row, out)
         return {action: float(out[0, action]) for action in elements(self.game.legal(state))}
 
+    @takes_state
     def value(self, state: Any) -> float:
         """Return what a state is held to be worth to the player to move; chance is averaged."""
         game = self.game
@@ -163,8 +166,10 @@ def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board) -> tuple
     try:
         tuples = named_tuples(str(meta["tuples"]), board)
         num_entries(board, tuples)
-    except (KeyError, MdplayError) as error:
+    except MdplayError as error:
         raise FormatError(f"{path} is damaged: its tuples cannot be read ({error})") from None
+    except KeyError:
+        raise FormatError(f"{path} is damaged: its tuples are missing") from None
     return tuples
 
 

@@ -43,6 +43,7 @@ from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
 from mdplay.learning.spreading import spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.memory import new_floats
+from mdplay.position import takes_state
 from mdplay.running import MAX_THREADS, Show, Watch, Worker
 from mdplay.words import counted
 
@@ -191,6 +192,7 @@ class NetworkTraining(Training[Episodes]):
         """Return a player that takes the move of the highest value."""
         return NetworkAgent(self.game, self.network)
 
+    @takes_state
     def value(self, state: Any) -> float:
         """Return what a state is held to be worth to the player to move."""
         return self.network.value(state)
@@ -254,8 +256,10 @@ class NetworkTraining(Training[Episodes]):
             progress = meta["progress" if "progress" in meta else "course"]  # as older files have it
             counts = int(progress["episodes"]), int(progress["moves"]), float(progress["seconds"])
             curve, stretch = [point_from(point) for point in progress["curve"]], stretch_from(progress["stretch"])
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise FormatError(f"{path} is damaged: its training cannot be read ({error!r:.80})") from None
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise FormatError(
+                f"{path} is damaged: its settings, counts or curve are missing or of a wrong kind"
+            ) from None
         right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0
         if not right or arrays["coherence"].shape != (len(network.weights), 2):
             raise FormatError(f"{path} is damaged: its settings are not those of its network")

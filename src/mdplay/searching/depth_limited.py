@@ -25,7 +25,7 @@ from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
-from mdplay.position import as_state
+from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.running import Show, Stopwatch, Watch
 from mdplay.searching.alpha_beta import (
@@ -168,6 +168,7 @@ class Deepening:
             action = int(entry["action"])
 
 
+@takes_state
 def depth_limited(
     game: Game[Any],
     state: State = None,
@@ -189,7 +190,7 @@ def depth_limited(
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
-    s = as_state(game, state)
+    s = state
     check_network(network)
     check_depth(game, s, depth, seconds)
     hold_promises(game, s)

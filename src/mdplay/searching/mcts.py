@@ -26,7 +26,7 @@ from mdplay.digest import refresh
 from mdplay.errors import GameError, LimitError, check_kind, check_seconds, check_whole, unknown
 from mdplay.game import Game
 from mdplay.learning.network import Network, check_network, named_network
-from mdplay.position import as_state
+from mdplay.position import takes_state
 from mdplay.rng import Random, stream
 from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
@@ -55,6 +55,7 @@ MOST_PLAIN = 10_000  # simulations that may be tried in plain Python first: it n
 REUSE_DEPTH = 4  # how far below an old root a position may lie: a move and a reply, each with chance
 
 
+@takes_state
 def mcts(
     game: Game[Any],
     state: State = None,
@@ -86,7 +87,7 @@ def mcts(
     stop the search and to see its progress, one thread for each entry; ``show`` is told of the progress.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
-    s = as_state(game, state)
+    s = state
     check_search(game, s, simulations, seconds, expansion, max_bytes)
     hold_promises(game, s)
     selector = selector_for(network, selector)

@@ -21,7 +21,7 @@ from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import check_whole
 from mdplay.game import Game
-from mdplay.position import as_state
+from mdplay.position import takes_state
 from mdplay.rng import advance, pick, scramble, stream
 from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
 
@@ -157,6 +157,7 @@ class Playouts:
         return {**asdict(self), "mean_length": self.mean_length, "games_per_second": self.games_per_second}
 
 
+@takes_state
 def playouts(
     game: Game[Any],
     state: Any = None,
@@ -172,7 +173,7 @@ def playouts(
     A game that is not over after ``max_moves`` moves is called off; by default only games whose positions come
     again are, after ten times their mean length or as the game says.
     """
-    s = as_state(game, state)
+    s = state
     check_whole("games", games)
     hold_promises(game, s)
     limit = move_limit(game, max_moves)

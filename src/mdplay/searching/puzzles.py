@@ -30,6 +30,7 @@ from mdplay.checking.limits import has_margins
 from mdplay.checking.promises import hold_promises
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
+from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.running import Show, Watch
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
@@ -120,6 +121,7 @@ def check_puzzle(game: Game[Any]) -> None:
         raise GameError(f"{type(game).__name__} is no puzzle: one player, no chance, no points on the way")
 
 
+@takes_state
 def fewest_moves(
     game: Game[Any],
     state: Any = None,
@@ -137,7 +139,7 @@ def fewest_moves(
     """
     check_puzzle(game)
     hold_promises(game, state)
-    start, began = game.initial() if state is None else state, time.perf_counter()
+    start, began = state, time.perf_counter()
     check_open(game, start)
     watch = Watch(1, show, interruptible=interruptible)
     rows, path = np.zeros((MOST_MOVES, width(game)), np.uint64), np.zeros(MOST_MOVES, np.int64)

@@ -23,6 +23,7 @@ from mdplay.checking.promises import hold_promises
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.learning.network import Network
+from mdplay.position import takes_state
 from mdplay.running import Watch
 from mdplay.searching.inspecting import Node
 from mdplay.searching.mcts import (
@@ -47,6 +48,7 @@ class Search:
     ``network``: value leaves by what was learned, not by random games; then the selector is PUCT.
     """
 
+    @takes_state
     def __init__(
         self,
         game: Game[Any],
@@ -61,7 +63,7 @@ class Search:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         self.game = game
-        self.state = game.initial() if state is None else state
+        self.state = state
         check_search(game, self.state, None, None, expansion, max_bytes)
         hold_promises(game, self.state)
         self.seconds = 0.0

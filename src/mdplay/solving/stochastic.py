@@ -248,9 +248,11 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     """Return for each state in which a player moves an edge that attains the value, whatever the other one does.
 
     An edge that keeps the value may lead round in circles, which is worth ``endless``.  A player whose value is
-    higher than that chooses an edge that leads on to the end: into the positive attractor of the ends, to which a
-    state belongs where chance or this player has one edge into it, or the other player only such edges among those
-    that keep its value.  So play leaves the states of one value with probability 1.
+    higher than that chooses an edge that leads on to the end: into the positive attractor of the ends, to which
+    a state belongs where chance or this player has one edge into it, or the other player only such edges among
+    those that keep its value.  So play leaves the states of one value with probability 1.  Where no end can be
+    reached so, the attractor is that of the states from which infinite play has exactly the value (after points
+    were earned).
     """
     arrays, value = choice_arrays(graph), low / 2.0 + high / 2.0
     edge, owner = arrays.first_transition[:-1], arrays.owner
@@ -266,15 +268,18 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     smallest[owner[tied]] = tied  # the smallest action
     chosen = edge[smallest]
     back, ends = Backward(arrays), graph.kind == END
+    settled = ends | (np.abs(value - graph.game.endless) <= TIE * np.maximum(1.0, np.abs(value)))
+    rounds = [(goal, *pair) for goal in (ends, settled) for pair in ((1, 1), (2, 1), (2, 0))]
     for player in (0, 1):
         reached, own = ends, mover == player
-        for mine, others in ((1, 1), (2, 1), (2, 0)):  # what rounding hides: first the closest to the best
+        for goal, mine, others in rounds:  # what rounding hides: first the closest to the best
+            reached = reached | goal
             allowed = np.where(mover == CHANCE, True, np.where(own, ranges[mine], ranges[others]))
             needed = np.where(graph.kind == 1 - player, np.bincount(owner[allowed], minlength=len(chosen)), 1)
             joined, way = back.attract(reached, allowed, needed)
             candidates = [smallest] if len(owner) > FEW_CHOICES else []
             for choices in (*candidates, None):
-                better = _quick_choices(graph, arrays, player, allowed) if choices is None else choices
+                better = _quick_choices(graph, arrays, player, allowed, goal) if choices is None else choices
                 only = allowed & (~own | (better[owner] == np.arange(len(owner))))
                 if (back.attract(reached, only, needed)[0] == joined).all():
                     way = better
@@ -287,15 +292,15 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     return chosen
 
 
-def _quick_choices(graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask) -> Integers:
-    """Return for each state the allowed choice by which a player comes to an end soonest, about.
+def _quick_choices(graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask, goal: Mask) -> Integers:
+    """Return for each state the allowed choice by which a player comes to a state of ``goal`` soonest, about.
 
     That is the largest mean of HURRY ** plies, while the other player makes it small.
     """
     weight = np.where(graph.kind[graph.owner] == CHANCE, graph.chance, 1.0) * HURRY
     sign = np.where(graph.kind == 1 - player, -1.0, 1.0)
     first, live = arrays.first_choice[:-1][arrays.live], arrays.live
-    soon = (graph.kind == END).astype(np.float64)
+    soon = goal.astype(np.float64)
     worth = np.zeros(len(arrays.reward))
     for _ in range(max(1, min(HURRY_SWEEPS, HURRY_WORK // max(1, len(weight))))):
         before = soon.copy()

@@ -20,7 +20,7 @@ from mdplay.checking.promises import hold_promises
 from mdplay.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.position import as_state
+from mdplay.position import takes_state
 from mdplay.running import Show, Watch
 from mdplay.states.enumeration import DEGREE, STOPPED, TROUBLE, chunk_of, expand
 from mdplay.states.keys import Keys, Layout, key_at, key_of, keys_of, layout_of, num_words, packed_of, state_of
@@ -128,6 +128,7 @@ class Ply:
     seconds: float
 
 
+@takes_state
 def perft(
     game: Game[Any],
     state: Any = None,
@@ -141,7 +142,7 @@ def perft(
 
     ``by_symmetry`` counts positions that are images of each other once.
     """
-    start = as_state(game, state)
+    start = state
     hold_promises(game, start)
     plies, found = Plies(game, start, fold=by_symmetry, max_positions=max_positions), [Ply(0, 1, 1, 0, 0.0)]
     watch, began = Watch(1, show), time.perf_counter()

@@ -55,6 +55,9 @@ def test_damaged_books_are_refused_with_a_sentence(tmp_path):
         path.write_bytes(broken)
         with pytest.raises(FormatError):
             read_rows(path)
+    (tmp_path / "book.txt").write_bytes(b"1 2 63\n1 \xd2 63\n")
+    with pytest.raises(FormatError, match="book.txt, line 2: a book has decimal numbers only$"):
+        read_rows(tmp_path / "book.txt")
     for word in ("9" * 5000, "18446744073709551616", "-1", "1_0"):
         (tmp_path / "book.txt").write_text(f"{word} 2 63\n")
         with pytest.raises(FormatError, match="line 1"):

@@ -178,9 +178,12 @@ def test_agent_plays_the_best_free_point(tmp_path):
         PointsAgent(QUBIC, str(file))
     with pytest.raises(FormatError, match="the rules of TicTacToe have changed since .* learn the points again"):
         PointsAgent(TicTacToe(misere=True), str(file))
-    file.write_text("{}")
-    with pytest.raises(FormatError, match="holds no utilities"):
-        PointsAgent(game, str(file))
+    for text in ("{}", "[" * 100_000, '{"runs": [{}]}', "[]"):
+        file.write_text(text)
+        with pytest.raises(
+            FormatError, match="holds no utilities of points; such a file is a JSON object .* writes it$"
+        ):
+            PointsAgent(game, str(file))
     with pytest.raises(FormatError, match="cannot read"):
         PointsAgent(game, str(tmp_path / "missing.json"))
 

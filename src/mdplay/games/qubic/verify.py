@@ -163,7 +163,8 @@ def read_rows(path: str | Path) -> NDArray[np.uint64]:
     try:
         text = (unzip(data, path) if str(path).endswith(".gz") else data).decode("ascii")
     except UnicodeDecodeError as error:
-        raise FormatError(f"cannot read {path}: {error}") from None
+        line = data[: error.start].count(b"\n") + 1 if not str(path).endswith(".gz") else "?"
+        raise FormatError(f"{path}, line {line}: a book has decimal numbers only") from None
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         short = [item for item in line.split() if item.isdigit() and len(item) <= 20]

@@ -76,8 +76,10 @@ def _patterns_of(path: str | Path, meta: dict[str, Any]) -> Patterns:
         raise FormatError(f"{path} is damaged: its board has {rows!r:.40} x {cols!r:.40} cells")
     try:
         return parse_patterns(meta["patterns"], rows, cols)
-    except (KeyError, TypeError, AttributeError, MdplayError) as error:
+    except MdplayError as error:
         raise FormatError(f"{path} is damaged: its patterns cannot be read ({error})") from None
+    except (KeyError, TypeError, AttributeError):
+        raise FormatError(f"{path} is damaged: its patterns are missing or no text") from None
 
 
 def read_network(path: str | Path) -> Network:

@@ -231,8 +231,10 @@ class TilesTraining(Training[Games]):
             settings, seconds = _settings_of(meta["settings"]), float(meta["seconds"])
             coherence = arrays["coherence"] if settings.rule.coherent else None
             scores, tiles, moves = (arrays[name].copy() for name in ("scores", "tiles", "moves"))
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise FormatError(f"{path} is damaged: its training cannot be read ({error!r:.80})") from None
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise FormatError(
+                f"{path} is damaged: its settings, counts or curve are missing or of a wrong kind"
+            ) from None
         board = (network.patterns.rows, network.patterns.cols)
         if (settings.rows, settings.cols) != board:
             raise FormatError(f"{path} is damaged: its settings are not those of its network")

@@ -18,6 +18,7 @@ from mdplay.files import read_text, write
 from mdplay.game import Game
 from mdplay.identity import check_rules
 from mdplay.learning.points.heat_maps import draw
+from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.words import counted
 
@@ -66,6 +67,7 @@ class PointUtilities:
         """Return a player that takes the free point of the highest utility."""
         return PointsAgent(self._known_game(), self)
 
+    @takes_state
     def value(self, state: Any) -> float:
         """Return the utility of the best free point; that of a point without games where none is free."""
         free = elements(self._known_game().legal(state))
@@ -240,8 +242,9 @@ def read_points(path: str | Path, game: Game[Any] | None = None) -> list[PointUt
         found = [PointUtilities.from_run(run, game) for run in runs]
     except FormatError:
         raise
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        raise FormatError(f"{path} holds no utilities of points ({type(error).__name__}: {error})") from None
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+        known = 'a JSON object with a list of "runs", as learn writes it'
+        raise FormatError(f"{path} holds no utilities of points; such a file is {known}") from None
     if not found:
         raise FormatError(f"{path} holds no run")
     return found

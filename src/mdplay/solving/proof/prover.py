@@ -32,7 +32,7 @@ from mdplay.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network, check_network
-from mdplay.position import as_state
+from mdplay.position import as_state, takes_state
 from mdplay.running import Show, Watch, num_threads, translating
 from mdplay.solving.proof import stack as stack_of
 from mdplay.solving.proof.kernel import BUSY
@@ -117,6 +117,7 @@ class Prover:
         return int(np.count_nonzero(self._table[:: self._bucket_words // WAYS]))
 
     # ---------------------------------------------------------------- questions
+    @takes_state
     def prove(
         self,
         state: Any,
@@ -142,14 +143,18 @@ class Prover:
 
     def score(self, state: Any) -> int:
         """Return the score of a position for the player to move."""
+        if not isinstance(state, tuple):  # by hand: takes_state would cost as much as the question
+            state = as_state(self.game, state)
         score = translating(self._quick_score, state)
         return int(self.scores([state])[0]) if score is None else score
 
+    @takes_state
     def quick(self, state: Any) -> int | None:
         """Return the score of a position if some milliseconds suffice, else None: the first answer of many."""
         score: int | None = translating(self._quick_score, state)
         return score
 
+    @takes_state
     def choice(self, state: Any, action: int, *, seconds: float | None = None, show: Show | None = None) -> Choice:
         """Return one legal move with its value and score; only bounds where so many seconds did not suffice.
 
@@ -173,12 +178,13 @@ class Prover:
 
     def packed(self, states: Iterable[Any]) -> Rows:
         """Return states of the game as the search takes them, a row each."""
-        states = list(states)
+        states = [state if isinstance(state, tuple) else as_state(self.game, state) for state in states]
         try:
             return np.array(states, np.uint64).reshape(len(states), width(self.game))
         except OverflowError:  # a negative field
             return np.array([words(state) for state in states], np.uint64)
 
+    @takes_state
     def choices(self, state: Any) -> list[Choice]:
         """Return every legal move with its score, in ascending order; none where the game is over."""
         actions = elements(self.game.legal(state))
@@ -186,6 +192,7 @@ class Prover:
         scores = self.scores(after)
         return [self._choice(state, *item) for item in zip(actions, after, scores.tolist(), strict=True)]
 
+    @takes_state
     def lookup(self, state: Any, player: int) -> StateValue:
         """Return what a position is worth to a player, and the plies to the end if the score tells."""
         score = self.score(state)
@@ -193,6 +200,7 @@ class Prover:
         shown = turn * score if isinstance(self.proof_view, ProofView) else None
         return StateValue(turn * self._value(score), self.distance(state, score), shown)
 
+    @takes_state
     def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
         """Return the actions of best play from a position to the end; the table's move before smaller ones."""
         line: list[int] = []
@@ -254,6 +262,7 @@ class Prover:
         """Return the game's value: a view for proofs scores by distance, and only the sign is the game's."""
         return (score > 0) - (score < 0) if isinstance(self.proof_view, ProofView) else score
 
+    @takes_state
     def distance(self, state: Any, score: int) -> int | None:
         """Return the plies to the end, given the score for the player to move; None if that does not tell."""
         if not isinstance(self.proof_view, ProofView):
@@ -400,6 +409,7 @@ class Prover:
         return -1 if self.game.player(state) else 1
 
 
+@takes_state
 def prove(
     game: Game[Any],
     state: Any = None,
@@ -412,9 +422,8 @@ def prove(
     show: Show | None = None,
 ) -> Proof:
     """Prove the score of one position (default: the start), on all cores; see ``Prover``."""
-    s = as_state(game, state)
     prover = Prover(game, memory=memory, threads=threads, network=network)
-    return prover.prove(s, weak=weak, seconds=seconds, show=show)
+    return prover.prove(state, weak=weak, seconds=seconds, show=show)
 
 
 def _open(windows: Values) -> NDArray[np.intp]:
