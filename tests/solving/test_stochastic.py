@@ -5,7 +5,7 @@ import math
 import warnings
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -303,3 +303,37 @@ def means(game, states, policy):
         step = step @ step
     at_an_end = step[:, ends]
     return at_an_end @ np.array(results, float) + (1.0 - at_an_end.sum(axis=1)) * game.endless
+
+
+class Place(NamedTuple):
+    place: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Toll(Game[Place]):
+    """Pace between 0 and 1 for ever, or earn a half on the way to 2 and 3, where play does not end either."""
+
+    endless: ClassVar[int] = -1
+
+    def initial(self) -> Place:
+        return Place(0, 0)
+
+    def legal(self, s: Place) -> int:
+        return 3 if s.place == 0 else 1
+
+    def step(self, s: Place, action: int) -> Place:
+        to = 2 * action + 1 if s.place == 0 else 0 if s.place == 1 else 5 - s.place
+        return Place(to, to % 2)
+
+    def reward(self, s: Place, action: int) -> float:
+        return 0.5 * action if s.place == 0 else 0
+
+
+def test_the_policy_earns_points_before_play_without_end():
+    """Nothing ever ends, so there is no end to come nearer to: leaving the first cycle is progress."""
+    solution = solve(Toll())
+    assert solution.value() == -0.5
+    assert (solution.best(), solution.action()) == ([0, 1], 1)  # pacing first is no worse, pacing for ever is
+    other = solve(Toll(), Place(1, 1))
+    assert other.action(Place(0, 0)) == 1

@@ -12,7 +12,6 @@ from mdplay.game import Game
 from mdplay.playing.advising import AdviserAgent
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.match import OPENINGS, MatchResult
-from mdplay.playing.matches.openings import make_openings
 from mdplay.playing.matches.schedule import Schedule
 from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.playing.records import Record
@@ -63,7 +62,7 @@ def _match(
     """Play the games of ``match`` one after the other, and yield the result after each."""
     with entering(game, pair, None) as (first, second):
         schedule = Schedule(game, (first, second), games, OPENINGS, seed)
-        openings, records = make_openings(game, OPENINGS, (games + 1) // 2, seed), list[Record]()
+        openings, records = schedule.make_openings(), list[Record]()
         for number in range(games):
             records.append(schedule.play_one(openings, number, stopped))
             yield MatchResult((first.name, second.name), OPENINGS, seed, tuple(records))
