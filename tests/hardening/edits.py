@@ -251,7 +251,7 @@ def write_game(folder: Path, name: str, kind: Kind, limit: str, way: str) -> Pat
 
 def ask(channel: str, path: Path, folder: Path, limit: str) -> dict[str, Any]:
     """Run the program in a fresh process."""
-    compiled = channel == "kernels"
+    compiled = channel in ("kernels", "notebook")  # plain rules are always those of now
     environment = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
