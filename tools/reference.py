@@ -29,7 +29,7 @@ CHAPTERS = {
     ),
     "Games": "Game Compiled Between U64 Wide Bounds ProofView make check_game perft Ply",
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
-    "Decision problems": "MDP",
+    "Decision problems": "MDP evaluate_policy verify",
     "Errors": (
         "MdplayError GameError ArgumentError NotCompiled IllegalMove PositionError AgentError FormatError "
         "LimitError UnknownName"

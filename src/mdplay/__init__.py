@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.learned import Learned
     from mdplay.learning.points.utilities import PointUtilities
-    from mdplay.mdp.planning.planner import plan
+    from mdplay.mdp.planning.planner import evaluate_policy, plan, verify
     from mdplay.mdp.process import MDP
     from mdplay.mdp.result import Plan
     from mdplay.playing.accuracy import Accuracy, accuracy
@@ -97,6 +97,7 @@ __all__ = [
     "check_game",
     "depth_limited",
     "evaluate",
+    "evaluate_policy",
     "find_action",
     "learn",
     "load_records",
@@ -115,6 +116,7 @@ __all__ = [
     "search",
     "solve",
     "tournament",
+    "verify",
 ]
 
 _PLACES = {
@@ -160,6 +162,7 @@ _PLACES = {
     "check_game": "mdplay.checking.check",
     "depth_limited": "mdplay.searching.depth_limited",
     "evaluate": "mdplay.playing.matches.evaluating",
+    "evaluate_policy": "mdplay.mdp.planning.planner",
     "find_action": "mdplay.position",
     "learn": "mdplay.playing.learning",
     "load_records": "mdplay.playing.records",
@@ -178,6 +181,7 @@ _PLACES = {
     "search": "mdplay.playing.agents",
     "solve": "mdplay.solving.solvers",
     "tournament": "mdplay.playing.matches.tournament",
+    "verify": "mdplay.mdp.planning.planner",
 }
 
 

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from mdplay import FormatError, Solution, make, solve
+from mdplay.solving import files
 from mdplay.solving.files import load_table, save_table
 from mdplay.specs import load_module
 from tests.helpers import NIM, write
 from tests.nim import Nim
+from tests.solving.loopy_graphs import CIRCLE, Losing
 
 SOLVE = """
 import sys
@@ -124,3 +126,14 @@ def test_a_solution_of_edited_rules_is_refused(tmp_path, needs_compiler):
         Solution.load(tmp_path / "solution", other)
     with pytest.raises(FormatError, match="the rules of Nim have changed"):
         solve(other, file=tmp_path / "solution")
+
+
+def test_distances_that_were_counted_otherwise_are_not_read(tmp_path, monkeypatch):
+    """An earlier mdplay counted the plies of games whose infinite play has a value in another way."""
+    game, path = Losing(*CIRCLE), tmp_path / "solution"
+    monkeypatch.setattr(files, "VERSION", 1)
+    solve(game, file=path)
+    assert Solution.load(path, game).value() == solve(game).value()
+    monkeypatch.undo()
+    with pytest.raises(FormatError, match="counted plies otherwise; solve again into a new file"):
+        solve(game, file=path)

@@ -220,7 +220,7 @@ class NetworkTraining(Training[Episodes]):
 
     def plot(self, path: str | Path) -> None:
         """Draw the curve."""
-        draw(path, self.curve, f"{type(self.game).__name__}, seed {self.settings.seed}")
+        draw(path, self.curve, f"{self.game!r}, seed {self.settings.seed}")
 
     def write_curve(self, path: str | Path) -> None:
         """Write the curve as CSV."""

@@ -3,7 +3,7 @@
 A table of keys is written in the order of its keys, so the same solution is the same bytes, however often the
 work was stopped on the way; looking a state up is a binary search in the mapped file.
 
-    kind "solution"     meta: game, rules (its identity), method, complete; whole, how hashed entries are packed;
+    kind "solution"     meta: game, rules (its identity), version, method, complete; whole, how entries are packed;
                         arrays of the table; fold, whether images share a state, of retrograde analysis, which
                         keeps an unfinished enumeration as well: keys in the order of numbers, node, target
 """
@@ -36,6 +36,7 @@ from mdplay.states.enumeration import DEGREE, Enumeration
 from mdplay.states.keys import WORD_BITS, key_of, layout_of, num_words, state_of, widths_of
 
 KIND = "solution"
+VERSION = 2  # 2: distances in games whose ``endless`` is not 0 are counted as in docs/games-that-repeat.md
 TYPES = {
     "layout": "int64",
     "keys": "uint64",
@@ -180,6 +181,7 @@ def _check_layout(game: Game[Any], arrays: Arrays, count: int) -> None:
 def save_table(path: str | Path, table: Table, *, game: Game[Any], complete: bool = True) -> None:
     """Write a table to a file, atomically."""
     meta = {"game": repr(game), "rules": game_identity(game), "method": table.method, "complete": complete}
+    meta["version"] = VERSION
     if isinstance(table, HashTable | SortedTable):
         meta["whole"] = table.whole
     if isinstance(table, RetrogradeTable):
@@ -193,6 +195,10 @@ def load_table(path: str | Path, game: Game[Any]) -> tuple[Table, bool]:
     if stored.meta.get("game") != repr(game):
         raise FormatError(f"{path} is a solution of {stored.meta.get('game')}, not of {game!r}")
     check_rules(path, stored.meta.get("rules"), game, "name a new file and solve again")
+    if game.endless and stored.meta.get("version", 1) != VERSION:
+        raise FormatError(
+            f"{path} was written by an mdplay that counted plies otherwise; solve again into a new file"
+        )
     try:
         return table_of(game, stored.meta, stored.arrays), bool(stored.meta["complete"])
     except FormatError as error:
