@@ -368,7 +368,7 @@ def _codes(cls: type) -> list[object]:
 def blame(error: BaseException, first: int = 0) -> str:
     """Return the error with the file and line where it arose; generated code has no lines to show.
 
-    The last line of a game's own is told where there is one: below it, what checks the rule calls it.
+    The line named is the last one in the game's own code, if there is one; the checks call it from below.
     """
     lines = [frame for frame in traceback.extract_tb(error.__traceback__)[first:] if frame.line]
     last = [frame for frame in lines if _is_of_game(frame.filename)][-1:] or lines[-1:]

@@ -65,7 +65,7 @@ class TextFile(click.ParamType[TextLines]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> TextLines:
         """Return the lines; raise FormatError if the file cannot be read."""
-        if value != "-" and not Path(value).is_fifo():  # whoever writes to a FIFO would see it closed
+        if value != "-" and not Path(value).is_fifo():  # the writer of a FIFO would find it closed
             with opened(value):
                 pass
         return TextLines(value)

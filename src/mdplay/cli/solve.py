@@ -233,7 +233,7 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
     if facts.get("over"):
         return _over(game, -value if facts["player"] else value)
     if value is None and facts["exact"]:
-        return f"The value{player} is infinite: the best policy earns or pays for ever."
+        return f"The value{player} is infinite: the best policy earns or pays without end."
     if value is None:
         if facts["method"] in COUNTED and seconds is not None:
             if facts["low"] is facts["high"] is None:

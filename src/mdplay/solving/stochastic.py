@@ -327,7 +327,7 @@ def iterate_values(
 ) -> BoundsTable:
     """Return bounds of all states that one (default: the start) reaches.
 
-    A single-player game in which rewards can be earned or paid for ever is solved as an MDP, by planning.
+    A single-player game in which rewards can be earned or paid without end is solved as an MDP, by planning.
     """
     graph = explore(game, state, threads=threads, show=show)
     try:

@@ -19,7 +19,7 @@ class Refused(Exception):
 
 
 def busy(tasks: int) -> Refused:
-    """Return the refusal of a request for which there is no place beside so many others."""
+    """Return the refusal of a request that exceeds the number of requests at a time."""
     return Refused(503, f"the solver is busy with {counted(tasks, 'other task')}")
 
 

@@ -220,7 +220,7 @@ def refuse_many_states(game: Game[Any], show: Show | None = None) -> None:
 
 
 def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
-    """Tell whether a game has at most so many states; they are counted where it does not number them."""
+    """Return whether a game has at most ``states`` states; they are counted unless the game numbers them."""
     if game.has_size:
         return game.size() <= states
     try:

@@ -103,7 +103,7 @@ class Workshop:
             if self._closed or (self._training is not None and not self._training.future.done()):
                 return None
             order = self._training = self._added(Order(title, _key(task), line))
-            order.callers = 1  # nobody leaves it
+            order.callers = 1  # it has no caller that could leave
         self._begin()
         return order.future
 
@@ -137,7 +137,7 @@ class Workshop:
         return order
 
     def _drop(self, order: Order) -> None:
-        """End a task if no caller has come back to it."""
+        """End a task if no caller waits for it."""
         with self._lock:
             if order.callers or order.future.done():
                 return

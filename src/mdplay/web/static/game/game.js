@@ -146,7 +146,7 @@ class GamePage {
 
   // -------------------------------------------------------------- moving
 
-  /** Go so many moves forward, or back, from the place where we are going to be. */
+  /** Go a number of moves forward, or back, from the place where we are going to be. */
   step(moves) {
     return this.go((this.target ?? this.line.at) + moves);
   }

@@ -16,7 +16,7 @@ export function compact(x) {
 /** A number as the server sends it: those that JSON cannot hold come as texts. */
 export const number = (x) => ({ inf: Infinity, "-inf": -Infinity, nan: NaN })[x] ?? Number(x);
 
-/** A number with so many decimals, a true minus, and ∞. */
+/** A number with the given number of decimals, a true minus, and ∞. */
 export function fixed(x, digits) {
   const text = Number.isFinite(x) ? x.toFixed(digits) : Number.isNaN(x) ? "–" : x > 0 ? "∞" : "-∞";
   return text.replace("-", "−");
