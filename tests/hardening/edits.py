@@ -233,7 +233,7 @@ COMPILED_NOTEBOOKS = 0.1  # of the notebooks of kinds that compile
 VALUES = {OLD: -1.0, NEW: 1.0}  # of the first player
 CHANGED = re.compile(
     r"the rules of \w+ have changed since .* was made|changed since its games were played|"
-    r"is a book of G\(.*most=1\), not of G\(.*most=3\)|"
+    r"is a (book|solution|network) of G\(.*most=1\), not of G\(.*most=3\)|"
     r"the file of this game has changed since the server read it; restart the server"
 )
 NOT_KEPT = re.compile(r"nothing can be kept of \w+, as its rules cannot be told from others: .+")
@@ -474,7 +474,7 @@ def _told_by(served: Any, truth: float) -> dict[str, Any]:
     body = data.decode()
     if status == 200:
         return {
-            "answer": json.loads(body.partition("event: verdict\ndata: ")[2].splitlines()[0])["value"],
+            "answer": json.loads(body.rpartition("event: verdict\ndata: ")[2].splitlines()[0])["value"],
             "truth": truth,
         }
     return {"refused": json.loads(body.rpartition("\r\n")[2])["detail"]}

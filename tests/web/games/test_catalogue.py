@@ -136,3 +136,9 @@ def test_a_game_knows_that_one_of_its_files_has_changed(tmp_path):
         assert not entry.has_changed
     path.unlink()
     assert entry.has_changed
+
+
+def test_a_link_to_itself_is_refused_by_its_name(tmp_path):
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    with pytest.raises(GameError, match=r"loop\.py"):
+        Catalogue([str(tmp_path / "loop.py")])

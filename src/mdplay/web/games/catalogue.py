@@ -275,8 +275,8 @@ def _told(spec: str) -> tuple[tuple[str, ...], str]:
     read = read_spec(spec)
     if read.file is None:
         return (read.name,), read.options
+    kind = type(make(spec)).__name__  # first: it says what is wrong with the file
     path = read.file.resolve()
-    kind = type(make(spec)).__name__
     return (kind, path.stem, _hash(str(path))), read.options
 
 
@@ -293,7 +293,7 @@ def contents(path: Path) -> dict[Path, FileContent]:
     A data file whose path the source does not name is left out.
     """
     found = {path.absolute()}
-    with suppress(OSError, SyntaxError, ValueError, FormatError):
+    with suppress(OSError, SyntaxError, ValueError, FormatError, RuntimeError):
         found |= set(source_files(path))
         for file in list(found):
             with suppress(Untold):
