@@ -142,7 +142,13 @@ def test_a_helper_of_an_agent_counts_wherever_it_is(tmp_path, own_path):
 
 @pytest.mark.parametrize(
     "use",
-    ["open(HERE / 'data.txt')", "(HERE / 'data.txt').read_text()", "open(self.file)", "open('data.txt', 'w')"],
+    [
+        "open(HERE / 'data.txt')",
+        "(HERE / 'data.txt').read_text()",
+        "open(self.file)",
+        "open('data.txt', 'w')",
+        "open(str(HERE) + '/data.txt')",
+    ],
 )
 def test_the_data_that_an_agent_reads_counts(tmp_path, own_path, use):
     first = far_bot(tmp_path, use)

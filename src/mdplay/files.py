@@ -260,6 +260,8 @@ def _lock(number: int) -> None:
 # ---------------------------------------------------------------- reading
 def size_of(path: str | Path) -> int:
     """Return the size of a regular file; refuse whatever else it is: a device or a pipe may never end."""
+    if not str(path):
+        raise FormatError("the name of the file is empty: ''")
     try:
         found = Path(path).stat()
     except (OSError, ValueError) as error:

@@ -254,6 +254,9 @@ class _Reading:
             return self._named(node, depth)
         if depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             return [a / b for a in self.paths(node.left, depth - 1) for b in self.paths(node.right, depth - 1)]
+        if depth and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            ends = self.paths(node.right, depth - 1)
+            return [Path(f"{a}{b}") for a in self.paths(node.left, depth - 1) for b in ends]
         if depth and isinstance(node, ast.Call):
             return self._called(node, depth)
         raise Untold(f"{self.path.name} reads {ast.unparse(node)}")

@@ -180,3 +180,19 @@ def test_a_line_without_end_is_refused(mdplay, line):
 def test_an_argument_with_a_nul_is_named(mdplay):
     answer = mdplay("plan", "a\0b")
     assert answer.code == 2 and "The argument 'a\\x00b' contains a NUL character." in answer.err
+
+
+def test_a_bad_position_of_a_file_is_named_by_its_line_and_an_empty_name_as_such(mdplay, tmp_path):
+    path = tmp_path / "positions.txt"
+    path.write_text("000000000\nzzz 1\n")
+    answer = mdplay("accuracy", "tic-tac-toe", "-a", "random", "--positions", path)
+    assert answer.code == 2 and f"{path}, line 2: " in answer.err
+    assert mdplay("plan", "").err == "mdplay: the name of the file is empty: ''\n"
+
+
+def test_the_game_is_named_that_has_too_many_or_too_few_players(mdplay):
+    assert "TicTacToe is a two-player game, and evaluate needs one player" in mdplay("evaluate", "tic-tac-toe").err
+    assert (
+        "Twenty48 is a single-player game, and a match needs two"
+        in mdplay("match", "2048", "random", "random").err
+    )

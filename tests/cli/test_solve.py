@@ -195,13 +195,24 @@ def test_the_probability_of_a_tile(mdplay, needs_compiler):
     assert "no objective 'owm'; did you mean 'own'?" in mdplay("solve", "tic-tac-toe", "--objective", "owm").err
 
 
-def test_an_engine_solves_with_the_same_answer(mdplay, needs_compiler):
+def test_a_solution_that_is_read_from_a_file_is_said_to_be(mdplay, tmp_path):
+    file, words = tmp_path / "kept", ("solve", "tic-tac-toe", "-p", "moves:0,3,1,4", "--json", "--save")
+    first, second = (mdplay(*words, file) for _ in range(2))
+    assert (first.code, first.err) == (0, "")
+    assert (second.code, second.err) == (0, f"mdplay: solution read from {file}\n")
+    assert json.loads(second.out)["value"] == json.loads(first.out)["value"] == 1
+
+
+def test_an_engine_solves_with_the_same_answer(mdplay, tmp_path, needs_compiler):
     facts = json.loads(mdplay("solve", "tic-tac-toe", "--engine", "serial", "--threads", "2", "--json").out)
     plain = json.loads(mdplay("solve", "tic-tac-toe", "--method", "hashed", "--json").out)
     assert facts["method"] == "layered"
     assert [facts[name] for name in ("value", "distance", "best", "states")] == [
         plain[name] for name in ("value", "distance", "best", "states")
     ]
+    kept = [mdplay("solve", "tic-tac-toe", "--engine", "serial", "--save", tmp_path, "--json") for _ in range(2)]
+    said = f"mdplay: states and values, as far as they are there, read from {tmp_path}\n"
+    assert [one.err for one in kept] == ["", said]
     refused = mdplay("solve", "mu-torere", "--engine", "serial")
     assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err
 

@@ -62,6 +62,8 @@ def test_a_book_is_made(mdplay, needs_compiler, tmp_path):
     answer = mdplay("book", "connect-four:rows=4,cols=4", "--plies", 2, "--out", path, "--json")
     facts = json.loads(answer.out)
     assert facts["positions"] == 8 and facts["bytes"] == path.stat().st_size
+    again = mdplay("book", "connect-four:rows=4,cols=4", "--plies", 2, "--out", path, "--json")
+    assert (answer.err, again.err) == ("", f"mdplay: scores read from {path}\n")
     path.write_bytes(path.read_bytes()[:-1])
     answer = mdplay("book", "connect-four:rows=4,cols=4", "--plies", 2, "--out", path)
     assert answer.code == 2 and "truncated" in answer.err

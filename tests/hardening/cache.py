@@ -55,14 +55,13 @@ SOURCES: dict[str, dict[str, str]] = {
     "literal": {"limit": "LIMIT"},
     "helper": {"limit": "self.most(s.pile)", "body": "def most(self, n: int) -> int:\n    return LIMIT\n"},
     "word": {"limit": "self.distance(s.pile)", "body": "def distance(self, n: int) -> int:\n    return LIMIT\n"},
-    "text": {"limit": "self.text(s.pile)", "body": "def text(self, n: int) -> int:\n    return LIMIT\n"},
     "second helper": {
-        "limit": "self.board(1)",
-        "body": "def board(self, n: int) -> int:\n    return self.svg(n)\n\n"
-        "def svg(self, n: int) -> int:\n    return LIMIT * n\n",
+        "limit": "self.outer(1)",
+        "body": "def outer(self, n: int) -> int:\n    return self.inner(n)\n\n"
+        "def inner(self, n: int) -> int:\n    return LIMIT * n\n",
     },
     "table": {"limit": "self.most[0]", "body": TABLE + "    return (LIMIT,)\n"},
-    "table of words": {"limit": "self.text[0]", "body": TABLE.replace("most", "text") + "    return (LIMIT,)\n"},
+    "table of words": {"limit": "self.words[0]", "body": TABLE.replace("most", "words") + "    return (LIMIT,)\n"},
     "property": {"limit": "self.most", "body": "@property\ndef most(self) -> int:\n    return LIMIT\n"},
     "constant": {"limit": "MOST", "module": "MOST = LIMIT\n"},
     "table of the module": {"limit": "MOST[1]", "module": "MOST = (7, LIMIT)\n"},
@@ -98,8 +97,8 @@ SOURCES: dict[str, dict[str, str]] = {
     },
     "name handed on": {
         "limit": "most(self)",
-        "module": "def most(game):\n    return game.board(1)\n",
-        "body": "def board(self, n: int) -> int:\n    return LIMIT\n",
+        "module": "def most(game):\n    return game.most(1)\n",
+        "body": "def most(self, n: int) -> int:\n    return LIMIT\n",
     },
 }
 HELPER = "MOST = {limit}\n\n\ndef most(n: int) -> int:\n    return {limit}\n"

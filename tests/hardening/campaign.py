@@ -12,6 +12,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 TELL_SECONDS = 60.0  # between two lines about how far a part is
@@ -35,7 +36,7 @@ PARTS: dict[str, Part] = {
     "searches": Part("random honest games searched, played and solved, against recursion", 300, 6),
     "oracles": Part("values, flags, moves and policies of random games against exact fractions", 5000, 50),
     "cache": Part("edited rules, damaged kernel files, many starts at once, folders of others", 300, 2),
-    "edits": Part("83 kinds of edits of rules, each through eight things that keep something", 664, 4),
+    "edits": Part("83 kinds of edits of rules, through eight things that keep something", 620, 4),
     "kills": Part("SIGKILL of every writer, at random moments and before every step", 1_800, 3),
     "disks": Part("full and read-only disks, two writers of one file, for every writer", 180, 4),
     "determinism": Part("the same command over hash seeds, threads and kernel caches", 270, 4),
@@ -98,6 +99,52 @@ def raw_words(sentence: str) -> str | None:
     """
     found = None if USERS.search(sentence) else RAW.search(sentence)
     return None if found is None else found[0]
+
+
+# Sentences that are whole without a piece of the input: what is wrong with it is that something is lacking.
+KNOWN = re.compile(
+    r"Missing (argument|option|parameter) |say which states: --player 1, --player 2 or --count|"
+    r"name one MDP file: mdplay plan FILE|a tournament needs two agents or more, not \d"
+)
+ELSE = re.compile(r"; choose from |; did you mean |\s*Try 'mdplay ")  # from here on a sentence names other things
+ALIASES = {"2048": "Twenty48", "anti-tic-tac-toe": "TicTacToe"}  # classes that are not called as their games are
+MOVE = re.compile(r"\bmove [\d,]+: '([^']+)'")  # of a position that is written as its moves
+SHOWN = 12  # letters of a long piece that a sentence shows
+
+
+def names_input(sentence: str, words: Iterable[str]) -> bool:
+    """Tell whether a refusal names a piece of what was given: a value, a file, an option, a game, a position.
+
+    A piece may be cut or spelled otherwise ("tic-tac-toe" as TicTacToe).  One of one or two letters must stand by
+    itself, in quotes or after a word that introduces it.
+    """
+    told, given = ELSE.split(sentence, maxsplit=1)[0], list(words)
+    pieces = {part for word in given for part in _pieces(word)}
+    if (move := MOVE.search(told)) and any(move[1] in word for word in given):
+        return True
+    return bool(KNOWN.search(sentence)) or any(_is_named(piece, told) for piece in pieces)
+
+
+def _pieces(word: str) -> set[str]:
+    """Return the parts of a word of a command line by which a sentence may name it."""
+    parts = {word, word.strip(), word.rpartition("/")[2], *re.split(r"[:=,()/\s]", word.removesuffix(".py"))}
+    return parts | {ALIASES[part] for part in parts & ALIASES.keys()} | ({word[:2]} if word[:1] == "-" else set())
+
+
+def _is_named(piece: str, told: str) -> bool:
+    plain = _plain(piece)[:SHOWN]
+    if len(plain) > 2 and plain in _plain(told):
+        return True
+    spelled = {piece[:SHOWN], ascii(piece)[1:-1][:SHOWN], repr(piece)[1:-1][:SHOWN]}
+    return any(
+        re.search(rf"(['=\"(]|\b(is|not|of|line|read|write|for|file|draw|in) |': ){re.escape(one)}(?!\w)", told)
+        for one in spelled
+        if one
+    ) or (not piece and "''" in told)
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def run_part(name: str, *, small: bool, seed: int = 0, count: int | None = None) -> Tally:

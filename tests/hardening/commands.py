@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from random import Random
 
-from tests.hardening.campaign import Tally, raw_words
+from tests.hardening.campaign import Tally, names_input, raw_words
 from tests.hardening.grammar import command_line, write_files
 from tests.helpers import ROOT
 
@@ -99,8 +99,8 @@ def _files(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def fault(answer: Answer, empty: list[str]) -> str | None:
-    """Return what is wrong with an answer, if anything is."""
+def fault(answer: Answer, empty: list[str], line: list[str]) -> str | None:
+    """Return what is wrong with the answer to a command line, if anything is."""
     code, out, err = answer
     if "Traceback" in out + err or "Warning" in err:
         return "a traceback or a warning"
@@ -110,6 +110,8 @@ def fault(answer: Answer, empty: list[str]) -> str | None:
         return f"a message of {err.count(chr(10))} lines and {len(err)} characters"
     if code == 2 and (raw := raw_words(err)):
         return f"a sentence that says {raw!r}, not what is wrong with the input"
+    if code == 2 and not names_input(err, line[1:]):
+        return "a sentence that names nothing of the input"
     if code == 2 and empty:
         return f"empty files: {', '.join(empty)}"
     return None
@@ -133,7 +135,7 @@ def _judge(tally: Tally, child: Child, line: list[str], name: str) -> None:
         tally.ended("stopped") if answer == "stopped" else tally.found(f"{name}: {answer}")
         child.renew()
         return
-    wrong = fault(answer, child.tidy())
+    wrong = fault(answer, child.tidy(), line)
     if wrong:
         tally.found(f"{name}: {wrong}: {answer[2][-500:]!r}")
     else:

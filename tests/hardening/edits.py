@@ -2,12 +2,13 @@
 
 The game is Nim: take 1 to ``LIMIT`` of ten.  A kind of edit says where ``LIMIT`` stands: in a method of the state,
 in a class that another one inherits from, in a data file ...  A channel is what keeps something between two runs:
-compiled kernels, a saved solution, a network, an opening book, records, a file of results, what the page's server
-answers by, and a process in which a cell of a notebook is run again.  The program runs with the limit 1, then with
-the limit 3, in the same folders.  Its second answer must be the one that a recursion over the rules gives, or a
-refusal; what an old file says is never right here, as the first player loses with the one and wins with the other.
+compiled kernels, a saved solution, a network, an opening book, records, a file of results, a server that runs while
+the file is edited, and a process in which a cell of a notebook is run again.  The program runs with the limit 1, then
+with the limit 3, in the same folders.  The first run must answer rightly and leave its file.  The second answer must
+be the one that a recursion over the rules gives, or a sentence that the rules have changed; what an old file says is
+never right here, as the first player loses with the one and wins with the other.
 
-    python -m tests.hardening.edits CHANNEL FILE FOLDER       prints a line of JSON
+    python -m tests.hardening.edits CHANNEL FILE FOLDER LIMIT       prints lines of JSON
 """
 
 # ruff: noqa: E501  rules as texts, each on a line
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,7 +27,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.hardening.campaign import Tally, raw_words
+from tests.hardening.campaign import Tally
+from tests.hardening.fork_server import Server
 from tests.helpers import ROOT
 
 SECONDS = 300
@@ -219,7 +222,39 @@ KINDS: dict[str, Kind] = {
     "the environment in a rule": _kind("int(os.environ['MOST'])", imports="import os\n"),
 }  # fmt: skip
 WAYS = ("plain", "link", "same time", "standard name")  # how the file of the game is replaced
-CHANNELS = ("solution", "records", "results", "notebook", "page", "network", "book", "kernels")
+KEPT = {
+    "solution": "kept.solution", "records": "kept.jsonl", "results": "kept.db", "network": "kept.network",
+    "book": "kept.book", "kernels": "cache/kernels/*", "notebook": "", "page": "",
+}  # fmt: skip
+CHANNELS = tuple(KEPT)
+HASHED = ("solution", "results", "network", "book")  # files that hold the identity of the rules
+EDITED_WITHIN = ("notebook", "page")  # the edit is made while a process runs
+COMPILED_NOTEBOOKS = 0.1  # of the notebooks of kinds that compile
+VALUES = {OLD: -1.0, NEW: 1.0}  # of the first player
+CHANGED = re.compile(
+    r"the rules of \w+ have changed since .* was made|changed since its games were played|"
+    r"is a (book|solution|network) of G\(.*most=1\), not of G\(.*most=3\)|"
+    r"the file of this game has changed since the server read it; restart the server"
+)
+NOT_KEPT = re.compile(r"nothing can be kept of \w+, as its rules cannot be told from others: .+")
+# Kinds whose rules have no hash: nothing may be kept of them.
+UNHASHABLE = {
+    "a function of an operator", "an array", "an object", "a data file in a rule", "the environment in a rule",
+}  # fmt: skip
+FIXED = {kind for kind in KINDS if kind.startswith("the environment")}  # a server's environment cannot be edited
+# Kinds whose rules do not compile: there are no kernels to keep.
+PLAIN = {
+    "functions that call each other", "a keyword default", "a lambda in a tuple", "a partial",
+    "a cached function", "a decorated function", "a function in a dict", "a function of an operator",
+    "a dict", "a dict of tuples", "a list that was changed", "the size of a set", "a range", "an array",
+    "a constant of a class", "an inherited constant", "a constant inherited twice", "a class in a class",
+    "a metaclass", "an enumeration", "a property of an enumeration", "a static method", "a class method",
+    "a method of a named tuple", "a named tuple that is called", "a dataclass",
+    "an attribute of a dataclass", "a method of a dataclass", "a factory of a dataclass",
+    "a dataclass that inherits", "a dataclass in a dataclass", "an object", "a method of the state",
+    "a property of the state", "a static method of the state", "a constant of the state", "super",
+    "a base by its name", "a data file", "a data file in a rule", "the environment in a rule",
+}  # fmt: skip
 
 
 # ---------------------------------------------------------------- the user
@@ -249,57 +284,100 @@ def write_game(folder: Path, name: str, kind: Kind, limit: str, way: str) -> Pat
     return path
 
 
-def ask(channel: str, path: Path, folder: Path, limit: str) -> dict[str, Any]:
-    """Run the program in a fresh process."""
-    compiled = channel in ("kernels", "notebook")  # plain rules are always those of now
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
-        "PYTHONDONTWRITEBYTECODE": "1",  # Python itself takes a file of the same time and size for the same
-        "PYTHONSAFEPATH": "1",
-        "MOST": limit,
-        "MDPLAY_CACHE": str(folder / "cache"),
-        "MDPLAY_PLAIN_SECONDS": "0" if compiled else "",
-        "NUMBA_DISABLE_JIT": "0" if compiled else "1",
-    }
-    call = [sys.executable, "-m", "tests.hardening.edits", channel, str(path), str(folder)]
-    done = subprocess.run(call, env=environment, cwd=folder, capture_output=True, text=True, timeout=SECONDS)
-    if done.returncode or not done.stdout.strip():
-        return {"broke": done.stderr.strip()[-400:]}
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+class Processes:
+    """Where the program runs, each time in a process of its own: compiled, or as a fork with plain kernels."""
+
+    def __init__(self) -> None:
+        how = {
+            "PYTHONDONTWRITEBYTECODE": "1",  # Python itself takes a file of the same time and size for the same
+            "PYTHONSAFEPATH": "1",
+        }
+        self._plain = Server(**how, NUMBA_DISABLE_JIT="1", MDPLAY_PLAIN_SECONDS="")
+        paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+        self._compiled = {
+            **os.environ,
+            **how,
+            "NUMBA_DISABLE_JIT": "0",
+            "MDPLAY_PLAIN_SECONDS": "0",
+            "PYTHONPATH": paths,
+        }
+
+    def ask(self, compiled: bool, *words: str) -> list[dict[str, Any]]:
+        """Run the program with these words; return what it answered, one after the other."""
+        if compiled:
+            call = [sys.executable, "-m", "tests.hardening.edits", *words]
+            done = subprocess.run(call, env=self._compiled, capture_output=True, text=True, timeout=SECONDS)
+            code, out, err = done.returncode, done.stdout, done.stderr
+        else:
+            code, out, err = self._plain.run(["-m", "tests.hardening.edits", *words], SECONDS).values()
+        return [{"broke": err.strip()[-400:]}] if code or not out.strip() else [*map(json.loads, out.splitlines())]
+
+    def close(self) -> None:
+        """End the process that forks."""
+        self._plain.close()
+
+
+def channels_of(kind: str) -> list[str]:
+    """Return the channels in which a kind of edit can be tried: its rules must work before the edit."""
+    left = {"kernels"} if kind in PLAIN else set()
+    return [channel for channel in CHANNELS if channel not in left | ({"page"} if kind in FIXED else set())]
 
 
 def run(tally: Tally, count: int, seed: int) -> None:
     """Try so many pairs of a kind of edit and a channel, in a random order, over and over."""
-    pairs = [(kind, channel) for kind in KINDS for channel in CHANNELS]
+    pairs = [(kind, channel) for kind in KINDS for channel in channels_of(kind)]
+    processes = Processes()
     for number in range(count):
         if number % len(pairs) == 0:
             Random(f"{seed}/{number}").shuffle(pairs)
-        _try(tally, *pairs[number % len(pairs)], Random(f"{seed}/{number}/way"), f"{seed}_{number}")
+        random = Random(f"{seed}/{number}/way")
+        _try(tally, processes, *pairs[number % len(pairs)], random, f"{seed}_{number}")
+    processes.close()
 
 
-def _try(tally: Tally, kind: str, channel: str, random: Random, number: str) -> None:
+def _try(tally: Tally, processes: Processes, kind: str, channel: str, random: Random, number: str) -> None:
     way = random.choice(WAYS)
-    what = f"edit {number}, {kind}, file by {way}, through {channel}"
+    often = {"kernels": 1.0, "notebook": COMPILED_NOTEBOOKS}.get(channel, 0.0)
+    compiled = kind not in PLAIN and random.random() < often
+    what = f"edit {number}, {kind}, file by {way}, through {channel}{', compiled' if compiled else ''}"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        answers = []
         (folder / "next").mkdir()
         write_game(folder / "next", f"game_{number}", KINDS[kind], NEW, "plain" if way == "link" else way)
-        for limit in (OLD,) if channel == "notebook" else (OLD, NEW):
-            path = write_game(folder, f"game_{number}", KINDS[kind], limit, way)
-            answers.append(ask(channel, path, folder, limit))
-    first, second = answers[0], answers[-1]
-    if "broke" in first or "broke" in second:
-        tally.found(f"{what}: {first if 'broke' in first else second}")
-    elif raw := raw_words(second.get("refused", "")):
-        tally.found(f"{what}: a sentence that says {raw!r}: {second}")
-    elif "refused" in second:
-        tally.ended("refused")
-    elif second["answer"] != second["truth"]:
-        tally.found(f"{what}: it answered {second['answer']}, right is {second['truth']}")
-    else:
-        tally.ended("right")
+        path = write_game(folder, f"game_{number}", KINDS[kind], OLD, way)
+        answers = processes.ask(compiled, channel, str(path), str(folder), OLD)
+        kept = not KEPT[channel] or any(folder.glob(KEPT[channel]))
+        if channel not in EDITED_WITHIN:
+            write_game(folder, f"game_{number}", KINDS[kind], NEW, way)
+            answers += processes.ask(compiled, channel, str(path), str(folder), NEW)
+    ended, fault = judge(kind, channel, answers, kept)
+    tally.found(f"{what}: {fault}") if fault else tally.ended(f"{channel}: {ended}")
+
+
+def judge(kind: str, channel: str, answers: list[dict[str, Any]], kept: bool) -> tuple[str, str]:
+    """Return how a try ended, and what must not have happened, or nothing; ``kept``: the first run left its file.
+
+    The first run must answer rightly by the first rules and keep what it made; the last one must answer rightly by
+    the present rules, or say that they have changed.  Rules that have no hash must say so in both runs, and nothing
+    may be kept of them.
+    """
+    first, last = answers[0], answers[-1]
+    if any("broke" in answer for answer in answers) or len(answers) < 2:
+        return "", f"it broke: {answers}"
+    if kind in UNHASHABLE and channel in HASHED:
+        said = all(NOT_KEPT.search(answer.get("refused", "")) for answer in answers)
+        return "not kept, as it says", "" if said and not kept else f"it was kept, or no sentence: {answers}"
+    if first.get("answer") != VALUES[OLD] or first["truth"] != VALUES[OLD] or not kept:
+        return "", f"the first run: {first}, kept: {kept}"
+    if any(answer.get("answer") != answer.get("truth") for answer in answers if "refused" not in answer):
+        return "", f"a wrong answer: {answers}"
+    if "refused" not in last:
+        fault = "" if last["truth"] == VALUES[NEW] else f"the edit changed nothing: {answers}"
+        if channel == "page" and not CHANGED.search(answers[1].get("refused", "")):
+            fault = f"the server did not say that the file has changed: {answers}"
+        return "said, and right after a restart" if channel == "page" else "right", fault
+    said = channel in HASHED and CHANGED.search(last["refused"])
+    return "refused, as the rules have changed", "" if said else f"another refusal: {last['refused']}"
 
 
 # ---------------------------------------------------------------- the program
@@ -378,13 +456,36 @@ def by_results(game: Any, folder: Path) -> float:
     return float(value_of(game)) if same else 0.0
 
 
-def by_page(game: Any, folder: Path) -> float:
-    """Return the value that the page's server answers by: its adviser, in this process."""
-    from mdplay.playing.advising import adviser_for
+def of_page(path: Path, folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what a server answers before the edit, after it, and what a new server does."""
+    from tests.web.serving import server
 
-    *_, advice = adviser_for(game).advise(game.initial())
-    assert advice.value is not None
-    return advice.value.value
+    for truth in (VALUES[OLD], VALUES[NEW]):
+        with server(f"{path}:G") as served:
+            yield _told_by(served, truth)
+            if truth == VALUES[OLD]:
+                edit(path, folder)
+                yield _told_by(served, VALUES[NEW])
+            served.stop()
+
+
+def _told_by(served: Any, truth: float) -> dict[str, Any]:
+    status, data = served.ask("/api/v1/games/own-g/values")
+    body = data.decode()
+    if status == 200:
+        return {
+            "answer": json.loads(body.rpartition("event: verdict\ndata: ")[2].splitlines()[0])["value"],
+            "truth": truth,
+        }
+    return {"refused": json.loads(body.rpartition("\r\n")[2])["detail"]}
+
+
+def edit(path: Path, folder: Path) -> None:
+    """Put the files with the new limit in the place of the old ones, while this process runs."""
+    if path.is_symlink():
+        path.unlink()
+    shutil.copytree(folder / "next", folder, dirs_exist_ok=True)
+    (folder / f"real{OLD}.py.txt").write_text(NEW)  # beside the file that a link named
 
 
 def by_notebook(game: Any, folder: Path) -> float:
@@ -408,14 +509,17 @@ def by_notebook(game: Any, folder: Path) -> float:
 
 WAYS_TO_ANSWER: dict[str, Callable[[Any, Path], float]] = {
     "solution": by_solution, "records": by_records, "results": by_results, "notebook": by_notebook,
-    "page": by_page, "network": by_network, "book": by_book, "kernels": by_kernels,
+    "network": by_network, "book": by_book, "kernels": by_kernels,
 }  # fmt: skip
 
 
 def answers(channel: str, path: Path, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the answer of a channel with the truth; of a notebook, before and after its cell was run again."""
+    """Yield the answer of a channel with the truth; of a notebook and a server, before and after the edit."""
     from mdplay import MdplayError, make
 
+    if channel == "page":
+        yield from of_page(path, folder)
+        return
     try:
         sys.path.insert(0, str(path.parent))
         named = path.stem == "sched"  # imported by its name, as from a user's program
@@ -423,7 +527,7 @@ def answers(channel: str, path: Path, folder: Path) -> Iterator[dict[str, Any]]:
         yield {"answer": WAYS_TO_ANSWER[channel](game, folder), "truth": float(value_of(game))}
         if channel == "notebook":
             module = sys.modules[type(game).__module__]
-            shutil.copytree(folder / "next", folder, dirs_exist_ok=True)
+            edit(path, folder)
             os.environ["MOST"] = NEW
             for name in [name for name in sys.modules if name.startswith("game_") and name != module.__name__]:
                 del sys.modules[name]  # as whoever works in a notebook reloads what was edited
@@ -433,6 +537,13 @@ def answers(channel: str, path: Path, folder: Path) -> Iterator[dict[str, Any]]:
         yield {"refused": str(error)}
 
 
-if __name__ == "__main__":
-    for found in answers(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])):
+def main(channel: str, path: str, folder: str, limit: str) -> None:
+    """Print the answers of a channel, a line each."""
+    os.environ |= {"MOST": limit, "MDPLAY_CACHE": str(Path(folder) / "cache")}
+    os.chdir(folder)
+    for found in answers(channel, Path(path), Path(folder)):
         print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,11 +1,14 @@
 """Runs command lines of mdplay in forks of one process that has imported it: isolated, and without the start.
 
+A command line that begins with ``-m MODULE`` runs the function ``main`` of that module with the other words.
+
 Reads lines of JSON, ``{"arguments": [...], "seconds": 20}``, and answers each by ``{"code", "out", "err"}``; the
 code is negative after a signal, and None when the time was up and the fork was killed.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -72,10 +75,7 @@ def become(arguments: list[str], out: int, err: int) -> None:
     os.dup2(err, 2)
     code: Any = 1
     try:
-        sys.argv = ["mdplay", *arguments]
-        from mdplay.cli import run
-
-        code = run()
+        code = _run(arguments)
     except SystemExit as leaving:
         code = leaving.code
     except BaseException:
@@ -86,6 +86,15 @@ def become(arguments: list[str], out: int, err: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _run(arguments: list[str]) -> Any:
+    if arguments[0] == "-m":
+        return importlib.import_module(arguments[1]).main(*arguments[2:])
+    sys.argv = ["mdplay", *arguments]
+    from mdplay.cli import run
+
+    return run()
 
 
 def wait(child: int, seconds: float) -> int | None:
@@ -103,8 +112,6 @@ def wait(child: int, seconds: float) -> int | None:
 
 def serve() -> None:
     """Answer the lines of stdin."""
-    import importlib
-
     for name in ("solve", "search", "playouts", "match", "learn"):
         importlib.import_module(f"mdplay.cli.{name}")
     for name in ("solving.solution", "solving.responses", "searching.mcts", "searching.playouts"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 import json
 import math
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -214,8 +215,8 @@ def truth_of(game: Any, against_random: bool) -> float | None:
 
 
 # ---------------------------------------------------------------- judging
-def fault_of(command: str, answer: dict[str, Any], truth: float | None) -> str | None:
-    """Return what must not have happened, or None."""
+def fault_of(command: str, answer: dict[str, Any], truth: float | None, names: list[str]) -> str | None:
+    """Return what must not have happened, or None; a refusal must have one of the names: the game, its rules."""
     code, out, err = answer["code"], answer["out"], answer["err"]
     if code is None:
         return "it hung"
@@ -226,7 +227,10 @@ def fault_of(command: str, answer: dict[str, Any], truth: float | None) -> str |
     if code == 2:
         if not err.startswith("mdplay: "):
             return f"no sentence: {err.strip()[-200:]}"
-        return f"a sentence that says {raw!r}: {err.strip()[-200:]}" if (raw := raw_words(err)) else None
+        if raw := raw_words(err):
+            return f"a sentence that says {raw!r}: {err.strip()[-200:]}"
+        named = any(re.search(rf"\b{name}\b", err) for name in names)
+        return None if named else f"a sentence that names neither the game nor a rule: {err.strip()[-200:]}"
     if "nan" in out.lower().split():
         return "it printed NaN"
     if command in ("solve", "uniform") and truth is not None:
@@ -272,13 +276,14 @@ def try_honest(tally: Tally, server: Server, path: Path) -> None:
 def try_game(tally: Tally, server: Server, endless: bool, path: Path, seed: int, number: int) -> None:
     """Try one lying game under every command."""
     random = Random(f"{seed}-{number}")
-    text, lie = text_of(*lie_of(random, endless), random)
+    base, method = lie_of(random, endless)
+    text, lie = text_of(base, method, random)
     path.write_text(text)
     game = registry.make(f"{path}:G")
     truths = {"solve": truth_of(game, False), "uniform": truth_of(game, True)}
     for command, arguments in COMMANDS.items():
         answer = server.run([part.format(f"{path}:G") for part in arguments], SECONDS)
-        if fault := fault_of(command, answer, truths.get(command)):
+        if fault := fault_of(command, answer, truths.get(command), ["G", method]):
             tally.found(f"seed {seed}, game {number} ({lie}), {command}: {fault}")
         else:
             tally.ended("answered" if answer["code"] == 0 else "refused")

@@ -80,8 +80,11 @@ def test_an_unfinished_file_is_no_solution_but_goes_on(tmp_path):
     save_table(path, part.table, game=game, complete=False)
     with pytest.raises(FormatError, match="unfinished"):
         Solution.load(path, game)
-    assert solve(game, file=path).value() == 1
+    resumed = solve(game, file=path)
+    assert resumed.value() == 1
+    assert resumed.notes == (f"unfinished solution of {part.states} states read from {path}",)
     assert load_table(path, game)[1]
+    assert solve(game, file=path).notes == (f"solution read from {path}",)
 
 
 def kill_at_random_moments(path, kills):

@@ -7,8 +7,19 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import Count, TextFile, game_argument, json_option, print_json, progress, seed_option
+from mdplay.cli.common import (
+    Count,
+    TextFile,
+    TextLines,
+    game_argument,
+    json_option,
+    print_json,
+    progress,
+    seed_option,
+)
+from mdplay.errors import MdplayError
 from mdplay.game import Game
+from mdplay.notation import parse_position
 from mdplay.words import counted
 
 MAX_LISTED = 10  # mistakes that are printed
@@ -47,7 +58,7 @@ def command(
     """
     from mdplay.playing.accuracy import accuracy
 
-    texts = None if positions is None else [line.split()[0] for line in positions if line.strip()]
+    texts = None if positions is None else _texts(game, positions)
     with progress("asking"):
         player = None if side is None else side - 1
         found = accuracy(game, agent, oracle, texts, count=count, seed=seed, side=player)
@@ -64,6 +75,19 @@ def command(
         click.echo(f"  {mistake.position}: plays {mistake.move}, optimal: {' '.join(mistake.best)}")
     if len(found.lost) > MAX_LISTED:
         click.echo(f"  and {len(found.lost) - MAX_LISTED:,} more (--json lists all)")
+
+
+def _texts(game: Game[Any], file: TextLines) -> list[str]:
+    """Return the first word of each line of a file; one that is not a position is an error that names the line."""
+    found = []
+    for number, line in enumerate(file, start=1):
+        for text in line.split()[:1]:
+            try:
+                parse_position(game, text)
+            except MdplayError as error:
+                raise type(error)(f"{file.name}, line {number}: {error}") from None
+            found.append(text)
+    return found
 
 
 def _share(share: float, interval: Sequence[float]) -> str:

@@ -51,8 +51,11 @@ def command(
     """
     from mdplay.solving.proof.book import make_book
 
+    begun = out is not None and out.exists()
     with progress("positions") as show:
         book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, engine=engine, show=show)
+    if begun:
+        click.echo(f"mdplay: scores read from {out}", err=True)
     facts = book.document()
     if as_json:
         print_json(facts)

@@ -111,10 +111,14 @@ def command(
         solution = solve(game, state, memory=in_bytes(memory), file=save, show=show, **question)
         if batch is not None:
             print_scores(solution, batch)
-            return
-        facts = solution.document(state, name=name, distances=distances)
-        if all_states is not None:
-            solution.write_all(all_states)
+        else:
+            facts = solution.document(state, name=name, distances=distances)
+            if all_states is not None:
+                solution.write_all(all_states)
+    for note in solution.notes:
+        click.echo(f"mdplay: {note}", err=True)
+    if batch is not None:
+        return
     if as_json:
         print_json(facts)
     else:

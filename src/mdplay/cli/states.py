@@ -67,8 +67,11 @@ def _list(game: Game[Any], player: int) -> None:
 def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | None, as_json: bool) -> None:
     from mdplay.states.sharding.driver import count_states
 
+    begun = folder is not None and any(path.stat().st_size for path in folder.glob("*.rounds"))
     with progress("states") as show:
         found = count_states(game, engine, shards=threads, folder=folder, show=show)
+    if begun:
+        click.echo(f"mdplay: states read from {folder}", err=True)
     if as_json:
         print_json(
             {"states": len(found), "edges": found.edges, "levels": found.levels, "digest": f"{found.digest:016x}"}

@@ -34,6 +34,7 @@ from mdplay.solving.subset import SubsetTable
 from mdplay.solving.values import StateValue, Table
 from mdplay.states.enumeration import DEGREE, Enumeration
 from mdplay.states.keys import WORD_BITS, key_of, layout_of, num_words, state_of, widths_of
+from mdplay.words import counted
 
 KIND = "solution"
 VERSION = 2  # 2: distances in games whose ``endless`` is not 0 are counted as in docs/games-that-repeat.md
@@ -213,8 +214,11 @@ def solve_in_file(question: Question, solver: Solver) -> Table:
     assert path is not None
     found = load_table(path, game) if Path(path).exists() else None
     if found is not None and found[1]:
+        question.notes.append(f"solution read from {path}")
         return found[0]
     unfinished = found[0] if found else None
+    if unfinished is not None:
+        question.notes.append(f"unfinished solution of {counted(len(unfinished), 'state')} read from {path}")
     if solver.name == RetrogradeTable.method or isinstance(unfinished, Unfinished):
         table: Table = _analyse(question, path, unfinished)
     elif solver.name == HashTable.method:

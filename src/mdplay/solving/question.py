@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -35,6 +35,7 @@ class Question:
     save_seconds: float = 60.0
     show: Show | None = None
     network: str | Path | None = None  # a file, or "shipped": the order of moves in proof search
+    notes: list[str] = field(default_factory=list)  # what solvers read from files instead of computing it
     huge: float = math.inf  # states at one ply, for which a table of all states gives up with HugeError
 
     @property

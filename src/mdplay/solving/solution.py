@@ -36,7 +36,8 @@ MAX_ROWS = 1 << 26  # of a text with all states
 class Solution:
     """The value of every state of a game, and best play.
 
-    ``seconds`` is what solving it took; ``compiling_seconds`` is what compilers took beside that.
+    ``seconds`` is what solving it took; ``compiling_seconds`` is what compilers took beside that.  ``notes`` are
+    sentences about what was read from a file instead of being computed.
     """
 
     game: Game[Any]
@@ -45,6 +46,7 @@ class Solution:
     opponent: str = "perfect"
     objective: str = "difference"
     compiling_seconds: float = 0.0
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         states = counted(self.states, "state")

@@ -301,7 +301,8 @@ def solve(
         table = _by_engine(question, method, engine)
     else:
         table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
-    return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost)
+    notes = tuple(dict.fromkeys(question.notes))
+    return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
 
 def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:

@@ -59,10 +59,13 @@ class Service:
 
     # ---------------------------------------------------------------- what is known
     def entry(self, game: str) -> Entry:
-        """Return the game of an id, or answer 404."""
+        """Return the game of an id, or answer 404; 409 if its file has changed since the server read it."""
         if game not in self.catalogue:
             raise Refused(404, "no such game")
-        return self.catalogue[game]
+        entry = self.catalogue[game]
+        if entry.has_changed:
+            raise Refused(409, "the file of this game has changed since the server read it; restart the server")
+        return entry
 
     async def solver(self, entry: Entry) -> str:
         """Return how a game is advised, in a word."""

@@ -5,7 +5,7 @@ Here is tested besides: ``mdplay.solving.layers.shard``.
 
 import pytest
 
-from mdplay import GameError, LimitError, PositionError, UnknownName, make, solve
+from mdplay import FormatError, GameError, LimitError, PositionError, UnknownName, make, solve
 from mdplay.engines import using
 from mdplay.solving.layers import driver
 from mdplay.states.sharding import shard
@@ -76,3 +76,23 @@ def test_a_state_out_of_reach_is_a_sentence():
     found = solve(game, game.step(game.initial(), 4), engine="serial")
     with pytest.raises(PositionError, match="does not reach"):
         found.value(game.initial())
+
+
+@pytest.mark.parametrize("name", ["1.values", "1.sums", "1.keys", "1.rounds"])
+def test_a_damaged_shard_is_refused_by_its_name(name, tmp_path):
+    game = make("tic-tac-toe")
+    solve(game, engine="serial", threads=2, file=tmp_path)
+    content = bytearray((tmp_path / name).read_bytes())
+    content[len(content) // 2] ^= 4
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FormatError, match=r"1\.(values or 1\.sums|keys or 1\.rounds) is damaged"):
+        solve(game, engine="serial", threads=2, file=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["1.values", "1.sums", "1.rounds"])
+def test_what_a_truncated_file_of_a_shard_lacks_is_computed_again(name, tmp_path):
+    game = make("tic-tac-toe")
+    whole = solve(game, engine="serial", threads=2, file=tmp_path)
+    digest = whole.table.digest
+    (tmp_path / name).write_bytes((tmp_path / name).read_bytes()[:-20])
+    assert solve(game, engine="serial", threads=2, file=tmp_path).table.digest == digest

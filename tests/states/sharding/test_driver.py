@@ -76,6 +76,17 @@ def test_a_folder_of_other_rules_is_refused(tmp_path):
         count_states(make("tic-tac-toe"), "serial", shards=1, folder=tmp_path)
 
 
+@pytest.mark.parametrize("name", ["1.keys", "1.rounds"])
+@pytest.mark.parametrize("place", [0.0, 0.5, 0.999])
+def test_a_damaged_shard_is_refused_by_its_name(name, place, tmp_path):
+    count_states(make("tic-tac-toe"), "serial", shards=2, folder=tmp_path)
+    content = bytearray((tmp_path / name).read_bytes())
+    content[int(place * len(content))] ^= 4
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(FormatError, match=r"1\.keys or 1\.rounds is damaged or truncated; remove its folder"):
+        count_states(make("tic-tac-toe"), "serial", shards=2, folder=tmp_path)
+
+
 def test_too_little_memory_is_a_sentence():
     with pytest.raises(LimitError, match="needs more memory than 100 kB"):
         count_states(make(FOUR), "serial", shards=1, memory=100_000)

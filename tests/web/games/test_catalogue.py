@@ -116,3 +116,29 @@ def test_a_later_picture_that_names_no_known_kind_is_shown_in_characters(tmp_pat
     start = Position.start(game)
     assert "<circle" in picture_of(start)
     assert "pile = 20" in picture_of(start.play(start.moves[0]))
+
+
+def test_a_game_knows_that_one_of_its_files_has_changed(tmp_path):
+    helper = write(tmp_path, "nim_helper_of_page.py", "MOST = 3\n")
+    data = write(tmp_path, "nim_page.txt", "3")
+    reads = f"import pathlib\nDATA = pathlib.Path({str(data)!r}).read_text()\n"
+    text = f"from nim_helper_of_page import MOST\n{NIM}\n{reads}"
+    path = write(tmp_path, "nim_page.py", text)
+    entry = Catalogue([str(path)])["own-nim"]
+    assert not entry.has_changed
+    for file in (path, helper, data):
+        before = file.read_text()
+        file.write_text(before)
+        assert not entry.has_changed, "saved again, the same"
+        file.write_text(f"{before}\n ")
+        assert entry.has_changed
+        file.write_text(before)
+        assert not entry.has_changed
+    path.unlink()
+    assert entry.has_changed
+
+
+def test_a_link_to_itself_is_refused_by_its_name(tmp_path):
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    with pytest.raises(GameError, match=r"loop\.py"):
+        Catalogue([str(tmp_path / "loop.py")])

@@ -242,6 +242,21 @@ def test_what_cannot_be_is_refused_and_not_repeated(client, path, code):
         assert piece not in answer.text
 
 
+@pytest.mark.parametrize("path", ["position", "values", "search", "agent"])
+def test_a_game_whose_file_has_changed_is_not_answered_by_its_old_rules(client, own_game, path):
+    text = own_game.read_text()
+    try:
+        own_game.write_text(f"{text}\n# another line\n")
+        answer = client.get(f"{API}/games/own-nasty/{path}")
+    finally:
+        own_game.write_text(text)
+    assert answer.status_code == 409
+    assert answer.json()["detail"].startswith(
+        "the file of this game has changed since the server read it; restart"
+    )
+    assert client.get(f"{API}/games/own-nasty/position").status_code == 200
+
+
 def test_no_text_from_outside_reaches_the_reader_of_specs(client, monkeypatch):
     def opened(*_, **__):
         raise AssertionError("a text from outside was read as a spec")

@@ -150,7 +150,9 @@ def evaluate(
     """
     need_game(game)
     if num_players(game) != 1:
-        raise GameError("evaluate needs a game for one; use mdplay match for a game for two")
+        raise GameError(
+            f"{type(game).__name__} is a two-player game, and evaluate needs one player; use mdplay match"
+        )
     with entering(game, (agent,)) as (one,):
         by_itself = results is None and not record and max_moves is None
         if by_itself and isinstance(player := one.fresh(), PlaysWholeGames):

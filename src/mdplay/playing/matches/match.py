@@ -210,7 +210,9 @@ def match(
     """
     need_game(game)
     if num_players(game) != 2:
-        raise GameError("a match needs a two-player game; use mdplay evaluate for a single-player game")
+        raise GameError(
+            f"{type(game).__name__} is a single-player game, and a match needs two players; use mdplay evaluate"
+        )
     if side is not None:
         check_player(game, side, "side")
     with entering(game, (a, b), move_seconds) as (first, second):

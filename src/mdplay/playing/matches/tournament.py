@@ -179,7 +179,7 @@ def _check_entered(named_agents: Sequence[NamedAgent]) -> None:
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise AgentError(f"agent {twice} is entered twice; a tournament needs different agents")
     if len(names) < 2:
-        raise AgentError("a tournament needs two agents or more")
+        raise AgentError(f"a tournament needs two agents or more, not {len(names)}")
     for one in named_agents:
         leave(one.fresh())  # whoever cannot be made says so before the first game
 

@@ -94,7 +94,10 @@ def solve_layers(question: Question, engine: Engine | str) -> LayeredTable:
     how: dict[str, Any] = {"fold": True, "shards": question.threads, "folder": folder, "make": Layered}
     how |= {"memory": question.memory, "show": question.show}
     try:
+        begun = any(path.stat().st_size for path in folder.glob("*.rounds"))
         with enumerated(game, engine, question.state, **how) as found:
+            if begun:
+                question.notes.append(f"states and values, as far as they are there, read from {folder}")
             table = LayeredTable(game, found.sharding, *_solved(found, question.show))
     except BaseException:
         if question.file is None:

@@ -6,20 +6,22 @@ followers, each in a *parcel* of keys, and takes the best of what they answer.
 
     entry[i]     of state i: its value to player 0, times 2**16, plus the plies to the end
 
-Entries are in a mapped file beside the keys, so a worker that was killed finds those that were written.
+Entries are in a mapped file beside the keys, so a worker that was killed finds those that were written.  A second
+file has the checksum of each layer that is solved; the entries of a layer without one are found again.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
 from mdplay.bridge import borrow, get, kernel, part, put, width
-from mdplay.errors import LimitError
+from mdplay.errors import FormatError, LimitError
 from mdplay.solving.hashed_kernel import endless_to_mover, is_better
 from mdplay.states.choices import choices_of
 from mdplay.states.enumeration import DEGREE
@@ -119,17 +121,25 @@ class Layered(Shard):
     def __init__(self, number: int, sharding: Sharding) -> None:
         super().__init__(number, sharding)
         self._asked: Asked | None = None
-        self._path = sharding.folder / f"{number}.values"
+        self._path, self._sums = (sharding.folder / f"{number}.{name}" for name in ("values", "sums"))
 
     def prepare(self, rounds: int) -> int:
-        """Make the file of entries, unless it is there; return the first layer from which on all are known."""
-        self._stand(rounds)
-        known = self._progress.known
-        if not self._path.exists() or self._path.stat().st_size != 4 * known:
+        """Make the files of entries and checksums, unless they are there; return the first layer that is solved.
+
+        All layers after it are solved, too.  Raise FormatError if the entries of such a layer are damaged.
+        """
+        layers, known = self._layers(rounds), self._progress.known
+        sizes = {self._path: 4 * known, self._sums: 8 * len(layers)}
+        if any(not path.exists() or path.stat().st_size != size for path, size in sizes.items()):
             np.full(known, UNKNOWN, np.int32).tofile(self._path)
-        missing = np.flatnonzero(self._entries(rounds) == UNKNOWN)
-        last = int(missing[-1]) if len(missing) else -1
-        return sum(begin <= last for begin, _ in self._layers(rounds))
+            np.full(len(layers), UNKNOWN, np.int64).tofile(self._sums)
+        entries, sums = self._entries(rounds), np.fromfile(self._sums, np.int64)
+        for layer, (begin, end) in reversed(list(enumerate(layers))):
+            if begin < end and sums[layer] == UNKNOWN:
+                return layer + 1
+            if begin < end and sums[layer] != crc32(entries[begin:end]):
+                raise FormatError(f"{self._path} or {self._sums.name} is damaged; remove its folder")
+        return 0
 
     def ask(self, rounds: int, layer: int, done: list[int]) -> tuple[list[Keys], int]:
         """Return parcels of the followers of a layer's next states, and how many of its states are then done."""
@@ -156,6 +166,9 @@ class Layered(Shard):
         if count < len(found):
             raise LimitError(f"a value of {type(self.game).__name__} is beyond {MOST_VALUE}; leave out the engine")
         entries[begin : asked.end] = found
+        first, last = self._layers(rounds)[layer]
+        if asked.end == last and first < last:
+            np.memmap(self._sums, np.int64, "r+")[layer] = crc32(entries[first:last])
 
     def publish(self, rounds: int) -> tuple[int, int]:
         """Write the index beside the keys, for who looks states up; return the bits of a number and the digest."""

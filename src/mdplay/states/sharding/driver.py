@@ -147,11 +147,14 @@ def _identified(folder: Path, recipe: Recipe, fold: bool, layout: Layout, start:
     """Say in the folder what is enumerated there, and return its layout; refuse a folder of something else."""
     path = folder / "enumeration.states"
     words = {"game": recipe.identity, "fold": fold, "start": [int(v) for v in start], "shards": shards}
+    words["checksums"] = True  # folders of older versions have none
     if not path.exists():
         store.save(path, {"layout": layout}, kind=KIND, meta=words)
     stored = store.load(path, kind=KIND, needs=("layout",))
     if stored.meta != words:
-        raise FormatError(f"{folder} has another enumeration: of other rules, another start or number of shards")
+        raise FormatError(
+            f"{folder} has another enumeration: of other rules, another start, number of shards or version"
+        )
     return np.array(stored.arrays["layout"])
 
 

@@ -1,16 +1,18 @@
 """What a shard has found, in two files that only grow: whoever was killed goes on from there.
 
     FOLDER/NUMBER.keys      the keys in the order in which they were found, 64-bit words
-    FOLDER/NUMBER.rounds    a row a round: how far the shard was at its end, see `Progress`
+    FOLDER/NUMBER.rounds    a row a round: how far the shard was at its end, see `Progress`, and a checksum
 
 The row of a round is written after its keys.  So keys of a round without a row belong to work that was cut off and
-is done again.
+is done again.  The checksum of a row is the CRC of all keys until then and of the row: damaged files are refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +33,8 @@ class Progress(NamedTuple):
     edges: int = 0  # of the states that are done
 
 
-ROW = len(Progress._fields) * WORD.itemsize
+COLUMNS = len(Progress._fields) + 1  # the last one is the checksum
+ROW = COLUMNS * WORD.itemsize
 
 
 class Log:
@@ -40,6 +43,7 @@ class Log:
     def __init__(self, folder: Path, number: int, words: int) -> None:
         self._keys, self._rounds = folder / f"{number}.keys", folder / f"{number}.rounds"
         self._words = words
+        self._crc = 0  # of all keys of the rounds that were ended
         for path in (self._keys, self._rounds):
             path.touch()
 
@@ -50,22 +54,52 @@ class Log:
 
     def history(self) -> list[Progress]:
         """Return how far the shard was after each round."""
-        rows = np.fromfile(self._rounds, WORD, self.rounds * len(Progress._fields))
-        return [Progress(*row) for row in rows.reshape(-1, len(Progress._fields)).tolist()]
+        return [Progress(*row[:-1]) for row in self._rows()]
+
+    def _rows(self) -> list[list[int]]:
+        rows: list[list[int]] = (
+            np.fromfile(self._rounds, WORD, self.rounds * COLUMNS).reshape(-1, COLUMNS).tolist()
+        )
+        return rows
 
     def back_to(self, rounds: int) -> tuple[Progress, Keys]:
-        """Forget what came after so many rounds; return how far the shard was then, and its keys."""
-        progress = self.history()[rounds - 1] if rounds else Progress()
-        size = progress.known * self._words
-        if self._keys.stat().st_size < size * WORD.itemsize:
-            raise FormatError(f"{self._keys} is truncated; remove its folder")
+        """Forget what came after so many rounds; return how far the shard was then, and its keys.
+
+        Raise FormatError if a file is damaged.
+        """
+        rows = self._rows()[:rounds]
+        progress = Progress(*rows[-1][:-1]) if rows else Progress()
+        size = max((row[0] for row in rows), default=0) * self._words
+        if not 0 <= size * WORD.itemsize <= self._keys.stat().st_size:
+            raise self._damaged()
+        keys = np.fromfile(self._keys, WORD, size)
+        self._check(rows, keys)
         for path, length in ((self._rounds, rounds * ROW), (self._keys, size * WORD.itemsize)):
             with path.open("r+b") as file:
                 file.truncate(length)
-        return progress, np.fromfile(self._keys, WORD, size)
+        return progress, keys
+
+    def _check(self, rows: list[list[int]], keys: Keys) -> None:
+        """Raise FormatError unless the keys and the rows are as they were written."""
+        self._crc, begin = 0, 0
+        for row in rows:
+            end = row[0] * self._words
+            self._crc, begin = crc32(keys[begin:end].data, self._crc), end
+            if _checksum(row[:-1], self._crc) != row[-1]:
+                raise self._damaged()
+
+    def _damaged(self) -> FormatError:
+        return FormatError(f"{self._keys} or {self._rounds.name} is damaged or truncated; remove its folder")
 
     def append(self, keys: Keys, progress: Progress) -> None:
         """Write the new keys of a round, and its row."""
-        for path, array in ((self._keys, keys), (self._rounds, np.array(progress, WORD))):
+        written = np.ascontiguousarray(keys, WORD)
+        self._crc = crc32(written.data, self._crc)
+        row = np.array([*progress, _checksum(progress, self._crc)], WORD)
+        for path, array in ((self._keys, written), (self._rounds, row)):
             with path.open("ab") as file:
-                array.astype(WORD, copy=False).tofile(file)
+                array.tofile(file)
+
+
+def _checksum(progress: Iterable[int], crc: int) -> int:
+    return crc32(np.array(list(progress), WORD).data, crc)

@@ -11,14 +11,19 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
+from mdplay.identity import file_hash
 from mdplay.position import Position
 from mdplay.registry import make, maker, names
+from mdplay.sources import Untold, data_files, source_files
 from mdplay.specs import Parameter, parameters, read_parameters, read_spec
 
 
@@ -149,6 +154,31 @@ AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-an
 
 
 @dataclass(frozen=True)
+class FileContent:
+    """The content of a file, as a hash, and the facts of the file by which an unchanged one is known at once."""
+
+    facts: tuple[int, ...]
+    hash: str
+
+    @classmethod
+    def of(cls, path: Path) -> FileContent:
+        """Return the content of a file now."""
+        return cls(_facts(path), file_hash(path))
+
+    def is_in(self, path: Path) -> bool:
+        """Tell whether a file has this content; one that is gone has it no longer."""
+        try:
+            return self.facts == _facts(path) or self.hash == file_hash(path)
+        except (OSError, FormatError):
+            return False
+
+
+def _facts(path: Path) -> tuple[int, ...]:
+    facts = path.stat()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+@dataclass(frozen=True)
 class Entry:
     """A game on offer: its id, how it is presented, and the text that makes it."""
 
@@ -156,6 +186,14 @@ class Entry:
     profile: Profile
     spec: str
     own: bool = False
+    sources: Mapping[Path, FileContent] = field(
+        default_factory=dict, compare=False
+    )  # as they were when it was read
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether a file of the game has another content than when it was read: the rules here are then old."""
+        return any(not kept.is_in(path) for path, kept in self.sources.items())
 
     @property
     def parameters(self) -> list[Parameter]:
@@ -237,8 +275,8 @@ def _told(spec: str) -> tuple[tuple[str, ...], str]:
     read = read_spec(spec)
     if read.file is None:
         return (read.name,), read.options
+    kind = type(make(spec)).__name__  # first: it says what is wrong with the file
     path = read.file.resolve()
-    kind = type(make(spec)).__name__
     return (kind, path.stem, _hash(str(path))), read.options
 
 
@@ -249,10 +287,25 @@ def _slug(*parts: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MOST_LETTERS]
 
 
+def contents(path: Path) -> dict[Path, FileContent]:
+    """Return the content of a game's file, of the users' files that it imports and of the data files they name.
+
+    A data file whose path the source does not name is left out.
+    """
+    found = {path.absolute()}
+    with suppress(OSError, SyntaxError, ValueError, FormatError, RuntimeError):
+        found |= set(source_files(path))
+        for file in list(found):
+            with suppress(Untold):
+                found |= set(data_files(file))
+    return {file: FileContent.of(file) for file in sorted(found) if file.is_file()}
+
+
 def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     """Return a game of the command line: a user's file, or a game with parameters."""
-    game = make(spec)
     read = read_spec(spec)
+    sources = {} if read.file is None else contents(read.file)
+    game = make(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
         from mdplay.checking.promises import blaming
@@ -265,7 +318,8 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
         return Entry(
             identifier, Profile(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
         )
-    return Entry(identifier, Profile(_title(type(game)), _first_line(game), _sides(game)), spec, own=True)
+    profile = Profile(_title(type(game)), _first_line(game), _sides(game))
+    return Entry(identifier, profile, spec, own=True, sources=sources)
 
 
 def _title(kind: type) -> str:

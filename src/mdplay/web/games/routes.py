@@ -46,6 +46,7 @@ Asked = Annotated[Ask, Depends(asked_position)]
 DETAIL = {"application/json": {"schema": {"type": "object", "properties": {"detail": {"type": "string"}}}}}
 PLAIN: dict[int | str, dict[str, Any]] = {
     404: {"description": "No such game", "content": DETAIL},
+    409: {"description": "The file of this game has changed; restart the server", "content": DETAIL},
     422: {"description": "Not a position of this game, or a parameter out of range", "content": DETAIL},
 }
 STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
