@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from mdplay import mcts, solve
 from mdplay.digest import Digest, Unhashable, asked_of_self, in_toolchain
 from mdplay.sources import feed_source
+from tests.nim import Nim
 
 
 class Colour(IntEnum):
@@ -92,3 +94,35 @@ def test_what_is_asked_after_a_store_in_one_instruction_counts(monkeypatch):
     assert asked_of_self(asks) == {"a"}
     code[0].argval = ("self", "_")
     assert asked_of_self(stores) is None
+
+
+def watched(value):
+    digest = Digest(feed_source, lambda module: False)
+    digest.feed(value)
+    return digest.watch
+
+
+def test_what_changes_inside_is_noticed_without_hashing_it_again():
+    """A list, a mapping, an array or an object in it: compared with a copy, however deep it lies."""
+    table, inner = np.arange(4), [1, 2]
+    thing = {"table": table, "rows": (inner, [3.5])}
+    watch = watched(thing)
+    assert not watch.has_changed()
+    for change, undo in (
+        (lambda: table.__setitem__(2, 7), lambda: table.__setitem__(2, 2)),
+        (lambda: inner.append(3), inner.pop),
+        (lambda: thing.__setitem__("more", 1), lambda: thing.pop("more")),
+    ):
+        change()
+        assert watch.has_changed()
+        undo()
+        assert not watch.has_changed()
+
+
+def test_a_state_is_looked_up_without_a_look_at_the_rules(monkeypatch, needs_compiler):
+    """Only verbs look whether rules have changed: a value of a solution costs as much as ever."""
+    solution = solve(Nim(5))
+    monkeypatch.setattr("mdplay.digest.Watch.has_changed", lambda self: pytest.fail("the rules were looked at"))
+    assert solution.value(solution.game.step(solution.game.initial(), 0)) in (-1.0, 1.0)
+    with pytest.raises(pytest.fail.Exception):
+        mcts(solution.game, simulations=2)

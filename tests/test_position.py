@@ -248,3 +248,20 @@ def test_owners_are_in_the_svg_too():
     p = Position.parse(game, "moves:0,1,2,3")
     assert p.board.splitlines()[1] == "|  O |" and game.board(p.state).splitlines()[1] == "|  # |"
     assert p.svg == game.svg(p.state, p.past) != game.svg(p.state)
+
+
+def test_a_state_of_a_class_that_was_defined_again_is_taken():
+    """A notebook's cell that is run again makes a new class of states."""
+
+    class State(NamedTuple):
+        pile: int
+        player: int
+
+    assert type(mdplay.position.as_state(nim.Nim(), State(3, 1))) is nim.State
+
+    class Other(NamedTuple):
+        heap: int
+        player: int
+
+    with pytest.raises(PositionError, match="is not a state of Nim"):
+        mdplay.position.as_state(nim.Nim(), Other(3, 1))

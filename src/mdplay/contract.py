@@ -119,12 +119,17 @@ def rules(cls: type) -> Iterator[tuple[str, FunctionType]]:
 
 # ---------------------------------------------------------------- the shape of a class
 def need_game(game: object) -> None:
-    """Raise GameError unless this is a game: not its class, nor its name, nor something else.
+    """Raise GameError unless this is a game, and notice rules that have changed in this process.
 
-    Every verb asks: so this is where rules that have changed in this process are noticed (``mdplay.digest``).
+    Verbs ask this; ``check_is_game`` is the first half, which costs nothing.
     """
+    check_is_game(game)
+    refresh(typing.cast(Compiled, game))
+
+
+def check_is_game(game: object) -> None:
+    """Raise GameError unless this is a game: not its class, nor its name, nor something else."""
     if isinstance(game, Game):
-        refresh(game)
         return
     if isinstance(game, type) and issubclass(game, Game):
         raise GameError(f"{game.__name__} is a class, not a game: write {game.__name__}()")

@@ -22,6 +22,7 @@ tree for files that outlive a version of Python (identity.py).
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 import sys
 import types
@@ -77,9 +78,7 @@ class Watch:
         self.functions: list[tuple[FunctionType, CodeType, Any, Any]] = []
         self.cells: list[tuple[Any, Any]] = []
         self.properties: list[tuple[Any, str, Any]] = []
-        self.again: Callable[[], bool] | None = (
-            None  # whether the hash is the same, where a value may change inside
-        )
+        self.contents: list[tuple[Any, Any]] = []  # a value that may change without being replaced, and a copy
 
     def has_changed(self) -> bool:
         """Tell whether a value is no longer what was hashed."""
@@ -91,8 +90,43 @@ class Watch:
             )
             or any(_content(cell) is not value for cell, value in self.cells)
             or any(not _is_same(one, name, value) for one, name, value in self.properties)
-            or (self.again is not None and not self.again())
+            or any(not _holds(value, copy) for value, copy in self.contents)
         )
+
+
+def _copy_of(value: Any) -> Any:
+    """Return a copy to compare a list, set, mapping, array or object with later."""
+    if isinstance(value, list):
+        return list(value)
+    if isinstance(value, set):
+        return set(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if hasattr(value, "tobytes"):
+        return value.tobytes()
+    return {field.name: getattr(value, field.name) for field in fields(value)} | _beyond_fields(value)
+
+
+def _holds(value: Any, copy: Any) -> bool:
+    """Return whether a value holds the same objects as when it was copied; these are looked at by themselves."""
+    found = _copy_of(value)
+    if isinstance(found, (bytes, set)):
+        return bool(found == copy)
+    if len(found) != len(copy):
+        return False
+    if isinstance(found, list):
+        return all(map(operator.is_, found, copy))
+    return all(name in copy and copy[name] is inner for name, inner in found.items())
+
+
+def _beyond_fields(value: Any) -> dict[str, Any]:
+    """Return the attributes of a dataclass that are no fields; a table that is made on demand has its code."""
+    cls, known = type(value), {field.name for field in fields(value)}
+    return {
+        name: attribute
+        for name, attribute in sorted(getattr(value, "__dict__", {}).items())
+        if name not in known and not isinstance(getattr(cls, name, None), cached_property)
+    }
 
 
 def _is_same(instance: Any, name: str, value: Any) -> bool:
@@ -164,18 +198,8 @@ def reach_and_watch(instance: Compiled, begin: Callable[[], Digest], names: Iter
     digest = begin()
     found = _reach(instance, begin, names, digest)
     if not in_toolchain_or_ours(type(instance).__module__):
-        watch = digest.watch
-        if digest.changes_inside:
-            watch.again = lambda: _text_again(instance, begin, names) == found.text
-        remember(instance, watch)
+        remember(instance, digest.watch)
     return found
-
-
-def _text_again(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None) -> str | None:
-    try:
-        return reach(instance, begin, names).text
-    except Unhashable:
-        return None
 
 
 def _reach(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None, digest: Digest) -> Reach:
@@ -284,7 +308,6 @@ class Digest:
         self._seen: dict[Any, int] = {}
         self.names: set[str] = set()
         self.watch = Watch()
-        self.changes_inside = False  # whether a value was fed that may change without being replaced
 
     def text(self) -> str:
         """Return the hash so far in hexadecimal digits."""
@@ -313,7 +336,8 @@ class Digest:
             raise Unhashable(f"{_shown(value)} has no hash")
 
     def _feed_row(self, row: tuple[Any, ...] | list[Any]) -> None:
-        self.changes_inside |= isinstance(row, list)
+        if isinstance(row, list):
+            self.watch.contents.append((row, _copy_of(row)))
         kinds = set(map(type, row))
         if kinds in ({int}, {float}):
             try:  # large tables at the speed of C
@@ -327,7 +351,8 @@ class Digest:
 
     def _feed_container(self, value: Any) -> bool:
         """Feed what holds other values; return whether it was one."""
-        self.changes_inside |= isinstance(value, (set, Mapping, list))
+        if isinstance(value, (set, Mapping, list)):
+            self.watch.contents.append((value, _copy_of(value)))
         if isinstance(value, (set, frozenset)):
             self.tag(type(value).__name__, *sorted(self._apart(item) for item in value))
         elif isinstance(value, Mapping):
@@ -356,12 +381,15 @@ class Digest:
             self.feed_class(type(value))
             Reaching(value, self).feed(roots(value))
         elif is_dataclass(value):
-            self.changes_inside = True
+            self.watch.contents.append((value, _copy_of(value)))
             self.feed_class(type(value))
             self._feed_all([getattr(value, field.name) for field in fields(value)])
-            self._feed_beyond_fields(value)
+            for name, attribute in _beyond_fields(value).items():
+                self.tag("attribute", name)
+                self.feed(attribute)
         elif hasattr(value, "tobytes") and hasattr(value, "dtype") and not value.dtype.hasobject:
-            self.changes_inside |= bool(getattr(getattr(value, "flags", None), "writeable", False))
+            if getattr(getattr(value, "flags", None), "writeable", False):
+                self.watch.contents.append((value, _copy_of(value)))
             order = getattr(getattr(value, "flags", None), "c_contiguous", True)
             self.tag(str(value.dtype), repr((getattr(value, "shape", ()), order)), value.tobytes())
         elif isinstance(value, NAMED) or _is_named(value):
@@ -369,14 +397,6 @@ class Digest:
         else:
             return False
         return True
-
-    def _feed_beyond_fields(self, value: Any) -> None:
-        """Add the attributes of a dataclass that are no fields; a table that is made on demand has its code."""
-        cls, known = type(value), {field.name for field in fields(value)}
-        for name, attribute in sorted(getattr(value, "__dict__", {}).items()):
-            if name not in known and not isinstance(getattr(cls, name, None), cached_property):
-                self.tag("attribute", name)
-                self.feed(attribute)
 
     def feed_class(self, cls: type) -> None:
         """Add a class: its name, the fields of a NamedTuple, the members of what a user wrote and of its bases."""
@@ -456,17 +476,18 @@ class Digest:
     def _apart(self, value: Any) -> bytes:
         """Return the hash of one element, so that the order of sets and dicts does not count."""
         inner = Digest(self._code, self._aside)
-        inner.watch = self.watch
+        inner.watch, contents = self.watch, len(self.watch.contents)
         inner.feed(value)
+        if len(self.watch.contents) > contents and self.watch.contents[contents][0] is value:
+            del self.watch.contents[contents]  # a pair that was made to be fed
         self.names |= inner.names
-        self.changes_inside |= inner.changes_inside
         return inner._hash.digest()
 
     def _feed_fixed(self, values: list[Any]) -> None:
         """Add values of which a dict is known to stay as it is."""
-        before = self.changes_inside
+        before = len(self.watch.contents)
         self._feed_all(values)
-        self.changes_inside = before
+        del self.watch.contents[before:]
 
     def _feed_all(self, values: Iterable[Any]) -> None:
         values = list(values)

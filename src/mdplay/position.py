@@ -32,7 +32,7 @@ from itertools import pairwise
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from mdplay.bits import elements, has, nonempty
-from mdplay.contract import need_game, state_class
+from mdplay.contract import check_is_game, state_class
 from mdplay.drawing import typed
 from mdplay.errors import GameError, IllegalMove, PositionError, short
 from mdplay.game import Game, Past, S, num_players
@@ -61,7 +61,7 @@ class Position(Generic[S]):
     def __post_init__(self) -> None:
         """Raise GameError or PositionError unless this is a game and a state."""
         if not isinstance(self.state, tuple):
-            need_game(self.game)
+            check_is_game(self.game)
             ways = "write Position.start(game) for the start, Position.parse(game, text) for a text"
             raise PositionError(f"{short(repr(self.state))} is not a state of {type(self.game).__name__}; {ways}")
 
@@ -280,7 +280,7 @@ def as_state(game: Game[S], given: Any = None) -> S:
 
     Raise GameError if the game is none, and PositionError for anything else.
     """
-    need_game(game)
+    check_is_game(game)
     if given is None:
         return game.initial()
     if isinstance(given, Position):
@@ -294,6 +294,8 @@ def as_state(game: Game[S], given: Any = None) -> S:
         known = "give a state, a Position or a text"
         raise PositionError(f"{short(repr(given))} is not a position of {name}; {known}")
     cls = state_class(type(game))
+    if not isinstance(given, cls) and getattr(given, "_fields", None) == cls._fields:
+        given = cls(*given)  # of a class that was defined again, as in a notebook
     if not isinstance(given, cls):
         fields = ", ".join(cls._fields)
         raise PositionError(

@@ -125,3 +125,8 @@ def test_a_missing_library_is_a_sentence():
     code = "import sys; sys.modules['gymnasium'] = None\nimport mdplay.adapters.gym"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "this needs gymnasium; pip install 'mdplay[adapters]'" in done.stderr
+
+
+def test_an_option_that_nobody_has_is_a_sentence():
+    with pytest.raises(GameError, match="side= is no parameter of ConnectFour nor of its environment; .*player"):
+        gymnasium.make("mdplay/ConnectFour-v0", side=1)

@@ -1,6 +1,6 @@
 import pytest
 
-from mdplay import make
+from mdplay import LimitError, PositionError, make
 from mdplay.bits import lowest
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
 from mdplay.playing.accuracy import Accuracy, Mistake, accuracy, keeps_value, sample_states
@@ -65,3 +65,11 @@ def test_mistakes_are_listed_with_the_move_and_the_optimal_ones(mdplay):
     assert accuracy(game, "random", count=30, side=1).positions == 30
     answer = mdplay("accuracy", "tic-tac-toe", "--agent", "random", "--count", 200, "--side", 2)
     assert answer.code == 0 and ": plays " in answer.out and " more (--json lists all)" in answer.out
+
+
+def test_positions_without_a_move_are_refused_before_the_agent_is_asked():
+    game = make("tic-tac-toe")
+    with pytest.raises(PositionError, match="no player is to move in 111220000"):
+        accuracy(game, "random", states=["111220000"])
+    with pytest.raises(LimitError, match="at least one position"):
+        accuracy(game, "random", states=[])

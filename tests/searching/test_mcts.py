@@ -392,3 +392,36 @@ def test_a_proven_value_is_compared_with_a_mean(prize, best):
     found = mcts(Temptation(prize), simulations=300, seed=1)
     assert [move.proven for move in found.moves] == [True, False]
     assert (found.action, found.best) == (best, (best,))
+
+
+class Way(NamedTuple):
+    place: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Refutation(Game[Way]):
+    """After move 0 one of 30 replies costs 60 and the others give 60; move 1 is a long way to 10."""
+
+    def initial(self) -> Way:
+        return Way(0, 0)
+
+    def legal(self, s: Way) -> int:
+        if s.place == 1:
+            return (1 << 30) - 1
+        return 3 if s.place == 0 or 10 <= s.place < 50 else 0
+
+    def step(self, s: Way, action: int) -> Way:
+        if s.place == 0:
+            return Way(10 if action else 1, 1)
+        return Way(2 + (action == 17), 0) if s.place == 1 else Way(s.place + 1, 1 - s.player)
+
+    def result(self, s: Way) -> int:
+        return 60 if s.place == 2 else -60 if s.place == 3 else 10
+
+
+def test_a_move_that_is_proven_to_lose_is_not_chosen_for_its_visits():
+    found = mcts(Refutation(), simulations=60, seed=1)
+    losing, other = found.moves
+    assert losing.proven and losing.value == -60 and losing.visits > other.visits and not other.proven
+    assert found.action == 1

@@ -28,6 +28,7 @@ from mdplay.adapters.spaces import (
     num_actions,
     observe_bits,
 )
+from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, named_agent
 from mdplay.playing.answering import Answering, check_player
@@ -117,7 +118,14 @@ def _range(kind: np.dtype[Any]) -> tuple[int, int]:
 # ---------------------------------------------------------------- games by name
 def make_env(game: str, **options: Any) -> GameEnv:
     """Return the environment of a game; parameters of the game may be among the options."""
-    return GameEnv(_made(game, options, GameEnv), **options)
+    made = _made(game, options, GameEnv)
+    if unknown_options := options.keys() - signature(GameEnv).parameters.keys():
+        known = ", ".join([*signature(GameEnv).parameters][1:])
+        name = min(unknown_options)
+        raise GameError(
+            f"{name}= is no parameter of {type(made).__name__} nor of its environment; these are {known}"
+        )
+    return GameEnv(made, **options)
 
 
 def make_vec(game: str, num_envs: int = 1, **options: Any) -> Any:

@@ -133,8 +133,8 @@ class Referee:
     def calls_off(self, position: Position[Any], streams: Sequence[Random] | None = None) -> bool:
         """Return whether the game is truncated here.
 
-        ``streams`` are the random streams of the players and of chance: while they stand still, everything
-        that happens is determined by the position.
+        ``streams`` are the random streams of the players and of chance, given if all agents are the package's own:
+        while they stand still, everything that happens is determined by the position.
         """
         if not self._is_given:
             if self.limit is None and position.num_events >= LEAST:

@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.contract import check_shape, checked, rule_error
-from mdplay.digest import forget_with
+from mdplay.digest import forget_with, refresh
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
@@ -44,6 +44,7 @@ def hold_promises(game: Game[Any], state: State = None) -> None:
 
     A game that was held once is not held again.  A game that goes on for ever breaks no promise here.
     """
+    refresh(game)  # every verb comes here: rules that have changed in this process are noticed now
     if game in _HELD:
         return
     check_shape(game)

@@ -14,7 +14,7 @@ from mdplay.bits import nonempty, popcount
 from mdplay.checking.broken import ENDLESS, check_kept
 from mdplay.checking.limits import MAX_MOVES, move_limit
 from mdplay.checking.promises import hold_promises
-from mdplay.errors import LimitError, UnknownName
+from mdplay.errors import LimitError, PositionError, UnknownName
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, choose, leave, make_agent
 from mdplay.playing.answering import check_player
@@ -139,6 +139,11 @@ def accuracy(
         check_player(game, side, "side")
     sampled = sample_states(game, count, seed=seed, side=side) if states is None else states
     asked = [as_state(game, s) for s in sampled]
+    if not asked:
+        raise LimitError("accuracy needs at least one position")
+    for s in asked:
+        if nonempty(game.outcomes(s)) or not nonempty(game.legal(s)):
+            raise PositionError(f"no player is to move in {game.text(s)}; give positions with legal moves")
     lost, critical = [], 0
     with entering(game, (agent,)) as (one,):
         for number, s in enumerate(asked):

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from mdplay.bits import MOST_WORDS, elements, has
+from mdplay.contract import need_game
 from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.identity import agent_identity
@@ -99,6 +100,7 @@ class NamedAgent:
     fresh: Callable[[], Agent]
     told: Callable[[], str]  # what ``identity`` is
     is_named: bool = True  # by its name any process makes it; an object is in this one only
+    is_ours: bool = False  # of the package: no data of its own changes its moves, and no other random numbers
     close: Callable[[], None] = lambda: None  # after the last game: ends the processes that were kept
 
     @cached_property
@@ -133,6 +135,7 @@ def make_agent(game: Game[Any], text: str, **options: Any) -> Agent:
 
     Options may be given by keyword as well, which count before those in the text; None is an option not given.
     """
+    need_game(game)
     maker, given = _maker_and_options(game, text)
     chosen = {name: value for name, value in options.items() if value is not None}
     known = [option.name for option in options_of(maker)]
@@ -187,6 +190,7 @@ def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> Nam
     Each game gets a new agent: made by the class (or any function of the game), or a copy of the object.  Raise
     AgentError if it cannot be made or copied.
     """
+    need_game(game)
     if isinstance(agent, NamedAgent):
         return agent
     if isinstance(agent, type) or (callable(agent) and not isinstance(agent, Agent)):
@@ -196,18 +200,20 @@ def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> Nam
             raise AgentError(f"{agent!r} is not an agent: it has no method act(state, rng)", str(agent))
         name = getattr(agent, "name", type(agent).__name__)
         fresh = agent.another if isinstance(agent, Reused) else partial(_copied, agent, name)
-        return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False)
+        ours = _is_ours(agent) and not type(agent).__module__.startswith("mdplay.adapters")
+        return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False, is_ours=ours)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
 
     def told() -> str:
         return agent_identity(agent, maker, _with_shipped(game, maker, options))
 
+    ours = maker.__module__.partition(".")[0] == "mdplay"
     if hasattr(maker, "another"):
         first = _make(maker, game, agent, options)
         assert isinstance(first, Reused)
-        return NamedAgent(agent, first.another, told, close=first.close)
-    return NamedAgent(agent, lambda: _make(maker, game, agent, options), told)
+        return NamedAgent(agent, first.another, told, is_ours=ours, close=first.close)
+    return NamedAgent(agent, lambda: _make(maker, game, agent, options), told, is_ours=ours)
 
 
 def _named_class(game: Game[Any], maker: Maker) -> NamedAgent:

@@ -97,9 +97,9 @@ class Node:
     def ranked(self) -> tuple[Node, ...]:
         """The children, best first: proven wins, then by visits; proven losses last; ties in ascending order.
 
-        Where results are not only wins, draws and losses, a proven child is ranked by its value compared with the
-        mean of the child with the most visits.  Where the node itself is proven its children are ranked by value;
-        where chance moves, by visits.
+        Where results are not only wins, draws and losses, a proven child is ranked by its value compared with
+        the mean of the child with the most visits among those that are not proven.  Where the node itself is
+        proven its children are ranked by value; where chance moves, by visits.
         """
         return tuple(sorted(self.children, key=self.rank, reverse=True))
 
@@ -109,11 +109,13 @@ class Node:
             return 0.0, child.visits
         if self.proven or not self._has_margins:
             return child.value if self.proven or abs(child.value) >= 1 else 0.0, child.visits
-        return child.value - self._most_visited.value, child.visits
+        return child.value - self._mean_to_beat, child.visits
 
     @cached_property
-    def _most_visited(self) -> Node:
-        return max(self.children, key=lambda child: child.visits)
+    def _mean_to_beat(self) -> float:
+        """The mean of the most visited child that is not proven; 0 if all are."""
+        open_children = [child for child in self.children if not child.proven]
+        return max(open_children, key=lambda child: child.visits).value if open_children else 0.0
 
     @cached_property
     def _has_margins(self) -> bool:

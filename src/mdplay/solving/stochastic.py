@@ -43,7 +43,7 @@ SHORT = 64  # sweeps between two looks at end components
 ROUNDS = 2000  # of those looks
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
 HURRY, HURRY_SWEEPS, HURRY_ENOUGH = 1.0 - 2.0**-10, 4096, 1e-12  # to compare ways to the end: discount a ply
-HURRY_WORK = 1 << 27  # edges that all sweeps together visit at most
+MAX_HURRY_EDGES = 1 << 24  # edges that all sweeps of one game together visit at most
 FEW_CHOICES = 1 << 17  # up to which ways to the end are compared even where the smallest actions lead there
 
 
@@ -270,6 +270,7 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     back, ends = Backward(arrays), graph.kind == END
     settled = ends | (np.abs(value - graph.game.endless) <= TIE * np.maximum(1.0, np.abs(value)))
     rounds = [(goal, *pair) for goal in (ends, settled) for pair in ((1, 1), (2, 1), (2, 0))]
+    sweeps = min(HURRY_SWEEPS, MAX_HURRY_EDGES // max(1, len(graph.target)))  # of all rounds together
     for player in (0, 1):
         reached, own = ends, mover == player
         for goal, mine, others in rounds:  # what rounding hides: first the closest to the best
@@ -277,14 +278,17 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
             allowed = np.where(mover == CHANCE, True, np.where(own, ranges[mine], ranges[others]))
             needed = np.where(graph.kind == 1 - player, np.bincount(owner[allowed], minlength=len(chosen)), 1)
             joined, way = back.attract(reached, allowed, needed)
+            new = joined & ~reached & (graph.kind == player) & ~_delays(value, player, graph.game.endless)
             candidates = [smallest] if len(owner) > FEW_CHOICES else []
-            for choices in (*candidates, None):
-                better = _quick_choices(graph, arrays, player, allowed, goal) if choices is None else choices
+            for choices in (*candidates, None) if new.any() else ():
+                better = choices
+                if better is None:
+                    better, used = _quick_choices(graph, arrays, player, allowed, goal, sweeps)
+                    sweeps -= used
                 only = allowed & (~own | (better[owner] == np.arange(len(owner))))
                 if (back.attract(reached, only, needed)[0] == joined).all():
                     way = better
                     break
-            new = joined & ~reached & (graph.kind == player) & ~_delays(value, player, graph.game.endless)
             chosen[new] = edge[way[new]]
             reached = joined
             if joined.all():
@@ -292,27 +296,33 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     return chosen
 
 
-def _quick_choices(graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask, goal: Mask) -> Integers:
+def _quick_choices(
+    graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask, goal: Mask, sweeps: int
+) -> tuple[Integers, int]:
     """Return for each state the allowed choice by which a player comes to a state of ``goal`` soonest, about.
 
-    That is the largest mean of HURRY ** plies, while the other player makes it small.
+    That is the largest mean of HURRY ** plies, while the other player makes it small.  It is found in at most
+    ``sweeps`` sweeps; the number used is returned as well.
     """
     weight = np.where(graph.kind[graph.owner] == CHANCE, graph.chance, 1.0) * HURRY
     sign = np.where(graph.kind == 1 - player, -1.0, 1.0)
     first, live = arrays.first_choice[:-1][arrays.live], arrays.live
     soon = goal.astype(np.float64)
     worth = np.zeros(len(arrays.reward))
-    for _ in range(max(1, min(HURRY_SWEEPS, HURRY_WORK // max(1, len(weight))))):
+    used = 0
+    while used < max(1, sweeps):
+        used += 1
         before = soon.copy()
         means = np.add.reduceat(weight * soon[graph.target], arrays.first_transition[:-1])
         worth = np.where(allowed, sign[arrays.owner] * means, -np.inf)
         soon[live] = sign[live] * np.maximum.reduceat(worth, first)
+        soon[goal] = 1.0
         if np.abs(soon - before).max() <= HURRY_ENOUGH:
             break
     order = np.lexsort((-np.arange(len(worth)), worth, arrays.owner))  # of the best the smallest action, last
     choice = arrays.first_actions.astype(np.int64)
     choice[arrays.owner[order]] = order
-    return choice
+    return choice, used
 
 
 def _delays(value: Floats, player: int, endless: int) -> Mask:

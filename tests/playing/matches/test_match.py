@@ -1,11 +1,14 @@
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from mdplay import AgentError, FormatError, GameError, LimitError, Record, make, match, play
+from mdplay import AgentError, FormatError, Game, GameError, LimitError, Record, make, match, play
 from mdplay.bits import elements
+from mdplay.checking.limits import move_limit
+from mdplay.playing.agents import named_agent
 from tests.checking.test_limits import Pacing
 from tests.helpers import ROOT, write
 from tests.playing.players import named
@@ -93,7 +96,7 @@ def test_a_match_of_a_game_that_repeats_ends_with_draws_by_the_limit():
     game = Pacing()
     found = match(game, Back(game), Back(game), games=4, openings="none")
     assert (found.by_limit, found.tally.draws, found.document()["by_limit"]) == (4, 4, 4)
-    assert {len(record.events) for record in found.records} == {4}  # the third time at the start
+    assert {len(record.events) for record in found.records} == {move_limit(game)}
     assert match(game, "random", "random", games=20).by_limit == 0
     short = match(game, Back(game), Back(game), games=2, openings="none", max_moves=6)
     assert {len(record.events) for record in short.records} == {6}
@@ -178,3 +181,47 @@ def test_a_fixed_side_has_an_opening_for_every_game_and_results_of_its_own(tmp_p
     again = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db", engine="serial")
     assert again == fixed != match(game, "random", "random", games=8, results=tmp_path / "r.db")
     assert match(game, "random", "random", games=8, side=0, engine="serial") == fixed
+
+
+# ---------------------------------------------------------------- the third repetition
+class Corridor(NamedTuple):
+    place: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Door(Game[Corridor]):
+    """Step to the left, to the right, or out; out ends the game, which then is player 1's."""
+
+    def initial(self) -> Corridor:
+        return Corridor(0, 0)
+
+    def legal(self, s: Corridor) -> int:
+        return 0 if s.place == 9 else 5 if s.place == 0 else 6
+
+    def step(self, s: Corridor, action: int) -> Corridor:
+        return Corridor(9 if action == 2 else 1 - s.place, 1 - s.player)
+
+    def result(self, s: Corridor) -> int:
+        return -1
+
+
+class Leaving:
+    """Leave after a few rounds: the position alone does not determine the move."""
+
+    def __init__(self):
+        self.moves = 0
+
+    def act(self, state, rng):
+        self.moves += 1
+        return 2 if self.moves > 8 else state.place
+
+
+def test_only_agents_of_the_package_end_a_game_by_the_third_repetition():
+    """These have no memory, so the same position means the same moves; others may still leave."""
+    own = play(Door(), Leaving, Leaving)
+    assert (len(own.events), own.by_limit) == (17, False)
+    back = named_agent(Pacing(), Back(Pacing()))
+    assert not back.is_ours and named_agent(Pacing(), "perfect").is_ours
+    loop = match(Pacing(), replace(back, name="a", is_ours=True), replace(back, name="b", is_ours=True), games=2)
+    assert {len(record.events) - record.opening for record in loop.records} <= {4, 5, 6}

@@ -35,7 +35,8 @@ def play(
     """Play one game between agents, given as objects or texts, and return its record.
 
     A game that is not over after ``max_moves`` moves is truncated.  By default only a game that repeats positions
-    is: as the game says (``max_moves``), when deterministic agents reach a position for the third time, or after
+    is: as the game says (``max_moves``), when the package's own agents reach a position for the third time without
+    a random number, or after
     ten times the mean length of random games (100,000 moves in games with chance).
 
     >>> from mdplay import make
@@ -68,10 +69,11 @@ def play_game(
     agents = [one.fresh() for one in named_agents]
     streams = [Random(seed, STREAMS * number + role) for role in range(STREAMS)]
     referee = Referee(game, max_moves)
+    watched = streams if all(one.is_ours for one in named_agents) else None
     names, given = tuple(one.name for one in named_agents), len(opening.events)
     record = partial(Record, game, names, seed=seed, number=number, start=opening.start, opening=given)
     try:
-        while not (over := position.is_over) and not referee.calls_off(position, streams):
+        while not (over := position.is_over) and not referee.calls_off(position, watched):
             if stopped():
                 raise Stopped
             position = position.after(_next_event(position, agents, named_agents, streams))
