@@ -64,6 +64,7 @@ NOT_STATES = {  # where these names mean something else: rules, states of an MDP
 }  # fmt: skip
 NEAR_END = Position.start(GAME).play_all(["0", "1", "3", "4"])
 FUNCTIONS = {
+    "accuracy": lambda given: mdplay.accuracy(GAME, "perfect", states=[given]).kept,
     "depth_limited": lambda given: mdplay.depth_limited(GAME, given, depth=2).best,
     "find_action": lambda given: mdplay.find_action(GAME, given, "6"),
     "mcts": lambda given: mdplay.mcts(GAME, given, simulations=50).value,

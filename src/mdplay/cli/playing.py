@@ -84,8 +84,8 @@ def playing(games: int | None, results: str | None, record: str | None) -> Itera
         with progress("games" if games else "played", games) as show:
             yield show
         if reused := REUSED[str(results)] - before:
-            of = f" of {games:,}" if games else ""
-            click.echo(f"mdplay: {reused:,}{of} games from {results}", err=True)
+            played = f"{reused:,} of {counted(games, 'game')}" if games else counted(reused, "game")
+            click.echo(f"mdplay: {played} from {results}", err=True)
     except (KeyboardInterrupt, MdplayError) as error:
         finished: tuple[Record, ...] = vars(error).get("records", ())
         if record is not None and finished:

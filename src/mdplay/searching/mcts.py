@@ -119,7 +119,8 @@ def selector_for(network: Network | None, selector: Selector | None) -> Selector
 
     Raise ArgumentError if either argument is of another kind.
     """
-    check_network(network)
+    if network is not None:
+        check_network(network)
     check_kind("selector", selector, Selector, "make_selector('ucb1(c=1)') makes one of a text")
     if selector is not None:
         refresh(selector)

@@ -107,6 +107,7 @@ def test_what_failed_keeps_no_memory(monkeypatch):
 def test_the_adviser_that_was_not_used_for_longest_is_dropped_where_memory_is_short(monkeypatch):
     made = []
     monkeypatch.setattr(module, "make_adviser", lambda game, opponent, **_: made.append(game.cols) or object())
+    monkeypatch.setattr(module, "KEPT_BYTES", 1 << 50)  # the process of the tests may be large
     advisers = Advisers()
     for params in (*SIZES, "cols=3"):
         advisers.adviser(ENTRY, params)
@@ -121,6 +122,7 @@ def test_many_other_parameters_do_not_take_the_table_of_a_game_away(monkeypatch)
     made = []
     monkeypatch.setattr(module, "make_adviser", lambda game, opponent, **_: made.append(game.rows) or object())
     monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(module, "KEPT_BYTES", 1 << 50)
     advisers = Advisers()
     advisers.adviser(ENTRY)
     for rows in range(4, 9):

@@ -173,8 +173,9 @@ def evaluate(
 
 def _check_ended(records: Sequence[Record]) -> None:
     """Raise LimitError if a game was truncated by the automatic limit: its result is not the agent's."""
+    moves = counted(MAX_CHANCE_MOVES, "move")
     if truncated := sum(record.by_limit and len(record.events) >= MAX_CHANCE_MOVES for record in records):
-        games = f"{truncated:,} of {counted(len(records), 'game')} did not end within {MAX_CHANCE_MOVES:,} moves"
+        games = f"{truncated:,} of {counted(len(records), 'game')} did not end within {moves}"
         way = "set max_moves (--max-moves) to count them as infinite play"
         raise LimitError(f"the mean result is unknown, because {games}; {way}")
 
