@@ -157,6 +157,7 @@ def test_a_finished_game_and_pending_chance_have_a_verdict_too(client):
     assert (over[0]["headline"], over[0]["over"], over[0]["best"]) == ("X has won", True, [])
     chance = told(client.get(f"{API}/games/2048/values").text, "verdict")
     assert (chance[0]["headline"], chance[0]["over"]) == ("Chance moves", False)
+    assert (chance[0]["value"], chance[0]["exact"]) == (None, False)
 
 
 def test_brief_values_tell_the_position_alone(client):

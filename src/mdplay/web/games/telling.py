@@ -113,15 +113,15 @@ def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
 
 
 def over_verdict(asked: Ask) -> dict[str, Any]:
-    """Return the verdict where nobody moves."""
+    """Return the verdict where no player moves; while chance moves there is no value."""
     over = asked.position.is_over
     result = rounded_off(asked.lead + float(asked.game.result(asked.state))) if over else 0.0
     alone = asked.single and not asked.puzzle
     height = asked.points[0] if asked.for_points else result if alone else 0.0
     return {
         "headline": f"{asked.points[0]:,.10g} points" if asked.for_points and over else status(asked).rstrip("."),
-        "value": result,
-        "exact": True,
+        "value": result if over else None,
+        "exact": over,
         "kind": "points" if alone else kind_of(result),
         "words": "",
         "source": "the rules",

@@ -55,11 +55,12 @@ export class Verdict {
     const { verdict, info } = this,
       winner = info.players === 2 && side(verdict.height);
     const sure = verdict.exact && !verdict.bound;
+    const silent = verdict.over || verdict.value === null; // the game is over, or chance moves
     put(
       this.root,
       h("p", { class: "headline" }, winner && sure ? piece(winner > 0 ? 0 : 1, info.sides) : null, verdict.headline),
-      verdict.over ? null : this.proof(),
-      verdict.over ? null : this.bestMoves(),
+      silent ? null : this.proof(),
+      silent ? null : this.bestMoves(),
       this.sequence(),
     );
     this.noted();
@@ -126,7 +127,7 @@ export class Verdict {
   announce(mine) {
     const { doc, verdict } = this,
       best = verdict.best_moves?.slice(0, 3).join(", ");
-    const sure = verdict.over ? "" : verdict.exact ? ", exact" : ", estimate";
+    const sure = verdict.over || verdict.value === null ? "" : verdict.exact ? ", exact" : ", estimate";
     say(`${this.status(doc)} ${verdict.headline}${sure}.${mine && best ? ` Best: ${best}.` : ""}`);
   }
 }
