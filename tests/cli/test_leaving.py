@@ -194,6 +194,7 @@ def test_a_bad_position_of_a_file_is_named_by_its_line_and_an_empty_name_as_such
 def test_a_book_that_has_no_name_is_refused(mdplay):
     answer = mdplay("prove", "qubic", "--out", ".")
     assert answer.code == 2 and "'.' is a directory" in answer.err
+    assert mdplay("prove", "qubic", "--out", "").err == "mdplay: a book needs the name of a file, not ''\n"
 
 
 def test_the_game_is_named_that_has_too_many_or_too_few_players(mdplay):
