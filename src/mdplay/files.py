@@ -260,14 +260,12 @@ def _lock(number: int) -> None:
 # ---------------------------------------------------------------- reading
 def size_of(path: str | Path) -> int:
     """Return the size of a regular file; refuse whatever else it is: a device or a pipe may never end."""
-    if not str(path):
-        raise FormatError("the name of the file is empty: ''")
     try:
         found = Path(path).stat()
     except (OSError, ValueError) as error:
         raise unreadable(path, error) from None
     if stat.S_ISDIR(found.st_mode):
-        raise FormatError(f"{path} is a folder; name a file")
+        raise FormatError(f"{str(path) or repr('')} is a folder; name a file")
     if not stat.S_ISREG(found.st_mode):
         raise FormatError(f"{path} is not a regular file; save the text in one and name that")
     return found.st_size
@@ -279,7 +277,7 @@ def unreadable(path: str | Path, error: OSError | ValueError) -> FormatError:
         return FormatError(f"cannot read {str(path)!r}: a name of a file has no NUL")
     if isinstance(error, UnicodeError):
         return FormatError(f"cannot read {str(path)!r}: the name of the file has characters that are not text")
-    return FormatError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}")
+    return FormatError(f"cannot read {str(path) or repr('')}: {getattr(error, 'strerror', None) or error}")
 
 
 class _Fifo(io.RawIOBase):

@@ -187,7 +187,14 @@ def test_a_bad_position_of_a_file_is_named_by_its_line_and_an_empty_name_as_such
     path.write_text("000000000\nzzz 1\n")
     answer = mdplay("accuracy", "tic-tac-toe", "-a", "random", "--positions", path)
     assert answer.code == 2 and f"{path}, line 2: " in answer.err
-    assert mdplay("plan", "").err == "mdplay: the name of the file is empty: ''\n"
+    assert mdplay("plan", "").err == "mdplay: '' is a folder; name a file\n"
+    assert "cannot read '': " in mdplay("accuracy", "tic-tac-toe", "--positions", "").err
+
+
+def test_a_book_that_has_no_name_is_refused(mdplay):
+    answer = mdplay("prove", "qubic", "--out", ".")
+    assert answer.code == 2 and "'.' is a directory" in answer.err
+    assert mdplay("prove", "qubic", "--out", "").err == "mdplay: a book needs the name of a file, not ''\n"
 
 
 def test_the_game_is_named_that_has_too_many_or_too_few_players(mdplay):

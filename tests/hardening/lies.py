@@ -283,7 +283,7 @@ def try_game(tally: Tally, server: Server, endless: bool, path: Path, seed: int,
     truths = {"solve": truth_of(game, False), "uniform": truth_of(game, True)}
     for command, arguments in COMMANDS.items():
         answer = server.run([part.format(f"{path}:G") for part in arguments], SECONDS)
-        if fault := fault_of(command, answer, truths.get(command), ["G", method]):
+        if fault := fault_of(command, answer, truths.get(command), ["G", method, base.cls.__name__]):
             tally.found(f"seed {seed}, game {number} ({lie}), {command}: {fault}")
         else:
             tally.ended("answered" if answer["code"] == 0 else "refused")

@@ -16,7 +16,7 @@ from mdplay.words import counted
 
 @click.command()
 @game_argument
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="The book to write.")
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The book to write.")
 @click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
 @click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
 @engine_option

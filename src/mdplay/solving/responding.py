@@ -105,7 +105,9 @@ def respond(
     """
     need_game(game)
     if num_players(game) != 2:
-        raise FormatError("best responses need a game for two players; mdplay solve answers for one")
+        raise FormatError(
+            f"{type(game).__name__} is a single-player game, and best responses need two players; use mdplay solve"
+        )
     graph = explore(game, show=show)
     score = None if game.has_reward else Score(win, draw, loss)
     steps: list[Response] = []

@@ -22,6 +22,8 @@ SAVE_SECONDS = 10.0
 
 def checkpoint_of(book: Path, engine: Engine | str | None = None) -> Path:
     """Return where a proof that was stopped is kept; with an engine it is a folder of answers."""
+    if not book.name:
+        raise FormatError(f"a book needs the name of a file, not '{'' if book == Path() else book}'")
     return book.with_name(book.name + (".checkpoint" if engine is None else ".answers"))
 
 
