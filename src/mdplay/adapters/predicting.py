@@ -29,11 +29,13 @@ class Model(Protocol):
 
 
 class ModelAgent:
-    """A model as an agent; one that knows masks (``action_masks``, sb3-contrib) is told the legal actions.
+    """A model as an agent; one that knows masks (``action_masks``, sb3-contrib) gets the legal actions.
 
     A model without masks may choose what is not legal, as it does in its environment; then ``act`` returns that,
     and the match says so.  ``observe`` is the function that the model was trained with, if it was not the bits.
     """
+
+    remembers = True  # a model may keep data between moves, and use random numbers of its own
 
     def __init__(self, game: Game[Any], model: Model, *, observe: Observe | None = None) -> None:
         self._game, self._model = game, model

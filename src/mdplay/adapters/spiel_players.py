@@ -44,6 +44,8 @@ class AgentBot(pyspiel.Bot):
 class BotAgent:
     """A bot of OpenSpiel as an agent in our matches."""
 
+    remembers = True  # a bot may keep data between moves, and use random numbers of its own
+
     def __init__(self, game: Game[Any], bot: Any) -> None:
         self._game, self._bot = game, bot
         self._parent = spiel_game(game)

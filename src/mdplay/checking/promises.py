@@ -253,7 +253,7 @@ class Promises:
         """Check that symmetry k maps the position and all that follows onto its image."""
         game, t = self.game, self.game.image(s, k)
         if k == 0 and t != s:
-            raise GameError(f"symmetry 0 must be the identity; it moves {show(game, s)}")
+            raise GameError(f"symmetry 0 must be the identity; it moves {show(game, s)}; correct image()")
         fault = self.difference(s, t, sorted((game.image(after, k), number) for after, number in following))
         if fault:
             raise GameError(f"symmetry {k} is none: {show(game, s)} and its image {show(game, t)} {fault}")
@@ -405,14 +405,16 @@ def check_scoring_sets(game: Game[Any], trials: int) -> None:
         s = game.state(drawn)
         if elements(game.legal(s)) != elements(~drawn & game.size() - 1):
             raise GameError(
-                f"in {show(game, s)} the legal actions are not those not made yet, as scoring_sets promises"
+                f"in {show(game, s)} the legal actions are not those not made yet, as scoring_sets promises; "
+                "correct legal() or state()"
             )
         for line in elements(game.legal(s)):
             t = game.step(s, line)
             gain = sum(found >> line & 1 and found & ~drawn == 1 << line for found in game.scoring_sets)
             again = game.player(t) == game.player(s)
             if (game.index(t), game.reward(s, line), again) != (drawn | 1 << line, gain, gain > 0):
-                raise GameError(f"action {line} in {show(game, s)} is not what the scoring sets promise")
+                what = f"action {line} in {show(game, s)} is not what the scoring sets promise"
+                raise GameError(f"{what}; correct step(), index() or reward()")
 
 
 def check_number(what: str, value: float, game: Game[Any], s: State) -> None:

@@ -200,7 +200,7 @@ def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> Nam
             raise AgentError(f"{agent!r} is not an agent: it has no method act(state, rng)", str(agent))
         name = getattr(agent, "name", type(agent).__name__)
         fresh = agent.another if isinstance(agent, Reused) else partial(_copied, agent, name)
-        ours = _is_ours(agent) and not type(agent).__module__.startswith("mdplay.adapters")
+        ours = _is_ours(agent) and not getattr(agent, "remembers", False)
         return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False, is_ours=ours)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
