@@ -29,6 +29,7 @@ from mdplay.bits import U64, Wide, elements
 from mdplay.game import Game
 from mdplay.rng import Random
 from tests.hardening.campaign import Tally
+from tests.hardening.table_games import draw_shares
 from tests.helpers import ROOT
 
 OVER, MOVE, CHANCE = range(3)
@@ -84,7 +85,7 @@ def draw_graph(seed: int, shape: Shape, players: int) -> tuple[Node, ...]:
     nodes = []
     for s in range(size):
         actions = sorted(rng.sample(range(shape.widest), len(targets[s])))
-        shares = _shares(rng, len(actions))
+        shares = draw_shares(rng, len(actions))
         edges = []
         for action, target, share in zip(actions, targets[s], shares, strict=True):
             reward = 0.0
@@ -108,15 +109,6 @@ def _reachable(targets: list[list[int]]) -> list[set[int]]:
             left += [t for t in targets[left.pop()] if t not in seen and not seen.add(t)]  # type: ignore[func-returns-value]
         found.append(seen)
     return found
-
-
-def _shares(rng: random.Random, count: int) -> list[float]:
-    """Return probabilities, each a power of a half, that sum to 1."""
-    shares = [1.0] if count else []
-    while len(shares) < count:
-        half = shares.pop(rng.randrange(len(shares))) / 2
-        shares += [half, half]
-    return shares
 
 
 class Spot(NamedTuple):

@@ -54,7 +54,7 @@ def draw_graph(seed: int, points: bool, chance: float, widest: int, states: int)
         count = 0 if kind == OVER else rng.choice((1, 2, 2, 3, 4)) if rng.random() < 0.9 else rng.randint(1, 9)
         actions = sorted(rng.sample([a for a in range(widest) if a != 63], count))  # masks stay positive
         earned: dict[int, float] = {}  # two actions to one state earn the same
-        shares = _shares(rng, len(actions))
+        shares = draw_shares(rng, len(actions))
         for a, share in zip(actions, shares, strict=True):
             near = rng.random() < 0.8
             after[ROW * s + a] = rng.randint(s + 1, min(states - 1, s + 4) if near else states - 1)
@@ -73,7 +73,7 @@ def draw_graph(seed: int, points: bool, chance: float, widest: int, states: int)
     return Graph(*(tuple(column) for column in columns))
 
 
-def _shares(rng: random.Random, count: int) -> list[float]:
+def draw_shares(rng: random.Random, count: int) -> list[float]:
     """Return probabilities, each a power of a half, that sum to 1."""
     shares = [1.0] if count else []
     while len(shares) < count:

@@ -101,7 +101,7 @@ class Pump(Graph):
 
 
 def test_points_for_ever_have_no_value():
-    with pytest.raises(GameError, match="points can be earned for ever"):
+    with pytest.raises(GameError, match="points can be earned without end"):
         iterate_values(Pump((1, 2, 1, 0, 2, 2, 0, 1, 1), (0, 0, 0), (99, 99, 99)))
 
 
@@ -258,7 +258,7 @@ def test_costs_of_steps_are_added_up_and_a_wall_may_be_met():
 
 
 def test_rewards_for_ever_are_refused_for_one_player_too():
-    with pytest.raises(GameError, match=r"the value of .* is infinite: the best policy earns rewards for ever"):
+    with pytest.raises(GameError, match=r"the value of .* is infinite: the best policy earns rewards without end"):
         solve(Walls(1))
 
 

@@ -218,7 +218,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _range(facts: dict[str, Any]) -> str:
-    """Return the bounds of a value in words."""
+    """Return a sentence with the bounds of a value."""
     low, high = facts["low"], facts["high"]
     if low is None:
         return "any value" if high is None else f"at most {high:+.10g}"
@@ -230,7 +230,7 @@ def _value_text(move: dict[str, Any]) -> str:
 
 
 def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None) -> str:
-    """Return the value in words, with the player for whom it is."""
+    """Return a sentence with the value and the player it is for."""
     value, single = facts["value"], num_players(game) == 1
     turn = " (chance is to move)" if facts.get("chance") else ", to move"
     player = "" if single else f" for player {facts['player'] + 1}{turn}"
@@ -272,7 +272,7 @@ def _margin(game: Game[Any], value: float) -> str:
 
 
 def _over(game: Game[Any], result: float) -> str:
-    """Return the result of a finished game in words, given for player 0; points earned before are not in it."""
+    """Return a sentence with the result of a finished game, given for player 0, without points earned before."""
     if game.has_reward:
         return (
             "Game over: no points are left."

@@ -347,7 +347,7 @@ def iterate_values(
             raise
     found = planned_values(graph, 0, np.zeros(len(graph.target)))
     if np.isinf(found.low[0]) and found.low[0] == found.high[0]:
-        total = "earns rewards for ever" if found.low[0] > 0 else "never ends and pays for ever"
+        total = "earns rewards without end" if found.low[0] > 0 else "never ends and pays without end"
         raise GameError(f"the value of {game.text(graph.state(0))} is infinite: the best policy {total}")
     return BoundsTable(graph, found.low, found.high, found.action)
 
@@ -404,7 +404,7 @@ class _Iteration:
         if (graph.points[inner] != 0.0).any():
             if stays:
                 place = graph.game.text(graph.state(int(graph.owner[inner[0]])))
-                raise EndlessRewards(f"points can be earned for ever, as from {place}; there is no value then")
+                raise EndlessRewards(f"points can be earned without end, as from {place}; there is no value then")
             self._begin_with_points(component, states, inner)
         else:
             self._begin(component, states)

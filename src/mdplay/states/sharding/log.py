@@ -63,7 +63,7 @@ class Log:
         return rows
 
     def back_to(self, rounds: int) -> tuple[Progress, Keys]:
-        """Forget what came after so many rounds; return how far the shard was then, and its keys.
+        """Drop everything after round ``rounds``; return how far the shard was then, and its keys.
 
         Raise FormatError if a file is damaged.
         """

@@ -57,12 +57,12 @@ class Advisers:
         self.workshop = workshop or Workshop()
         self._lock = threading.Lock()
         self._made: OrderedDict[Key, Making] = OrderedDict()
-        self._busy: dict[Key, str] = {}  # what is being made, in words
+        self._busy: dict[Key, str] = {}  # what is being made, as text for the status page
         self.curves: dict[str, list[list[float]]] = {}  # of what is being trained, by the game's id
 
     @property
     def busy(self) -> list[str]:
-        """What is being prepared, in words."""
+        """What is being prepared, as text."""
         return list(dict.fromkeys([*list(self._busy.values()), *self.workshop.busy]))
 
     def adviser(

@@ -61,7 +61,7 @@ class Workshop:
 
     @property
     def busy(self) -> list[str]:
-        """What is being prepared, in words."""
+        """What is being prepared, as text."""
         with self._lock:
             return [f"preparing {order.title}" for order in self._running]
 
