@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import mdplay
+
 import numpy as np
 
 from mdplay.errors import MdplayError
 from mdplay.mdp.formats.cs747 import parse_mdp
-from mdplay.mdp.planning.planner import plan
 from mdplay.mdp.result import Plan
 from mdplay.web.labs.limits import Deadline
 from mdplay.web.numbers import plain, plain_list
@@ -37,7 +38,7 @@ def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance:
         job.emit("stats", {"sweeps": int(sweeps), "residual": plain(distance)})
 
     def work() -> Plan:
-        return plan(model, method, tolerance=tolerance, threads=1, show=show)
+        return mdplay.plan(model, method, tolerance=tolerance, threads=1, show=show)
 
     task = {"kind": "plan", "text": body.decode("utf-8", "replace"), "method": method}
     found = workshop.done("the planner", task, work, check=job.check, notice=notice_of(job))
