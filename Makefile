@@ -30,9 +30,9 @@ test: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/bridge tests/searching tests/solving \
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling tests/searching tests/solving \
 		tests/cli/test_verbs.py
-	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/bridge/compiling/test_memory.py $(CHECKED)
+	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling/numba/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
 test-slow: .venv/test

@@ -11,11 +11,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from tests.mdp.sharding.test_driver import garnet
+from tests.distributed.test_planning import garnet
 
-from mdplay.cluster.actors import SerialActors
-from mdplay.cluster.executor import Serial
-from mdplay.mdp.sharding.driver import plan_sharded
+from mdplay.distributed.executor import Serial, SerialActors
+from mdplay.distributed.planning import plan_sharded
 
 
 class Counting(SerialActors):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from mdplay.bits import nonempty
-from mdplay.bridge import kernel, part
+from mdplay.compiling import kernel, part
 from mdplay.rng import advance, pick, scramble, stream
 
 

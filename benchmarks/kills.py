@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 
 from mdplay import make, match
-from mdplay.engines import using
+from mdplay.runtime.executors import using
 
 GAME, AGENTS = "connect-four", ("mcts:simulations=300", "mcts:simulations=100")
 HEAD = ("gcs_server", "raylet")

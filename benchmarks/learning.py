@@ -21,7 +21,7 @@ import numpy as np
 
 from mdplay.games.twenty48.moves import row_table
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
-from mdplay.running import Watch
+from mdplay.runtime.threads import Watch
 from scalar_2048 import train as train_scalar
 
 Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds

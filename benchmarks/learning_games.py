@@ -39,7 +39,7 @@ from mdplay.learning.network import Network
 from mdplay.learning.training import NetworkTraining, Settings, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
-from mdplay.playing.matches.statistics import score_interval
+from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
 from mdplay.solving.proof.book import prover_for
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.benching.mdp import garnet, mdpsolver_solver, quantecon_solver
-from mdplay.mdp import MDP, plan
+from mdplay.lab.benchmarks.planning import garnet, mdpsolver_solver, quantecon_solver
+from mdplay.planning import MDP, plan
 
 
 def grid(size: int, discount: float, slip: float = 0.2) -> MDP:

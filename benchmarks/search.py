@@ -15,9 +15,9 @@ import time
 from collections.abc import Callable
 from statistics import median
 
-from mdplay.benching.games import spiel_mcts
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.lab.benchmarks.games import spiel_mcts
 from mdplay.searching.mcts import mcts
 
 Run = Callable[[], int]  # runs once and returns the number of simulations

@@ -18,10 +18,10 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 
 from mdplay import Game, make
-from mdplay.engines import Engine, using
+from mdplay.distributed.state_shard import Shard, Sharding, digest_of
+from mdplay.distributed.states import Count, enumerated
+from mdplay.runtime.executors import Engine, using
 from mdplay.states.enumeration import Enumeration
-from mdplay.states.sharding.driver import Count, enumerated
-from mdplay.states.sharding.shard import Shard, Sharding, digest_of
 
 WARM_ROUNDS = 12
 

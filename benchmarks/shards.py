@@ -17,14 +17,14 @@ from threading import Thread
 
 import numpy as np
 
-from mdplay.engines import using
-from mdplay.mdp.arrays import ModelArrays
-from mdplay.mdp.model import Model
-from mdplay.mdp.planning.planner import plan
-from mdplay.mdp.sharding import driver
-from mdplay.mdp.sharding.driver import plan_sharded
-from mdplay.mdp.sharding.local import LocalShard
-from mdplay.mdp.sharding.shards import Rows, Shards, even_cuts
+from mdplay.distributed import planning as driver
+from mdplay.distributed.planning import plan_sharded
+from mdplay.distributed.planning_files import Rows, Shards, even_cuts
+from mdplay.distributed.planning_local import LocalShard
+from mdplay.planning.arrays import ModelArrays
+from mdplay.planning.model import Model
+from mdplay.planning.planner import plan
+from mdplay.runtime.executors import using
 
 DISCOUNT, SAMPLE = 0.95, 2000
 

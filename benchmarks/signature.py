@@ -16,7 +16,7 @@ import numpy as np
 
 from mdplay import MDP, make, mcts, perft, plan, playouts, prove, solve
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
-from mdplay.learning.points.counting import learn_utilities
+from mdplay.learning.cell_counting import learn_utilities
 from mdplay.searching.depth_limited import depth_limited
 
 FILE = Path(__file__).with_suffix(".txt")

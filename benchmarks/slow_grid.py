@@ -17,12 +17,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from mdplay.engines import using
-from mdplay.mdp.arrays import ModelArrays
-from mdplay.mdp.planning.planner import plan
-from mdplay.mdp.sharding import driver
-from mdplay.mdp.sharding.driver import plan_sharded
-from mdplay.mdp.sharding.shards import Rows, Shards, even_cuts
+from mdplay.distributed import planning as driver
+from mdplay.distributed.planning import plan_sharded
+from mdplay.distributed.planning_files import Rows, Shards, even_cuts
+from mdplay.planning.arrays import ModelArrays
+from mdplay.planning.planner import plan
+from mdplay.runtime.executors import using
 from shards import SAMPLE, Measured, whole, worst_residual
 
 SLIP, STEPS = 0.2, ((-1, 0), (0, 1), (1, 0), (0, -1))

@@ -91,8 +91,8 @@ def run_here(play: Callable[..., object], game: object, games: int) -> object:
     """Play in this thread, so that its CPU time counts."""
     import numpy as np
 
-    from mdplay.bridge import native, word, words
-    from mdplay.running import Watch
+    from mdplay.compiling import native, word, words
+    from mdplay.runtime.threads import Watch
     from mdplay.searching.playouts import CHUNK, COLUMNS, MAX_MOVES, play_chunks
 
     rows = np.zeros((-(-games // CHUNK), COLUMNS))

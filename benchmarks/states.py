@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 from mdplay import Game, LimitError, make
-from mdplay.running import Watch
+from mdplay.runtime.threads import Watch
 from mdplay.solving.retrograde import analysed
 from mdplay.states.enumeration import Enumeration
 

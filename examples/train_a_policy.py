@@ -8,7 +8,7 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
 from mdplay import make, match
-from mdplay.adapters.predicting import ModelAgent
+from mdplay.adapters.spaces import ModelAgent
 
 ENVIRONMENT = "mdplay.adapters.gym:mdplay/TicTacToe-v0"
 STEPS = 12_000

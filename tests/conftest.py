@@ -15,19 +15,26 @@ from tests.helpers import COMPILED, ROOT
 # Tests are small questions, which plain Python would answer.  Tests of algorithms are to test what is compiled;
 # what people meet is tested as they meet it: small questions in plain Python first.
 AT_ONCE, AS_PEOPLE_DO = "0", "0.6"
-MET_BY_PEOPLE = ("benching", "cli", "test_docs.py", "test_examples.py", "test_registry.py", "test_showing.py")
+MET_BY_PEOPLE = (
+    "lab/benchmarks",
+    "cli",
+    "test_docs.py",
+    "test_examples.py",
+    "naming/test_registry.py",
+    "views/test_html.py",
+)
 os.environ.setdefault("MDPLAY_PLAIN_SECONDS", AT_ONCE)
 FORCED = os.environ["MDPLAY_PLAIN_SECONDS"] != AT_ONCE
 
 # Files that take long go first, so that at the end no core waits for the last one.  Their order does not matter
 # much; a run of all tests says so if a file that is not named here took a fiftieth of it.
 LONG = """
-test_docs.py test_examples.py cluster/test_processes.py searching/test_mcts.py solving/proof/test_prover.py
-web/static/test_games.py bridge/test_cache.py solving/test_hashed.py checking/test_check.py
+test_docs.py test_examples.py distributed/test_processes.py searching/test_mcts.py solving/proof/test_prover.py
+web/static/test_games.py compiling/test_cache.py solving/test_hashed.py checking/test_check.py
 learning/test_training.py test_every_kernel.py test_signature.py web/static/test_access.py
 web/static/test_page.py web/static/test_beyond.py games/twenty48/test_training.py web/games/test_routes.py
-cluster/test_on_ray.py cli/test_verbs.py mdp/sharding/test_driver.py searching/test_depth_limited.py
-mdp/planning/test_planner.py bandits/test_laboratory.py bridge/test_kernels.py web/work/test_doers.py
+distributed/test_on_ray.py cli/test_verbs.py distributed/test_planning.py searching/test_depth_limited.py
+planning/test_planner.py bandits/test_laboratory.py compiling/test_kernels.py web/work/test_doers.py
 web/work/test_on_engine.py hardening/test_campaign.py test_clinic.py playing/engine/test_limits.py
 """
 SHARE = 0.02
@@ -84,10 +91,10 @@ def pytest_runtest_setup(item):
     """Set when kernels are compiled, here and in the processes that a test starts."""
     if FORCED:
         return
-    from mdplay.bridge import kernels
+    from mdplay.compiling import kernels
 
-    room = item.path.relative_to(ROOT / "tests").parts[0]
-    seconds = AS_PEOPLE_DO if room in MET_BY_PEOPLE else AT_ONCE
+    path = item.path.relative_to(ROOT / "tests").as_posix()
+    seconds = AS_PEOPLE_DO if path.startswith(MET_BY_PEOPLE) else AT_ONCE
     os.environ["MDPLAY_PLAIN_SECONDS"] = seconds
     kernels.PLAIN_SECONDS = 0.0 if kernels.BOUNDS else float(seconds)
 

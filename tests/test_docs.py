@@ -19,7 +19,7 @@ import pytest
 import mdplay as mdplay_package
 from mdplay import Game, __version__
 from mdplay.cli.commands import COMMANDS
-from mdplay.registry import BUILT_IN
+from mdplay.naming.registry import BUILT_IN
 from tests.helpers import ROOT, python
 
 WRITE_A_GAME = ROOT / "docs" / "write-a-game.md"

@@ -31,7 +31,7 @@ def states_of_graph(game):
 
 
 def games_of_points(game):
-    from mdplay.learning.points.counting import learn_utilities
+    from mdplay.learning.cell_counting import learn_utilities
 
     return learn_utilities(game, episodes=100, seed=1).num_games
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mdplay import Game, Position, PositionError
 from mdplay.bits import U64, WORD
-from mdplay.fields import read_fields, write_fields
+from mdplay.game import read_fields, write_fields
 
 
 class State(NamedTuple):

@@ -1,7 +1,7 @@
 from mdplay.game import num_players
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.registry import make
+from mdplay.naming.registry import make
 from tests.helpers import NIM, write
 
 

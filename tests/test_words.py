@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from mdplay.words import counted, plural
+from mdplay.errors import counted, plural
 from tests.helpers import ROOT
 
 # what is counted where people read it; "{n} states" in an f-string would say "1 states"

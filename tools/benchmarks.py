@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mdplay.benching.measuring import OURS, Measured
-from mdplay.benching.run import BenchResult, ratio_text, read
+from mdplay.lab.benchmarks.measuring import OURS, Measured
+from mdplay.lab.benchmarks.run import BenchResult, ratio_text, read
 
 ROOT = Path(__file__).parents[1]
 RESULTS, PAGE, PICTURES = (

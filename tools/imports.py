@@ -1,11 +1,11 @@
 """The import graph of the package: which room uses which, as CONTRIBUTING shows it.
 
     python tools/imports.py          print the rooms in their order, each with the rooms that it uses
-    python tools/imports.py MODULE   print the modules that one module reaches, without base files and bridge
+    python tools/imports.py MODULE   print the modules that one module reaches, without base files and compiling
 
 A *room* is a folder of ``src/mdplay``; files beside the folders are *base*.  An import counts wherever it stands,
 inside functions too, and so does a string ``mdplay.room.module:name`` that somebody may import later.  The
-registry alone may name games, and ``engines.py`` alone the cluster: that is what they are for.
+registry alone may name games, and ``executors.py`` alone what is distributed: that is what they are for.
 """
 
 from __future__ import annotations
@@ -19,28 +19,41 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src"
 NAMED = re.compile(r"(mdplay(?:\.\w+)+)(?::\w+)?")
-ORDER = (  # a room may use the rooms above its line, and those of its line that are named beside it
+ORDER = (  # a room may use the rooms above its line, and those of its line that BESIDE names
     ("base",),
-    ("bridge", "rules"),
+    ("compiling", "naming", "runtime", "storage", "views", "rules"),
     ("checking", "states"),
-    ("solving", "searching", "learning", "mdp", "bandits"),
+    ("solving", "searching", "learning", "planning", "bandits"),
     ("playing",),
     ("games",),
-    ("reproducing", "adapters", "notebook", "benching", "web", "cluster", "cli"),
+    ("distributed", "adapters", "notebook", "lab", "web", "cli"),
 )
 BESIDE = {
-    ("solving", "mdp"),
+    ("base", "compiling"),
+    ("base", "naming"),
+    ("compiling", "storage"),
+    ("compiling", "runtime"),
+    ("naming", "compiling"),
+    ("runtime", "compiling"),
+    ("runtime", "naming"),
+    ("views", "storage"),
+    ("rules", "naming"),
+    ("states", "checking"),
+    ("checking", "states"),
+    ("solving", "planning"),
     ("solving", "learning"),
     ("bandits", "searching"),
     ("searching", "learning"),
-    ("states", "checking"),
-    ("benching", "adapters"),
-    ("cli", "benching"),
-    ("cli", "reproducing"),
+    ("lab", "adapters"),
+    ("cli", "distributed"),
+    ("cli", "lab"),
     ("cli", "web"),
 }
 OUTSIDE = ("root",)  # mdplay/__init__.py exports everything and knows the version
-NAMED_BY = {"games": "mdplay.registry", "cluster": "mdplay.engines"}  # rooms that one base file may name
+NAMED_BY = {  # rooms that one module may name, as texts
+    "games": "mdplay.naming.registry",
+    "distributed": "mdplay.runtime.executors",
+}
 
 Graph = dict[str, set[str]]
 
@@ -113,7 +126,7 @@ def _allowed(name: str, other: str, level: dict[str, int]) -> bool:
     if user == used or used in OUTSIDE or (user, used) in BESIDE or name == "mdplay.__main__":
         return True
     if user == "rules":
-        return used == "base" or other == name.rpartition(".")[0]
+        return used in ("base", "naming") or other == name.rpartition(".")[0]
     return level[used] < level[user] or NAMED_BY.get(used) == name
 
 
@@ -146,11 +159,11 @@ def cycles(modules_of: Graph) -> list[list[str]]:
 
 
 def reached(modules_of: Graph, start: str) -> list[str]:
-    """Return the modules that one module reaches, but base files and the bridge."""
+    """Return the modules that one module reaches, but base files and compiling."""
     found, todo = set[str](), [start]
     while todo:
         name = todo.pop()
-        if name not in found and room(name) not in ("base", "bridge", *OUTSIDE):
+        if name not in found and room(name) not in ("base", "compiling", *OUTSIDE):
             found.add(name)
             todo += modules_of[name]
     return sorted(found)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdplay import Position, make, registry, specs
+from mdplay import Position, make
 from mdplay.bits import elements
 from mdplay.cli.games import KNOWLEDGE
 from mdplay.game import Game, num_players
+from mdplay.naming import registry, specs
 
 FOLDER = Path(__file__).parents[1] / "docs" / "games"
 
@@ -249,7 +250,7 @@ def without_verb(sentence: str) -> str:
 
 def shown(position: Position[Any]) -> str:
     """Return what ``mdplay show`` prints."""
-    from mdplay.cli.show import report
+    from mdplay.cli.games import report
 
     return report(position)
 

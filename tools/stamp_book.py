@@ -11,10 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from mdplay import make, store
-from mdplay.bridge import unpack
+from mdplay import make
+from mdplay.compiling import unpack
 from mdplay.solving.proof.book import KIND, OpeningBook, file_name, positions
 from mdplay.solving.proof.prover import Prover
+from mdplay.storage import arrays as store
 
 GAME, PLIES = make("connect-four"), 4
 

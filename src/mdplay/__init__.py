@@ -24,11 +24,11 @@ if TYPE_CHECKING:
         UnknownName,
     )
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
+    from mdplay.learning.cell_utilities import PointUtilities
     from mdplay.learning.learned import Learned
-    from mdplay.learning.points.utilities import PointUtilities
-    from mdplay.mdp.planning.planner import evaluate_policy, plan, verify
-    from mdplay.mdp.process import MDP
-    from mdplay.mdp.result import Plan
+    from mdplay.naming.registry import make
+    from mdplay.planning.mdp import MDP
+    from mdplay.planning.planner import Plan, evaluate_policy, plan, verify
     from mdplay.playing.accuracy import Accuracy, accuracy
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.learning import learn
@@ -38,13 +38,11 @@ if TYPE_CHECKING:
     from mdplay.playing.matches.tournament import TournamentResult, tournament
     from mdplay.playing.records import Record, load_records, save_records
     from mdplay.position import Position, find_action
-    from mdplay.registry import make
     from mdplay.searching.depth_limited import depth_limited
-    from mdplay.searching.mcts import mcts
+    from mdplay.searching.mcts import Search, mcts
     from mdplay.searching.playouts import Playouts, playouts
     from mdplay.searching.result import SearchResult
     from mdplay.searching.selectors import Selector, make_selector
-    from mdplay.searching.stepwise import Search
     from mdplay.solving.proof.prover import Proof, Prover, prove
     from mdplay.solving.responding import Responses, respond
     from mdplay.solving.solution import Solution
@@ -120,7 +118,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "MDP": "mdplay.mdp.process",
+    "MDP": "mdplay.planning.mdp",
     "U64": "mdplay.bits",
     "Accuracy": "mdplay.playing.accuracy",
     "accuracy": "mdplay.playing.accuracy",
@@ -141,17 +139,17 @@ _PLACES = {
     "MatchResult": "mdplay.playing.matches.match",
     "MdplayError": "mdplay.errors",
     "NotCompiled": "mdplay.errors",
-    "Plan": "mdplay.mdp.result",
+    "Plan": "mdplay.planning.planner",
     "Playouts": "mdplay.searching.playouts",
     "Ply": "mdplay.states.perft",
-    "PointUtilities": "mdplay.learning.points.utilities",
+    "PointUtilities": "mdplay.learning.cell_utilities",
     "Position": "mdplay.position",
     "PositionError": "mdplay.errors",
     "Proof": "mdplay.solving.proof.prover",
     "Prover": "mdplay.solving.proof.prover",
     "Record": "mdplay.playing.records",
     "Responses": "mdplay.solving.responding",
-    "Search": "mdplay.searching.stepwise",
+    "Search": "mdplay.searching.mcts",
     "SearchResult": "mdplay.searching.result",
     "Selector": "mdplay.searching.selectors",
     "Solution": "mdplay.solving.solution",
@@ -162,17 +160,17 @@ _PLACES = {
     "check_game": "mdplay.checking.check",
     "depth_limited": "mdplay.searching.depth_limited",
     "evaluate": "mdplay.playing.matches.evaluating",
-    "evaluate_policy": "mdplay.mdp.planning.planner",
+    "evaluate_policy": "mdplay.planning.planner",
     "find_action": "mdplay.position",
     "learn": "mdplay.playing.learning",
     "load_records": "mdplay.playing.records",
-    "make": "mdplay.registry",
+    "make": "mdplay.naming.registry",
     "make_agent": "mdplay.playing.agents",
     "make_selector": "mdplay.searching.selectors",
     "match": "mdplay.playing.matches.match",
     "mcts": "mdplay.searching.mcts",
     "perft": "mdplay.states.perft",
-    "plan": "mdplay.mdp.planning.planner",
+    "plan": "mdplay.planning.planner",
     "play": "mdplay.playing.matches.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof.prover",
@@ -181,7 +179,7 @@ _PLACES = {
     "search": "mdplay.playing.agents",
     "solve": "mdplay.solving.solvers",
     "tournament": "mdplay.playing.matches.tournament",
-    "verify": "mdplay.mdp.planning.planner",
+    "verify": "mdplay.planning.planner",
 }
 
 

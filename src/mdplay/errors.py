@@ -12,15 +12,30 @@
     ├── FormatError        a file or text with a fault; names the file and the line
     ├── LimitError         the work would not fit: memory, size, time
     │   └── HugeError      a table of all states would fit, but one position is sooner proved by itself
-    └── NotCompiled        a kernel is missing where nothing is to be compiled (``mdplay.running``)
+    └── NotCompiled        a kernel is missing where nothing is to be compiled (``mdplay.runtime.threads``)
 
 The command line prints the message after ``mdplay:`` and exits with code 2, never with a traceback.
+
+Numbers in words, for sentences that people read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+
+_PLURALS = {"ply": "plies", "table entry": "table entries"}
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 state``, ``2 states``, ``1,000 random games``."""
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return what several are called; of some words the last one changes."""
+    return _PLURALS.get(noun, f"{noun}s")
+
 
 ITEM, PATH, MESSAGE = 80, 240, 500  # characters of a name, a path and a whole message that are repeated
 QUOTED = re.compile(r"'[^'\n]{80,}'|\"[^\"\n]{80,}\"|\S{80,}")

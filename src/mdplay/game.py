@@ -30,12 +30,13 @@ methods and plain functions, use ``if``, ``for``, ``while`` and integers; no lis
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Sequence
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
-from mdplay.bits import U64, Mask, lowest, nonempty, unit, without_lowest
-from mdplay.drawing import typed
-from mdplay.fields import read_fields, write_fields
+from mdplay.bits import U64, WORD, Mask, lowest, nonempty, unit, without_lowest
+from mdplay.errors import MdplayError, PositionError, short
+from mdplay.svg import typed
 
 S = TypeVar("S", bound=tuple[Any, ...])
 State = Any  # of a game that is not known where it is read: a NamedTuple of its own
@@ -58,6 +59,9 @@ class Bounds(NamedTuple):
     moves: U64  # the actions worth a search: one of them is best; where settled there may be none
 
 
+FIELD_RANGES = {bool: (0, 1), U64: (0, WORD)}
+INT64 = (-(1 << 63), (1 << 63) - 1)
+OR_MOVES = "or the moves played as moves:a,b,c"
 REMEMBERED = ("_identity", "_rules", "_watched")  # of an instance: its hashes, and what they were made of
 
 
@@ -304,3 +308,51 @@ CELLS = ("num_cells", "cell_values", "cell", "changed")  # how a game is seen, n
 def num_players(game: Game[Any]) -> int:
     """Return 2 if the states know a player to move, else 1."""
     return 2 if game.has_player or hasattr(game.initial(), "player") else 1
+
+
+def write_fields(s: tuple[Any, ...]) -> str:
+    """Return the fields of a state, with commas between them."""
+    return ",".join(str(int(v)) for v in s)
+
+
+def read_fields(game: Any, text: str) -> Any:
+    """Return the state that ``write_fields`` wrote, or raise PositionError."""
+    kind = type(game.initial())
+    names = list(getattr(kind, "_fields", ()))
+    words = [word.strip() for word in text.strip().strip("()").split(",")]
+    if len(words) != len(names) or not all(_is_integer(word) for word in words):
+        raise PositionError(f"{short(text)!r} is not a position; give its fields as {','.join(names)}, {OR_MOVES}")
+    hints = typing.get_type_hints(kind)
+    s = kind(*(_in_range(name, hints.get(name), int(word)) for name, word in zip(names, words, strict=True)))
+    _ask_the_rules(game, s, text)
+    return s
+
+
+def _is_integer(word: str) -> bool:
+    return len(word) <= 20 and word.removeprefix("-").isdecimal()
+
+
+def _in_range(name: str, hint: Any, value: int) -> Any:
+    low, high = FIELD_RANGES.get(hint, INT64)
+    if not low <= value <= high:
+        raise PositionError(f"{name}={value} is out of range; {low} to {high}")
+    return bool(value) if hint is bool else value
+
+
+def _ask_the_rules(game: Any, s: Any, text: str) -> None:
+    """Raise PositionError if the rules make nothing of a state, as far as they tell."""
+    try:
+        if not nonempty(game.outcomes(s)) and not nonempty(game.legal(s)):
+            game.result(s)
+        player, number = game.player(s), game.index(s) if game.has_size else 0
+        size = game.size() if game.has_size else 1
+    except MdplayError:
+        raise
+    except Exception as error:
+        raise PositionError(
+            f"{text!r} is not a position: the rules raise {type(error).__name__}: {error}"
+        ) from None
+    if player not in (0, 1):
+        raise PositionError(f"{text!r} is not a position: player must be 0 or 1, not {player}")
+    if not 0 <= number < size:
+        raise PositionError(f"{text!r} is not a position: its number is {number}, outside of 0 .. {size - 1}")

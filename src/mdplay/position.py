@@ -32,12 +32,12 @@ from itertools import pairwise
 from typing import Any, Generic, ParamSpec, TypeVar
 
 from mdplay.bits import elements, has, nonempty
-from mdplay.contract import check_is_game, state_class
-from mdplay.drawing import typed
+from mdplay.compiling.contract import check_is_game, state_class
 from mdplay.errors import GameError, IllegalMove, PositionError, short
 from mdplay.game import Game, Past, S, num_players
-from mdplay.notation import MOVES, event_text, find_event, find_numbered, parse_position, split_moves
-from mdplay.notation import find_action as action_of
+from mdplay.naming.notation import MOVES, event_text, find_event, find_numbered, parse_position, split_moves
+from mdplay.naming.notation import find_action as action_of
+from mdplay.svg import typed
 
 P = ParamSpec("P")
 R = TypeVar("R")

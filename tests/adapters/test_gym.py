@@ -8,8 +8,8 @@ from gymnasium.utils.env_checker import check_env
 
 from mdplay import GameError, make
 from mdplay.adapters.gym import ILLEGAL, GameEnv, env_id, register_game
+from mdplay.naming.registry import names
 from mdplay.playing.agents import make_agent
-from mdplay.registry import names
 from mdplay.rng import Random
 from tests.helpers import ROOT, python
 from tests.nim import Nim

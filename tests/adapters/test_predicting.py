@@ -5,7 +5,7 @@ import pytest
 
 from mdplay import AgentError, make, match
 from mdplay.adapters.gym import GameEnv
-from mdplay.adapters.predicting import AgentModel, ModelAgent
+from mdplay.adapters.spaces import AgentModel, ModelAgent
 from mdplay.adapters.vector import VectorGames
 from mdplay.playing.agents import make_agent
 from tests.nim import Nim

@@ -3,8 +3,8 @@ import pytest
 
 from mdplay import GameError, make, solve
 from mdplay.adapters.spiel import spiel_game
-from mdplay.checking.limits import lengths
-from mdplay.registry import names
+from mdplay.naming.registry import names
+from mdplay.states.game_length import lengths
 from tests.helpers import ROOT
 from tests.nim import Nim
 

@@ -2,7 +2,7 @@ import pyspiel
 import pytest
 
 from mdplay import make, plan, solve
-from mdplay.adapters.spiel_mdp import mdp_of
+from mdplay.adapters.spiel import mdp_of
 
 
 def test_their_tic_tac_toe_against_a_random_opponent_is_ours():

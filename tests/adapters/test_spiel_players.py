@@ -5,8 +5,7 @@ from open_spiel.python.algorithms import expected_game_score, mcts
 from open_spiel.python.policy import UniformRandomPolicy
 
 from mdplay import make, match, solve
-from mdplay.adapters.spiel import spiel_game
-from mdplay.adapters.spiel_players import AgentBot, AgentPolicy, BotAgent, PolicyAgent
+from mdplay.adapters.spiel import AgentBot, AgentPolicy, BotAgent, PolicyAgent, spiel_game
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from tests.nim import Nim

@@ -6,7 +6,7 @@ from mdplay import GameError, Position
 from mdplay.adapters.gym import register_games
 from mdplay.adapters.spaces import observe_bits
 from mdplay.adapters.vector import ILLEGAL, VectorGames
-from mdplay.bridge import unpack
+from mdplay.compiling import unpack
 from tests.nim import Nim
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from mdplay import IllegalMove, Position, make
 from mdplay.adapters.zoo import GameAEC, env
-from mdplay.registry import names
+from mdplay.naming.registry import names
 from mdplay.rng import Random
 from tests.nim import Nim
 

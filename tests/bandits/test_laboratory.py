@@ -122,8 +122,8 @@ def test_what_is_no_bandit_is_refused(text):
 
 def test_a_long_run_can_be_stopped(needs_compiler):
     from mdplay.bandits.kernel import COLUMNS, Length, Problem, Totals, new_arms, play
-    from mdplay.bridge import native, word
-    from mdplay.running import Watch
+    from mdplay.compiling import native, word
+    from mdplay.runtime.threads import Watch
     from mdplay.searching.selectors import UCB1
 
     watch, steps = Watch(), 10**15

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pytest
 
 from mdplay import GameError, make
-from mdplay.checking.cells import check_cells
 from mdplay.checking.check import check_game
+from mdplay.checking.understood import check_cells
 from mdplay.games.tic_tac_toe.rules import State, TicTacToe
 
 

@@ -1,13 +1,13 @@
 """Tests of ``mdplay.checking.check``.
 
-Here are tested besides: ``mdplay.checking.compiled`` and ``mdplay.checking.exact``.
+Here are tested besides: ``mdplay.checking.compiled`` and ``mdplay.checking.check``.
 """
 
 import pytest
 
 from mdplay.checking.check import check_game, try_game
 from mdplay.errors import GameError
-from mdplay.registry import make, names
+from mdplay.naming.registry import make, names
 from tests.helpers import COMPILED, NIM, write
 
 

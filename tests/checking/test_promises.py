@@ -1,6 +1,6 @@
 """A sample of plain games shows each broken promise in a sentence that names it, and lets honest games pass.
 
-Here are tested besides: ``mdplay.checking.broken``.
+Here are tested besides: ``mdplay.checking.contract_checks``.
 """
 
 import time
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import pytest
 
 from mdplay.bits import U64
-from mdplay.checking.promises import hold_promises, time_limit
+from mdplay.checking.contract_checks import hold_promises, time_limit
 from mdplay.errors import GameError
 from mdplay.game import Bounds
-from mdplay.registry import make, names
+from mdplay.naming.registry import make, names
 from tests.hardening.honest import Count, Dice, Known, Numbered, State
 
 

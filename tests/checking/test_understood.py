@@ -4,13 +4,15 @@ from typing import NamedTuple
 
 import pytest
 
-from mdplay import Game, GameError, check_game, drawing, make, registry
+from mdplay import Game, GameError, check_game, make
+from mdplay import svg as drawing
 from mdplay.games.tic_tac_toe.rules import State as Marks
 from mdplay.games.tic_tac_toe.rules import TicTacToe
-from mdplay.specs import load_module
-from tests.checking.test_limits import Pacing
+from mdplay.naming import registry
+from mdplay.naming.specs import load_module
 from tests.helpers import NIM, write
 from tests.solving.loopy_graphs import CIRCLE, Graph
+from tests.states.test_game_length import Pacing
 
 
 def report(game, **options):

@@ -5,7 +5,7 @@ import pytest
 
 from mdplay.cli.learn import command_of
 from mdplay.games.qubic.rules import Qubic
-from mdplay.learning.points.utilities import PointsAgent
+from mdplay.learning.cell_utilities import PointsAgent
 
 
 def learn(*arguments):

@@ -5,12 +5,12 @@ import sys
 import numpy as np  # noqa: F401 (one that is there already is tested)
 import pytest
 
-from mdplay.cli.linear_algebra import ALL_CONTENDERS, LIBRARIES, one_thread
+from mdplay.cli.common import ALL_CONTENDERS, LIBRARIES, one_thread
 
 ASKED = """
 import os, sys
 import mdplay.cli.{command}
-from mdplay.cli.linear_algebra import ALL_CONTENDERS, one_thread
+from mdplay.cli.common import ALL_CONTENDERS, one_thread
 assert one_thread(ALL_CONTENDERS)
 print(*(os.environ[name] for name in ALL_CONTENDERS))
 """

@@ -5,8 +5,8 @@ import pytest
 
 from mdplay import check_game
 from mdplay.bits import elements
-from mdplay.cli.starters import KINDS
-from mdplay.registry import make
+from mdplay.cli.new import KINDS
+from mdplay.naming.registry import make
 from tests.helpers import ROOT
 
 

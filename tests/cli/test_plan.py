@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.helpers import python, write
-from tests.mdp.formats.test_cs747 import GOOD
+from tests.planning.formats.test_cs747 import GOOD
 
 
 @pytest.fixture

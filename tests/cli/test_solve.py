@@ -9,7 +9,7 @@ import pytest
 from mdplay import make, solve
 from mdplay.bits import elements
 from mdplay.cli.solve import print_facts, verdict
-from mdplay.running import LOST
+from mdplay.runtime.threads import LOST
 from mdplay.solving.solution import Solution
 from tests.helpers import write
 from tests.solving.loopy_graphs import Losing

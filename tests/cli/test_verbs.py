@@ -12,8 +12,8 @@ import json
 import pytest
 
 from mdplay import MdplayError, Position, evaluate, learn, make, match, search, solve
+from mdplay.naming.registry import BUILT_IN, names
 from mdplay.position import as_state
-from mdplay.registry import BUILT_IN, names
 from tests.helpers import COMPILED, NIM, write
 from tests.solving.proof.test_prover import known_scores
 

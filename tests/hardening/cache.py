@@ -106,7 +106,7 @@ HELPER = "MOST = {limit}\n\n\ndef most(n: int) -> int:\n    return {limit}\n"
 CHILD = """
 import json, sys
 from mdplay import make
-from mdplay.bridge import kernel, native
+from mdplay.compiling import kernel, native
 @kernel
 def first_moves(game):
     return int(game.legal(game.initial()))
@@ -216,7 +216,7 @@ def report(tally: Tally, what: str, compiled: Any, plain: Any) -> None:
 # ---------------------------------------------------------------- damage
 def try_damage(tally: Tally, rng: random.Random, folder: Path, count: int) -> None:
     """Flip bits in kernel files or cut them: none may be read, and a process that meets them compiles again."""
-    from mdplay.bridge.cache import read_checked
+    from mdplay.compiling.cache import read_checked
 
     files = sorted((folder / "cache" / "kernels").glob("*.bin"))
     for number in range(count):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay import store
+from mdplay.storage import arrays as store
 from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.child import FIRST_SECONDS, Child
 from tests.hardening.formats import FORMATS

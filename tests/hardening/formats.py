@@ -23,8 +23,8 @@ import numpy as np
 
 from mdplay import FormatError, MdplayError, make, match, play, solve
 from mdplay.game import num_players
+from mdplay.naming.registry import name_of
 from mdplay.playing.records import load_records, save_records
-from mdplay.registry import name_of
 from tests.helpers import NIM
 
 MEMORY = 6 << 30  # of addresses beyond those of a child that has just started
@@ -67,8 +67,8 @@ def _arrays(mdp: Any) -> list[Any]:
 
 
 def _read_mdp(path: Path) -> Any:
-    from mdplay.mdp import plan
-    from mdplay.mdp.formats.cs747 import read_mdp
+    from mdplay.planning import plan
+    from mdplay.planning.formats.cs747 import read_mdp
 
     mdp = read_mdp(path)
     if mdp.num_states > 10_000:
@@ -79,7 +79,7 @@ def _read_mdp(path: Path) -> Any:
 
 def _read_mdp_twice(path: Path) -> Any:
     """Read a file by the compiled scanner and by the plain reader, which must agree."""
-    from mdplay.mdp.formats import cs747
+    from mdplay.planning.formats import cs747
 
     answers: list[Any] = []
     for limit in (-1, 1 << 40):
@@ -101,7 +101,7 @@ def _read_mdp_twice(path: Path) -> Any:
 
 
 def _read_actions(path: Path) -> Any:
-    from mdplay.mdp.formats.cs747 import read_mdp, read_policy
+    from mdplay.planning.formats.cs747 import read_mdp, read_policy
 
     mdp = path.with_name("for_actions.txt")
     mdp.write_text(MDP_TEXT)
@@ -117,26 +117,26 @@ def _make_states(path: Path) -> None:
 
 
 def _read_states(path: Path) -> Any:
-    from mdplay.mdp.formats.encoding import read_states
+    from mdplay.planning.formats.encoding import read_states
 
     return read_states(path, ANTI).states
 
 
 def _make_policy(path: Path) -> None:
-    from mdplay.mdp.formats.encoding import policy_line
+    from mdplay.planning.formats.encoding import policy_line
 
     rows = [("000000000", 4), ("120000000", 2), ("102000000", 1), ("121200000", 8)]
     path.write_text("1\n" + "".join(policy_line(text, {action: 0.25, 5: 0.75}, 9) for text, action in rows))
 
 
 def _read_policy(path: Path) -> Any:
-    from mdplay.mdp.formats.encoding import read_policy_file
+    from mdplay.planning.formats.encoding import read_policy_file
 
     return sorted(read_policy_file(path, ANTI, 9).rows.items())
 
 
 def _read_decoded(path: Path) -> Any:
-    from mdplay.mdp.formats.encoding import decode, read_states
+    from mdplay.planning.formats.encoding import decode, read_states
 
     states = path.with_name("for_decode.txt")
     states.write_text("000000000\n120000000\n102000000\n")
@@ -166,27 +166,27 @@ TRA_TEXT = "3 4 5\n0 0 0 0.3 left\n0 0 1 0.7 left\n0 1 2 1 right\n1 0 2 1\n2 0 2
 
 
 def _read_drn(path: Path) -> Any:
-    from mdplay.mdp.formats.explicit import read_drn
+    from mdplay.planning.formats.explicit import read_drn
 
     return _arrays(read_drn(path))
 
 
 def _read_tra(path: Path) -> Any:
-    from mdplay.mdp.formats.explicit import read_explicit
+    from mdplay.planning.formats.explicit import read_explicit
 
     return _arrays(read_explicit(path))
 
 
 def _make_shard(path: Path) -> None:
-    from mdplay.mdp.formats.cs747 import parse_mdp
-    from mdplay.mdp.sharding.shards import write_shards
+    from mdplay.distributed.planning_files import write_shards
+    from mdplay.planning.formats.cs747 import parse_mdp
 
     write_shards(parse_mdp(MDP_TEXT.encode()), path.parent / "shards", 1)
     (path.parent / "shards" / "0.mdp").rename(path)
 
 
 def _read_shard(path: Path) -> Any:
-    from mdplay.mdp.sharding.shards import Shards
+    from mdplay.distributed.planning_files import Shards
 
     folder = path.parent / "of_others"
     folder.mkdir(exist_ok=True)
@@ -222,7 +222,7 @@ def _read_records(path: Path) -> Any:
 
 def _foreign(game: Any) -> tuple[Callable[[Path], None], Callable[[Path], Any]]:
     """Return how games are written in the form that a file's ending names, and read again."""
-    from mdplay.playing.formats.converting import load_games, save_games
+    from mdplay.playing.formats.conversion import load_games, save_games
 
     def make_games(path: Path) -> None:
         save_games(path, [play(game, *["random"] * num_players(game), seed=seed) for seed in range(3)])
@@ -231,7 +231,7 @@ def _foreign(game: Any) -> tuple[Callable[[Path], None], Callable[[Path], Any]]:
 
 
 def _read_openings(path: Path) -> Any:
-    from mdplay.playing.matches.openings import make_openings
+    from mdplay.playing.matches.games import make_openings
 
     return make_openings(TTT, str(path), 7, 0)
 
@@ -282,7 +282,7 @@ def _read_qubic(path: Path) -> Any:
 
 
 def _make_proof(path: Path) -> None:
-    from mdplay.store import save
+    from mdplay.storage.arrays import save
 
     book = _qubic_rows()
     arrays = {"attackers": book.attackers, "defenders": book.defenders, "cells": book.cells}
@@ -350,13 +350,13 @@ def _read_network(path: Path) -> Any:
 
 
 def _make_points(path: Path) -> None:
-    from mdplay.learning.points.counting import learn_utilities
+    from mdplay.learning.cell_counting import learn_utilities
 
     learn_utilities(TTT, episodes=(50, 100)).save(path)
 
 
 def _read_points(path: Path) -> Any:
-    from mdplay.learning.points.utilities import PointsAgent
+    from mdplay.learning.cell_utilities import PointsAgent
 
     agent = PointsAgent(TTT, str(path))
     return [agent.utilities, agent.values(TTT.initial())]
@@ -370,7 +370,7 @@ def _read_game(path: Path) -> Any:
 
 
 def _make_step(path: Path) -> None:
-    from mdplay.reproducing.steps import Figure, ResultTable, Step, run_step
+    from mdplay.lab.reproduction.steps import Figure, ResultTable, Step, run_step
 
     figure = Figure(
         "title", "command", "text", {"x": 1.5}, ResultTable(["a"], [["1"]]), (b"png", b"dark"), "<svg/>"
@@ -380,7 +380,7 @@ def _make_step(path: Path) -> None:
 
 def _read_step(path: Path) -> Any:
     from mdplay import __version__
-    from mdplay.reproducing.steps import _kept
+    from mdplay.lab.reproduction.steps import _kept
 
     return _kept(path, {"version": __version__})
 

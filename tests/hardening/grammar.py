@@ -13,8 +13,8 @@ from random import Random
 import click
 
 from mdplay import make
-from mdplay.cli.commands import COMMANDS
-from mdplay.playing.formats.converting import convert
+from mdplay.cli.commands import COMMANDS, group
+from mdplay.playing.formats.conversion import convert
 from tests.helpers import NIM
 
 NUMBERS = (
@@ -115,7 +115,7 @@ def write_files(folder: Path) -> None:
 def parameters_of(command: str) -> list[click.Parameter]:
     """Return the options and arguments of a command; ``learn`` has those of its two learners."""
     if command != "learn":
-        return [*import_module(f"mdplay.cli.{command}").command.params]
+        return [*group.get_command(click.Context(group), command).params]
     commands = [import_module("mdplay.cli.learn").command_of(make(name)) for name in ("2048", "tic-tac-toe")]
     return [parameter for command in commands for parameter in command.params]
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from mdplay import registry
 from mdplay.bits import elements
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
+from mdplay.naming import registry
 from tests.hardening import honest
 from tests.hardening.campaign import Tally, raw_words
 from tests.hardening.fork_server import Server

@@ -25,11 +25,10 @@ from unittest.mock import patch
 import numpy as np
 
 from mdplay.errors import MdplayError
-from mdplay.mdp import MDP, Plan, evaluate_policy, plan, verify
-from mdplay.mdp.planning import backends, methods
-from mdplay.states import walks
+from mdplay.planning import MDP, Plan, backends, evaluate_policy, methods, plan, verify
+from mdplay.states import graph_search as walks
 from tests.hardening.campaign import Tally
-from tests.mdp.exact import Model, encloses, mixture, model_of, optimum, policy_value, q_value
+from tests.planning.exact import Model, encloses, mixture, model_of, optimum, policy_value, q_value
 
 SECONDS = 30  # of the processor, for one try; the longest takes a few
 DISCOUNTS = [0.0, 0.5, 0.9, 0.999, 1 - 1e-6, 1 - 1e-9, 1 - 1e-12, 1 - 2.0**-52, 1 - 2.0**-53]

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from mdplay.files import SUFFIX
+from mdplay.storage.files import SUFFIX
 
 STEPS = ("open", "os.rename", "os.remove", "os.link", "os.chmod", "os.chown", "sqlite3.connect")
 SIDE_FILES = (SUFFIX, "-wal", "-shm", "-journal")  # what a killed writer may leave until the next one comes
@@ -65,7 +65,7 @@ def _tuple_arrays(path: Path) -> Any:
 
 
 def _arrays(path: Path, kind: str = "network") -> Any:
-    from mdplay.store import load
+    from mdplay.storage.arrays import load
 
     stored = load(path, kind=kind)
     return {name: array.tobytes() for name, array in stored.arrays.items()}, _timeless(stored.meta)
@@ -91,13 +91,13 @@ def _page(path: Path) -> Any:
 
 
 def _whole_solution(path: Path) -> None:
-    from mdplay.store import load
+    from mdplay.storage.arrays import load
 
     load(path, kind="solution")
 
 
 def _whole_book(path: Path) -> None:
-    from mdplay.store import load
+    from mdplay.storage.arrays import load
 
     load(path, kind="opening book")
 
@@ -151,8 +151,8 @@ def _command(arguments: list[str]) -> None:
 
 def _write_mdp(reward: float, path: str) -> None:
     from mdplay import MdplayError
-    from mdplay.mdp import MDP
-    from mdplay.mdp.formats.cs747 import write_mdp
+    from mdplay.planning import MDP
+    from mdplay.planning.formats.cs747 import write_mdp
 
     count = 2000
     first = np.minimum(np.arange(count + 2), count)

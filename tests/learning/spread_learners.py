@@ -5,7 +5,7 @@ import signal
 import tempfile
 from pathlib import Path
 
-from mdplay.learning.spreading import SliceLearner
+from mdplay.distributed.training import SliceLearner
 
 
 class Mortal(SliceLearner):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import pytest
 
 from mdplay import Game, GameError, make
+from mdplay.boards import cell_images
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.othello.rules import Othello
 from mdplay.games.tic_tac_toe.rules import TicTacToe
-from mdplay.grid import cell_images
 from mdplay.learning.board import board_of, cells_of
 from mdplay.learning.tuples import choose_tuples, num_entries, places_of, read_tuples, tuples_text
 

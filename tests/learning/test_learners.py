@@ -6,9 +6,9 @@ import pytest
 from mdplay import FormatError, GameError, Learned, LimitError, UnknownName, evaluate, learn, make, match
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
+from mdplay.learning.cell_utilities import read_points
 from mdplay.learning.learners import learners, options_of
-from mdplay.learning.points.utilities import read_points
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 from mdplay.rng import Random
 
 BOARD = make("2048:rows=2,cols=2")

@@ -9,8 +9,8 @@ from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.learning.network import Network, read_network, shipped_network
 from mdplay.learning.shipped import need_shipped, shipped_file
+from mdplay.naming.registry import bring, bringers, brought
 from mdplay.playing.agents import DEFAULT_AGENT, default_agent, named_agent
-from mdplay.registry import bring, bringers, brought
 
 GAMES = [f"{name}:{given}" for name in bringers("networks") for given in brought(make(name), "networks")]
 LARGEST, LARGEST_OF_ALL = 1_000_000, 5_000_000  # bytes; six networks

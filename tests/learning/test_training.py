@@ -27,7 +27,7 @@ from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.playing.accuracy import critical_states, named_oracle
 from mdplay.rng import Random
-from mdplay.store import load, save
+from mdplay.storage.arrays import load, save
 from tests.helpers import COMPILED, NIM, ROOT, write
 
 TINY = {"tuples": "0-1-2,0-4-8", "seed": 3}

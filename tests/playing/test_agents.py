@@ -19,8 +19,8 @@ from mdplay.playing.agents import (
 from mdplay.rng import Random
 from mdplay.searching.selectors import UCB1
 from tests.helpers import write
+from tests.naming.test_specs import SELECTOR
 from tests.playing.players import FILE, Leftmost, named
-from tests.test_specs import SELECTOR
 
 GAME = make("tic-tac-toe")
 START = GAME.initial()

@@ -1,6 +1,6 @@
 from mdplay import make
 from mdplay.playing.agents import make_agent
-from mdplay.playing.analysis import MoveValue, analyse
+from mdplay.playing.terminal import MoveValue, analyse
 from tests.playing.players import Guessing, Leftmost
 
 GAME = make("tic-tac-toe")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay import make, play
-from mdplay.playing.ansi import paint
+from mdplay.playing.terminal import paint
 
 
 @given(st.sampled_from(["tic-tac-toe", "connect-four", "dots-and-boxes", "qubic"]), st.integers(0, 99))

@@ -85,7 +85,7 @@ def test_a_game_of_chance_comes_to_its_end():
 def test_a_game_may_bring_its_own_perfect_player(tmp_path):
     player = """
 
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 class Best:
     def __init__(self, game):

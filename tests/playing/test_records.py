@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay import FormatError, MdplayError, Position, Record, load_records, make, play, save_records
-from mdplay.identity import game_identity
-from mdplay.specs import load_module
+from mdplay.compiling.identity import game_identity
+from mdplay.naming.specs import load_module
 from tests.helpers import NIM, write
 
 GAMES = ["tic-tac-toe", "connect-four:rows=5,cols=5", "anti-tic-tac-toe", "2048:rows=2,cols=3"]

@@ -7,9 +7,9 @@ from mdplay import Position, load_records, make
 from mdplay.bits import elements, lowest
 from mdplay.playing.agents import DEFAULT_AGENT, NamedAgent
 from mdplay.playing.terminal import Session
-from tests.checking.test_limits import Pacing
 from tests.playing.players import named
 from tests.playing.pseudo_terminal import Terminal
+from tests.states.test_game_length import Pacing
 
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 

@@ -8,7 +8,7 @@ from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from mdplay.searching import depth_limited as module

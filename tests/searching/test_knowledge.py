@@ -142,7 +142,7 @@ def test_what_the_tree_proves_agrees_with_the_prover(needs_compiler):
 
 def test_compiled_and_plain_search_alike(needs_compiler):
     code = (
-        "from mdplay.registry import make; from mdplay.searching.mcts import mcts\n"
+        "from mdplay.naming.registry import make; from mdplay.searching.mcts import mcts\n"
         "from mdplay.searching.depth_limited import depth_limited\n"
         "game = make('qubic'); s = game.parse('000,333,111,222,030,110,003,300,330')\n"
         "r = mcts(game, s, simulations=25, seed=3)\n"

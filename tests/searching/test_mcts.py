@@ -1,7 +1,7 @@
 """Tests of ``mdplay.searching.mcts``.
 
 Here are tested besides: ``mdplay.searching.simulating``, ``mdplay.searching.selecting``,
-``mdplay.searching.tree``, ``mdplay.searching.inspecting`` and ``mdplay.searching.result``.
+``mdplay.searching.tree``, ``mdplay.searching.result`` and ``mdplay.searching.result``.
 """
 
 import gc
@@ -16,16 +16,16 @@ from typing import NamedTuple
 import pytest
 
 from mdplay import Game
-from mdplay.bridge import fingerprint
+from mdplay.compiling import cache as fingerprint
 from mdplay.errors import GameError, LimitError, PositionError, UnknownName
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
-from mdplay.running import Watch
+from mdplay.runtime.threads import Watch
 from mdplay.searching import mcts as module
 from mdplay.searching.mcts import MCTSAgent, mcts
 from mdplay.searching.result import SearchAgent
@@ -131,7 +131,7 @@ def test_equal_seeds_give_equal_results(expansion, threads):
 
 def test_compiled_and_plain_search_alike(needs_compiler):
     code = (
-        "from mdplay.registry import make; from mdplay.searching.mcts import mcts\n"
+        "from mdplay.naming.registry import make; from mdplay.searching.mcts import mcts\n"
         "for expansion in ('one', 'all'):\n"
         "    r = mcts(make('tic-tac-toe'), simulations=300, expansion=expansion, seed=3)\n"
         "    print([(m.visits, round(m.value, 12)) for m in r.moves], r.line, r.nodes)\n"

@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from mdplay.bridge import native, word, words
+from mdplay.compiling import native, word, words
 from mdplay.errors import GameError, LimitError
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.notation import parse_position
-from mdplay.registry import make
-from mdplay.running import Worker
+from mdplay.naming.notation import parse_position
+from mdplay.naming.registry import make
+from mdplay.runtime.threads import Worker
 from mdplay.searching import playouts as module
 from mdplay.searching.playouts import play_chunks, playouts
 from tests.helpers import COMPILED, NIM, write

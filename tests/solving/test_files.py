@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from mdplay import FormatError, Solution, make, solve
+from mdplay.naming.specs import load_module
 from mdplay.solving import files
 from mdplay.solving.files import load_table, save_table
-from mdplay.specs import load_module
 from tests.helpers import NIM, write
 from tests.nim import Nim
 from tests.solving.loopy_graphs import CIRCLE, Losing

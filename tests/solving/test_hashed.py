@@ -12,7 +12,7 @@ import pytest
 
 from mdplay import Game
 from mdplay.bits import U64
-from mdplay.bridge import kernels
+from mdplay.compiling import kernels
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
 from mdplay.games.tic_tac_toe import TicTacToe

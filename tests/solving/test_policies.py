@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mdplay import UnknownName, make
-from mdplay.mdp.planning.planner import plan
-from mdplay.mdp.process import MDP
+from mdplay.planning.mdp import MDP
+from mdplay.planning.planner import plan
 from mdplay.solving.policies import policy_iteration
 from mdplay.solving.solvers import solve
 

@@ -3,8 +3,8 @@ import pytest
 
 from mdplay.errors import FormatError
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-from mdplay.mdp.formats.policies import write_policy
-from mdplay.mdp.games import Score
+from mdplay.planning.formats.cs747 import write_policy
+from mdplay.planning.mdp import Score
 from mdplay.solving.responses import Response, first_response, played, responses
 from mdplay.states.graph import explore
 

@@ -1,7 +1,7 @@
 """Retrograde analysis: known results, a naive solver, and backward induction where games end.
 
-Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.choices``, ``mdplay.states.numbering`` and
-``mdplay.states.widths``.
+Here are tested besides: ``mdplay.solving.stochastic``, ``mdplay.states.keys``, ``mdplay.states.numbering`` and
+``mdplay.states.keys``.
 """
 
 from typing import NamedTuple
@@ -11,7 +11,7 @@ import pytest
 
 from mdplay import Game, LimitError, make, solve
 from mdplay.errors import CycleError, FormatError, GameError
-from mdplay.running import Watch
+from mdplay.runtime.threads import Watch
 from mdplay.solving.files import Unfinished, save_table
 from mdplay.solving.retrograde import prepared, retrograde
 from mdplay.solving.solution import Solution

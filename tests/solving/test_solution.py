@@ -1,6 +1,6 @@
 """Solutions against plain recursion with fractions, and against published facts.
 
-Here are tested besides: ``mdplay.solving.values`` and ``mdplay.solving.question``.
+Here are tested besides: ``mdplay.solving.values`` and ``mdplay.solving.solvers``.
 """
 
 import math

@@ -10,10 +10,10 @@ from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.mdp import MDP, plan
-from mdplay.mdp.games import Score, by_decision, mdp_of
-from mdplay.mdp.model import Model
-from mdplay.states import widths
+from mdplay.planning import MDP, plan
+from mdplay.planning.mdp import Score, by_decision, mdp_of
+from mdplay.planning.model import Model
+from mdplay.states import keys as widths
 from mdplay.states.graph import CHANCE, END, explore
 from tests.solving.loopy_graphs import CIRCLE, Graph, Losing
 

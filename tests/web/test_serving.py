@@ -15,7 +15,7 @@ import pytest
 
 from mdplay import MdplayError
 from mdplay.web.serving import _listen
-from mdplay.web.work.doers import DIED
+from mdplay.web.work.backends import DIED
 from tests.helpers import NIM, python, write
 from tests.web.reading import moves, told
 from tests.web.serving import read_all, server, wait_for

@@ -30,10 +30,10 @@ from mdplay.adapters.spaces import (
 )
 from mdplay.errors import GameError
 from mdplay.game import Game
+from mdplay.naming.registry import make, names
 from mdplay.playing.agents import Agent, named_agent
 from mdplay.playing.answering import Answering, check_player
 from mdplay.position import Position
-from mdplay.registry import make, names
 
 if TYPE_CHECKING:
     import gymnasium

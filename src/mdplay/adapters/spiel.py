@@ -5,25 +5,44 @@
 OpenSpiel wants to know the range of utilities and the length of a game, which no rule tells: both are options with
 wide defaults.  Its games end: one of ours that comes back to its positions is called off there as in a match.  It
 makes a game again by its name, so each of ours has one of its own there.
+
+Bots and policies of OpenSpiel as agents, and agents as theirs.
+
+    AgentBot(agent)             an agent as a bot            BotAgent(game, bot)         a bot as an agent
+    AgentPolicy(game, agent)    an agent as a policy         PolicyAgent(game, policy)   a policy as an agent
+
+All of them play games of ours: a state of theirs is a ``SpielState`` (spiel.py).
+
+Games of OpenSpiel as MDPs: every state that a player meets against a fixed opponent.
+
+model, number = mdp_of(pyspiel.load_game("tic_tac_toe"))
+plan(model).value[number[str(state)]]
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, count
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
-from mdplay.adapters.spaces import library, num_actions
+import numpy as np
+
+from mdplay.adapters.spaces import num_actions
 from mdplay.bits import elements, nonempty
-from mdplay.checking.limits import move_limit
-from mdplay.errors import GameError
+from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
-from mdplay.notation import event_text, follow
+from mdplay.naming.notation import event_text, follow
+from mdplay.planning.mdp import MDP
+from mdplay.playing.agents import Agent
+from mdplay.rng import Random
+from mdplay.states.game_length import move_limit
 
 if TYPE_CHECKING:
     import pyspiel
-else:
-    pyspiel = library("pyspiel")
+    from open_spiel.python import policy as spiel_policy
+
 
 MAX_UTILITY, MAX_LENGTH, MAX_OUTCOMES = 1e6, 10_000, 128
 
@@ -184,3 +203,142 @@ def _game_info(game: Game[Any], max_utility: float, max_length: int) -> Any:
         utility_sum=0.0 if num_players(game) == 2 else None,
         max_game_length=max_length,
     )
+
+
+class AgentBot(pyspiel.Bot):
+    """An agent of ours where OpenSpiel wants a bot."""
+
+    def __init__(self, agent: Agent, *, seed: int = 0) -> None:
+        super().__init__()
+        self._agent, self._rng = agent, Random(seed)
+
+    def step(self, state: SpielState) -> int:
+        """Return the agent's action."""
+        return self._agent.act(state.state, self._rng)
+
+    def restart_at(self, state: Any) -> None:
+        """Nothing is remembered."""
+
+
+class BotAgent:
+    """A bot of OpenSpiel as an agent in our matches."""
+
+    remembers = True  # a bot may keep data between moves, and use random numbers of its own
+
+    def __init__(self, game: Game[Any], bot: Any) -> None:
+        self._game, self._bot = game, bot
+        self._parent = spiel_game(game)
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Return the bot's action."""
+        return int(self._bot.step(SpielState(self._parent, self._game, state)))
+
+
+class AgentPolicy(spiel_policy.Policy):
+    """An agent of ours where OpenSpiel wants a policy: what share of its answers each action has.
+
+    An agent that draws its moves is asked ``samples`` times.  The shares of a state are the same whenever it is
+    asked about.
+    """
+
+    def __init__(self, game: Game[Any], agent: Agent, *, samples: int = 1, seed: int = 0) -> None:
+        super().__init__(spiel_game(game), list(range(num_players(game))))
+        self._agent, self._samples, self._seed = agent, samples, seed
+
+    def action_probabilities(self, state: SpielState, player_id: int | None = None) -> dict[int, float]:
+        """Return the probability of every legal action."""
+        rng = Random(self._seed, crc32(str(state).encode()))
+        counts = Counter(self._agent.act(state.state, rng) for _ in range(self._samples))
+        return {action: counts[action] / self._samples for action in elements(state.game.legal(state.state))}
+
+
+class PolicyAgent:
+    """A policy of OpenSpiel, in Python or C++, as an agent in our matches."""
+
+    def __init__(self, game: Game[Any], policy: Any) -> None:
+        self._game, self._policy = game, policy
+        self._parent = spiel_game(game)
+
+    def act(self, state: Any, rng: Random) -> int:
+        """Draw an action by the policy's probabilities."""
+        shares = self._policy.action_probabilities(SpielState(self._parent, self._game, state))
+        return rng.draw(shares)
+
+
+MAX_STATES = 1_000_000
+Policy = Callable[[Any], Mapping[int, float]]  # from a state of theirs to the probabilities of actions
+
+
+def uniform(state: Any) -> dict[int, float]:
+    """Play every legal action with equal probability."""
+    actions = state.legal_actions()
+    return {action: 1.0 / len(actions) for action in actions}
+
+
+def mdp_of(
+    game: Any,
+    *,
+    player: int = 0,
+    opponent: Policy = uniform,
+    discount: float = 1.0,
+    key: Callable[[Any], Any] = str,
+    max_states: int = MAX_STATES,
+) -> tuple[MDP, dict[Any, int]]:
+    """Return what a player of an OpenSpiel game faces, and the number of each state by its key.
+
+    States are those in which the player moves; the last number is the end.  ``key`` tells states apart: by their
+    text, unless a game's text leaves something out.  A reward is what the player's return rises by.
+    """
+    if game.get_type().dynamics != pyspiel.GameType.Dynamics.SEQUENTIAL:
+        raise GameError("an MDP needs a game in which players move one after the other")
+    return _Walk(player, opponent, key, max_states).mdp(game, discount)
+
+
+class _Walk:
+    """All states in which the player moves, breadth first, numbered as they are met."""
+
+    def __init__(self, player: int, opponent: Policy, key: Callable[[Any], Any], most: int) -> None:
+        self.player, self.opponent, self.key, self.most = player, opponent, key, most
+        self.number: dict[Any, int] = {}
+        self.waiting: list[Any] = []
+        self.rows: list[tuple[int, int, int, float, float]] = []
+
+    def mdp(self, game: Any, discount: float) -> tuple[MDP, dict[Any, int]]:
+        for _, state in self._next_turns(game.new_initial_state(), 1.0):
+            self._numbered(state)
+        done = 0
+        while done < len(self.waiting):
+            self._expand(done, self.waiting[done])
+            self.waiting[done] = None
+            done += 1
+        end = len(self.number)
+        columns = zip(*((s, a, end if t < 0 else t, r, p) for s, a, t, r, p in self.rows), strict=True)
+        made = MDP.from_transitions(*map(np.array, columns), num_states=end + 1, discount=discount)
+        return made, self.number
+
+    def _expand(self, number: int, state: Any) -> None:
+        before = state.returns()[self.player]
+        for action in state.legal_actions():
+            for probability, follower in self._next_turns(state.child(action), 1.0):
+                target = -1 if follower.is_terminal() else self._numbered(follower)
+                gain = follower.returns()[self.player] - before
+                self.rows.append((number, action, target, gain, probability))
+
+    def _next_turns(self, state: Any, probability: float) -> Iterator[tuple[float, Any]]:
+        """Yield the states in which the player moves next, and ends, with their probabilities."""
+        if state.is_terminal() or state.current_player() == self.player:
+            yield probability, state
+            return
+        choices = state.chance_outcomes() if state.is_chance_node() else self.opponent(state).items()
+        for action, share in choices:
+            if share > 0:
+                yield from self._next_turns(state.child(action), probability * share)
+
+    def _numbered(self, state: Any) -> int:
+        key = self.key(state)
+        if key not in self.number:
+            if len(self.number) >= self.most:
+                raise LimitError(f"the game has more than {self.most:,} states; raise max_states")
+            self.number[key] = len(self.number)
+            self.waiting.append(state)
+        return self.number[key]

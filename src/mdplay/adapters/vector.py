@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_bits
 from mdplay.adapters.spaces import widths as field_widths
 from mdplay.bits import has, lowest, nonempty, without_lowest
-from mdplay.bridge import kernel, load, native, pack, part, unpack, word, words
-from mdplay.checking.promises import hold_promises
+from mdplay.checking.contract_checks import hold_promises
+from mdplay.compiling import kernel, load, native, pack, part, unpack, word, words
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
+from mdplay.naming.registry import make
 from mdplay.playing.answering import check_player
-from mdplay.registry import make
 from mdplay.rng import advance, pick, scramble, stream
 
 if TYPE_CHECKING:

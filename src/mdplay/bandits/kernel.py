@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, unit
-from mdplay.bridge import borrow, kernel, part
+from mdplay.compiling import borrow, kernel, part
 from mdplay.rng import advance, scramble, stream
-from mdplay.running import Worker
+from mdplay.runtime.threads import Worker
 from mdplay.searching import selectors
 from mdplay.searching.selecting import ARM, Scale, learn, reward_arm, select
 

@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.engines import Engine, using
 from mdplay.errors import FormatError, LimitError
-from mdplay.files import write
-from mdplay.running import Show, Watch, num_threads
+from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.threads import Show, Watch, num_threads
 from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector, split_selectors
+from mdplay.storage.files import write
 
 if TYPE_CHECKING:
-    from mdplay.charts import Series
+    from mdplay.views.charts import Series
 
 Floats = NDArray[np.float64]
 GROUPS = 16  # of runs, each summed by one thread
@@ -192,8 +192,8 @@ class Comparison(Sequence[Curve]):
 
 def _picture(curves: Sequence[Curve]) -> str:
     """Return regret and share of best pulls over the steps with 95 % bands, and the statistics at the end."""
-    from mdplay.charts import chart
-    from mdplay.showing import shown, table
+    from mdplay.views.charts import chart
+    from mdplay.views.html import shown, table
 
     rows = [
         (one.name, f"{one.regret[-1]:.2f} ± {one.regret_error[-1]:.2f}", f"{one.end_optimal:.1%}")
@@ -206,7 +206,7 @@ def _picture(curves: Sequence[Curve]) -> str:
 
 
 def _series(curve: Curve, mean: Floats, error: Floats) -> Series:
-    from mdplay.charts import Series
+    from mdplay.views.charts import Series
 
     band = BAND * error
     return Series(curve.name, curve.steps.tolist(), mean.tolist(), (mean - band).tolist(), (mean + band).tolist())
@@ -225,7 +225,8 @@ def run_bandit(
 ) -> Curve:
     """Play a selector on a bandit many times and return its curve.
 
-    The runs go to threads, or to the workers of an ``engine`` (mdplay.engines): a group of them is a task.
+    The runs go to threads, or to the workers of an ``engine`` (mdplay.runtime.executors): a group of them is a
+    task.
     """
     if steps < 1 or runs < 1:
         raise LimitError(f"steps={steps} and runs={runs} must be at least 1")
@@ -270,7 +271,7 @@ def _play(
 ) -> None:
     """Let each worker, in a thread, play every ``stride``-th group of runs; by default they share all groups."""
     from mdplay.bandits.kernel import Length, Problem, Totals, new_arms, play
-    from mdplay.bridge import native, word
+    from mdplay.compiling import native, word
 
     bandit, stride = trial.bandit, stride or len(workers)
     means = np.array(bandit.means or [0.0] * bandit.size)

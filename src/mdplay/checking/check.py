@@ -3,6 +3,8 @@
 It plays random games in plain Python on a checked double, and at every position holds the game to each promise
 of the contract; then it asks the compiled rules the same questions.  The first broken promise is one sentence
 that says what is wrong and where.
+
+Exact values of positions near the end, by looking at everything: what knowledge is checked against.
 """
 
 from __future__ import annotations
@@ -13,18 +15,61 @@ from typing import Any
 from xml.etree import ElementTree
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.cells import check_cells
-from mdplay.checking.exact import Exact
-from mdplay.checking.limits import told_limit
-from mdplay.checking.promises import Promises, blaming, check_scoring_sets, show, time_limit
-from mdplay.checking.understood import Seen, black, muted, sentence, unclear, warnings
-from mdplay.contract import check_shape, checked
-from mdplay.drawing import PLAYERS
-from mdplay.errors import GameError, MdplayError
+from mdplay.checking.contract_checks import Promises, blaming, check_scoring_sets, show, time_limit
+from mdplay.checking.understood import Seen, black, check_cells, muted, sentence, unclear, warnings
+from mdplay.compiling.contract import check_shape, checked
+from mdplay.errors import GameError, MdplayError, counted
 from mdplay.game import Game, State, num_players
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.rng import Random
-from mdplay.words import counted
+from mdplay.states.game_length import told_limit
+from mdplay.svg import PLAYERS
+
+MAX_NODES = 300  # positions looked at for one value; fewer than Python's frames
+
+
+class Exact:
+    """Values for player 0, in plain Python; what was found once is remembered."""
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game, self.known, self.left = game, dict[Any, float](), 0
+
+    def sees(self, s: State) -> bool:
+        """Tell whether few enough positions follow to find the value."""
+        self.left = MAX_NODES
+        try:
+            self.value(s)
+        except _TooManyError:
+            return False
+        return True
+
+    def value(self, s: State) -> float:
+        """Return what is still to come for player 0."""
+        if s not in self.known:
+            if not self.left:
+                raise _TooManyError
+            self.left -= 1
+            self.known[s] = self.find(s)
+        return self.known[s]
+
+    def find(self, s: State) -> float:
+        """Return the value from those of the positions that follow."""
+        game = self.game
+        if outcomes := elements(game.outcomes(s)):
+            return math.fsum(game.probability(s, i) * self.value(game.outcome(s, i)) for i in outcomes)
+        if not (actions := elements(game.legal(s))):
+            return game.result(s)
+        return (min if game.player(s) else max)(self.value_of(s, a) for a in actions)
+
+    def value_of(self, s: State, action: int) -> float:
+        """Return the value of an action."""
+        points = self.game.reward(s, action)
+        return (-points if self.game.player(s) else points) + self.value(self.game.step(s, action))
+
+
+class _TooManyError(Exception):
+    pass
+
 
 MAX_MOVES = 10_000
 FULL_CHECKS = 200  # positions at which every promise is checked; beyond that only play goes on

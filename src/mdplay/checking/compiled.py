@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
-from mdplay.bridge import kernel, pack, part, unpack, words
-from mdplay.contract import checked, mask_size
+from mdplay.compiling import kernel, pack, part, unpack, words
+from mdplay.compiling.contract import checked, mask_size
 from mdplay.errors import GameError
 from mdplay.game import Game, State
 

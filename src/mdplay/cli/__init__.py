@@ -12,13 +12,13 @@ from __future__ import annotations
 
 def main() -> None:
     """Be the program: run the command line and end the process with its exit code."""
-    from mdplay.cli.leaving import program
+    from mdplay.cli.exit import program
 
     program()
 
 
 def run() -> int:
     """Run the command line of ``sys.argv`` in this process and return its exit code."""
-    from mdplay.cli.leaving import run_watched
+    from mdplay.cli.exit import run_watched
 
     return run_watched()

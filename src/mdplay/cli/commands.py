@@ -1,4 +1,17 @@
-"""Every command with its line of help, by what one wants to do."""
+"""Every command with its line of help, by what one wants to do.
+
+The group of all commands, each imported when it is called.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import click
+
+from mdplay import __version__
+from mdplay.errors import unknown
 
 GROUPS = {
     "Solve": {
@@ -44,3 +57,66 @@ GROUPS = {
     },
 }
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+MODULES = {  # commands that are not in a module of their own name
+    **dict.fromkeys(("respond", "encode", "decode"), "plan"),
+    **dict.fromkeys(("verify", "book"), "prove"),
+    **dict.fromkeys(("perft", "playouts"), "states"),
+    **dict.fromkeys(("tournament", "evaluate"), "match"),
+    **dict.fromkeys(("engine", "convert", "accuracy"), "play"),
+    **dict.fromkeys(("show", "check", "cache"), "games"),
+    **dict.fromkeys(("bandits", "reproduce", "bench", "serve"), "lab"),
+}
+
+
+class Stopped(BaseException):
+    """Ctrl-C or SIGTERM has ended the command."""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed, so that --help imports nothing."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Refuse arguments that no shell can give and no file name can have."""
+        for argument in args:
+            if "\0" in argument:
+                raise click.UsageError(f"The argument {argument!r} contains a NUL character.", ctx)
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in alphabetical order."""
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """Import the command's module and return the command; raise UnknownName with the nearest name."""
+        if cmd_name not in COMMANDS:
+            raise unknown("command", cmd_name, COMMANDS)
+        module = import_module(f"mdplay.cli.{MODULES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; Ctrl-C goes past click, which would print an empty line."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise Stopped from interrupt
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands by verb, from the table alone."""
+        width = max(map(len, COMMANDS))
+        for verb, commands in GROUPS.items():
+            with formatter.section(verb):
+                formatter.write_dl([(name.ljust(width), line) for name, line in commands.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="mdplay")
+def group() -> None:
+    """Write a game once, in plain Python; solve it, search it, learn it, play it.
+
+    \b
+    Examples:
+      mdplay games
+      mdplay show connect-four --position 4453
+      mdplay playouts connect-four --games 100000
+    """

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from mdplay import registry
 from mdplay.cli.common import AnyNumber, Count, Number, Seed, json_option, print_json, progress
 from mdplay.game import Game
-from mdplay.specs import Parameter
+from mdplay.naming import registry
+from mdplay.naming.specs import Parameter
 
 ANY = "GAME"
 FILE = click.Path(path_type=Path)
@@ -119,7 +119,7 @@ def _learn(
 
 
 @click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")
-def command() -> None:
+def learn_command() -> None:
     """Learn a game by playing it.
 
     \b

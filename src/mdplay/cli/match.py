@@ -1,17 +1,138 @@
-"""``mdplay match``."""
+"""What the commands that play games share.
+
+``mdplay match``.
+
+``mdplay tournament``.
+
+``mdplay evaluate``.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import game_argument
-from mdplay.cli.playing import called_off, forfeited, match_options, playing, report
+from mdplay.cli.common import (
+    SECONDS,
+    THREADS,
+    Count,
+    engine_option,
+    game_argument,
+    json_option,
+    options,
+    print_json,
+    progress,
+    seed_option,
+)
+from mdplay.errors import MdplayError, counted
 from mdplay.game import Game
+from mdplay.playing.matches.evaluating import Evaluation, evaluate
 from mdplay.playing.matches.match import MatchResult, Tally, match
-from mdplay.words import counted
+from mdplay.playing.matches.results import REUSED
+from mdplay.playing.records import Record, save_records
+
+if TYPE_CHECKING:
+    from mdplay.playing.matches.tournament import TournamentResult
+
+
+games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="How many games.")
+openings_option = click.option(
+    "--openings",
+    metavar="KIND",
+    default="random:2",
+    show_default=True,
+    help="none, random:N (N random moves), or a file with a position a line.",
+)
+max_moves_option = click.option(
+    "--max-moves",
+    type=Count(1),
+    help="Truncate a game after this number of moves; default: as the game says, else only if positions repeat.",
+)
+move_seconds_option = click.option(
+    "--move-seconds",
+    type=SECONDS,
+    metavar="T",
+    help="A move that takes longer loses the game, and so does an agent that fails; the games go on.",
+)
+workers_option = click.option(
+    "--threads", type=THREADS, help="Games played side by side; default: 1, with an engine one for each core."
+)
+record_option = click.option(
+    "--record", type=click.Path(dir_okay=False), help="Write the games there, one a line of JSON."
+)
+results_option = click.option(
+    "--results",
+    type=click.Path(dir_okay=False),
+    help="An SQLite file that takes each game as it ends; run again to resume.",
+)
+match_options = options(  # by the names of the keywords of ``match`` and ``tournament``, but for --record
+    games_option,
+    openings_option,
+    workers_option,
+    engine_option,
+    max_moves_option,
+    move_seconds_option,
+    record_option,
+    results_option,
+    seed_option,
+    json_option,
+)
+
+
+@contextmanager
+def playing(games: int | None, results: str | None, record: str | None) -> Iterator[Callable[[int], None]]:
+    """Give the callback of a live line, and report the games read from ``results``.
+
+    After Ctrl-C or an error, save the finished games and say where they are.
+    """
+    before = REUSED[str(results)]
+    try:
+        with progress("games" if games else "played", games) as show:
+            yield show
+        if reused := REUSED[str(results)] - before:
+            played = f"{reused:,} of {counted(games, 'game')}" if games else counted(reused, "game")
+            click.echo(f"mdplay: {played} from {results}", err=True)
+    except (KeyboardInterrupt, MdplayError) as error:
+        finished: tuple[Record, ...] = vars(error).get("records", ())
+        if record is not None and finished:
+            save_records(record, finished)
+            click.echo(f"mdplay: {counted(len(finished), 'finished game')} saved in {record}", err=True)
+        if results is not None and (finished or isinstance(error, KeyboardInterrupt)):
+            click.echo(f"mdplay: finished games are in {results}; the same command continues from there", err=True)
+        raise
+
+
+def called_off(by_limit: int) -> list[str]:
+    """Return a line about truncated games, if there were any."""
+    why = "truncated by a third repetition or by the move limit (--max-moves) and counted as infinite play"
+    return [f"{counted(by_limit, 'game')} {why}"] if by_limit else []
+
+
+def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
+    """Return a line about the games that an agent lost because it failed, with what it did first."""
+    if not games:
+        return []
+    lost = (r for r in records if r.forfeit is not None and r.agents[r.forfeit] == agent)
+    return [f"{agent} lost {counted(games, 'game')} because it failed, as here: {next(lost).reason}"]
+
+
+def report(
+    found: MatchResult | Evaluation | TournamentResult,
+    lines: Callable[[Any], list[str]],
+    record: str | None,
+    as_json: bool,
+) -> None:
+    """Write the games to the record, and print the statistics as JSON or as lines for people."""
+    if record:
+        save_records(record, found.records)
+    if as_json:
+        print_json(found.document())
+    else:
+        click.echo("\n".join(lines(found)))
 
 
 @click.command()
@@ -24,7 +145,7 @@ from mdplay.words import counted
     type=click.IntRange(1, 2),
     help="The player that A always is, as for a policy file of one player; default: sides alternate.",
 )
-def command(
+def match_command(
     game: Game[Any], a: str, b: str, record: str | None, as_json: bool, side: int | None, **given: Any
 ) -> None:
     """Play a match of two agents: the score with a 95 % interval.
@@ -70,3 +191,134 @@ def _elo(found: MatchResult) -> str:
     middle = found.elo[0]
     shown = f"{middle:+.0f} " if math.isfinite(middle) else ""
     return f"{shown}({ends[0]} to {ends[1]})"
+
+
+@click.command()
+@game_argument
+@click.argument("agents", nargs=-1, required=True)
+@click.option(
+    "--plot", type=click.Path(dir_okay=False), help="Draw ratings and cross table there (png, svg, pdf)."
+)
+@match_options
+@click.pass_context
+def tournament_command(
+    ctx: click.Context,
+    /,
+    game: Game[Any],
+    agents: tuple[str, ...],
+    plot: str | None,
+    record: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """Play every agent against every other: cross table and Elo ratings.
+
+    An agent that fails is withdrawn: its games do not count, and the exit code is 2.
+
+    \b
+    Example:
+      mdplay tournament tic-tac-toe random perfect --games 100 --results cup.db --plot cup.png
+    """
+    from mdplay.playing.matches.tournament import tournament
+
+    total = given["games"] * len(agents) * (len(agents) - 1) // 2
+    with playing(total, given["results"], record) as show:
+        found = tournament(game, agents, show=show, **given)
+    if plot:
+        from mdplay.playing.matches.tournament import plot_tournament
+
+        plot_tournament(found, plot)
+    report(found, _tournament_lines, record, as_json)
+    for _, sentence in found.failures:
+        click.echo(f"mdplay: withdrawn: {sentence}", err=True)
+    ctx.exit(2 if found.failures else 0)
+
+
+def _tournament_lines(found: TournamentResult) -> list[str]:
+    ratings = found.ratings
+    width = max((len(rating.agent) for rating in ratings), default=0)
+    head = "".join(f"{i + 1:>7}" for i in range(len(ratings)))
+    lines = [f"{'':>3} {'':{width}} {'Elo':>6} {'95 %':>7} {'score':>7} {'games':>6}{head}"]
+    for i, row in enumerate(ratings):
+        cells = "".join(
+            f"{found.tallies[row.agent, other.agent].score:7.3f}" if other is not row else f"{'-':>7}"
+            for other in ratings
+        )
+        statistics = f"{row.elo:+6.0f} +-{row.reach:<5.0f} {row.tally.score:7.3f} {row.tally.games:6}"
+        lines.append(f"{i + 1:>3} {row.agent:{width}} {statistics}{cells}")
+    repeated = sum(one.tally.games - one.distinct for one in found.matches)
+    if repeated:
+        again = counted(repeated, "repetition")
+        lines.append(f"{again} of a game move for move; ratings and intervals count each game once")
+    for agent, games in found.forfeits.items():
+        lines += forfeited(agent, games, found.records)
+    return lines + called_off(sum(one.by_limit for one in found.matches))
+
+
+BAR = 40
+
+
+@click.command()
+@game_argument
+@click.option("--agent", default="random", show_default=True, help="Who plays.")
+@games_option
+@click.option("--threads", type=THREADS, help="Default: one for each core if the agent is compiled, else one.")
+@engine_option
+@max_moves_option
+@record_option
+@results_option
+@seed_option
+@json_option
+def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: bool, **given: Any) -> None:
+    """Let an agent play a game for one: mean, standard error, distribution.
+
+    \b
+    Example:
+      mdplay evaluate 2048 --agent random --games 1000
+      mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
+    """
+    with playing(None, given["results"], record) as show:
+        found = evaluate(game, agent, record=record is not None, show=show, **given)
+    report(found, _evaluate_lines, record, as_json)
+
+
+def _evaluate_lines(found: Evaluation) -> list[str]:
+    mean, error = found.mean
+    digits = 2 if error == 0 else max(0, 1 - math.floor(math.log10(error)))  # two digits of the standard error
+    moves = found.moves / len(found.results)
+    quantiles = ", ".join(f"{share:.0%} {result:g}" for share, result in found.quantiles.items())
+    return [
+        f"{found.agent}: mean {mean:.{digits}f} +- {1.96 * error:.{digits}f} (95 %), "
+        f"standard error {error:.{digits}f}",
+        f"{counted(len(found.results), 'game')}{_distinct(found)}; {moves:,.1f} moves per game, "
+        f"{found.moves_per_second:,.0f} moves per second",
+        f"quantiles: {quantiles}",
+        *called_off(found.by_limit),
+        *_bars(found),
+        *_shares(found),
+    ]
+
+
+def _distinct(found: Evaluation) -> str:
+    return "" if found.distinct is None else f", {found.distinct:,} of them distinct"
+
+
+def _shares(found: Evaluation) -> list[str]:
+    """Return the shares of games that reached something; what every game reached is left out."""
+    return [
+        f"{name} {thing:>8} {share:7.2%}"
+        for name, row in found.shares.items()
+        for thing, share in row.items()
+        if share < 1
+    ]
+
+
+def _bars(found: Evaluation) -> list[str]:
+    rows = found.histogram()
+    most = max(count for *_, count in rows)
+    names = [f"{low:.6g}" if low == high else f"{low:.0f} .. {high:.0f}" for low, high, _ in rows]
+    width = max(map(len, names))
+    return [
+        f"{name:>{width}} {count:>6} {'#' * (BAR * count // most)}"
+        for name, (*_, count) in zip(names, rows, strict=True)
+    ]

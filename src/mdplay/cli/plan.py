@@ -1,4 +1,11 @@
-"""``mdplay plan``: an MDP file in, one `value action` line a state out."""
+"""``mdplay plan``: an MDP file in, one `value action` line a state out.
+
+``mdplay respond``: best responses by turns until both players stand still.
+
+``mdplay encode``: a player's states and the opponent's policy to an MDP file.
+
+``mdplay decode``: a planner's values and actions to a policy file.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +14,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mdplay.cli.common import THREADS, AnyNumber, engine_option, progress
-from mdplay.cli.linear_algebra import one_thread
-from mdplay.words import counted
+from mdplay.cli.common import (
+    THREADS,
+    AnyNumber,
+    Count,
+    engine_option,
+    game_argument,
+    json_option,
+    one_thread,
+    print_json,
+    progress,
+)
+from mdplay.errors import counted
+from mdplay.game import Game
+from mdplay.naming.notation import result_text
 
 if TYPE_CHECKING:
-    from mdplay.mdp import Plan
+    from mdplay.planning import Plan
+    from mdplay.solving.responding import Responses
+    from mdplay.solving.responses import Response
 
 
 @click.command()
@@ -29,7 +49,7 @@ if TYPE_CHECKING:
 @click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
 @engine_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
-def command(
+def plan_command(
     file: str | None,
     mdp_file: str | None,
     method: str,
@@ -53,8 +73,8 @@ def command(
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
     one_thread()  # before numpy is imported
-    from mdplay.mdp import MDP, evaluate_policy, plan
-    from mdplay.mdp.formats.cs747 import read_policy
+    from mdplay.planning import MDP, evaluate_policy, plan
+    from mdplay.planning.formats.cs747 import read_policy
 
     model = MDP.from_cs747(file or mdp_file or "")
     with progress("sweeps") as show:
@@ -90,3 +110,107 @@ def _warn(found: Plan) -> None:
             "doubles allow no more here",
             err=True,
         )
+
+
+@click.command()
+@game_argument
+@click.option("--start", default="uniform", show_default=True, metavar="FILE|uniform", help="The first policy.")
+@click.option("--player", type=Count(1, 2), help="Whose policy a uniform start is; default 1.")
+@click.option("--win", type=AnyNumber(), default=1.0, show_default=True, help="What a win is worth.")
+@click.option("--draw", type=AnyNumber(), default=0.0, show_default=True, help="What a draw is worth.")
+@click.option("--loss", type=AnyNumber(), default=0.0, show_default=True, help="What a loss is worth.")
+@click.option("--out", metavar="DIR", help="Write every policy to this folder as a policy file.")
+@json_option
+def respond_command(
+    game: Game[Any],
+    start: str,
+    player: int | None,
+    win: float,
+    draw: float,
+    loss: float,
+    out: str | None,
+    as_json: bool,
+) -> None:
+    """Let each player in turn become the best response to the other's last policy, until neither changes.
+
+    \b
+    Examples:
+      mdplay respond anti-tic-tac-toe
+      mdplay respond anti-tic-tac-toe --start p2_policy.txt --draw 0.5 --out policies
+    """
+    from mdplay.solving.responding import respond
+
+    tell = None if as_json else lambda number, step: click.echo(_line(number, step))
+    with progress("states") as show:
+        found = respond(
+            game,
+            start=start,
+            player=None if player is None else player - 1,
+            win=win,
+            draw=draw,
+            loss=loss,
+            folder=out,
+            show=show,
+            report=tell,
+        )
+    print_json(found.document()) if as_json else _print(found)
+
+
+def _line(number: int, step: Response) -> str:
+    """Return what happened in one step, for a reader."""
+    if step.value is None:
+        return f"start    player {step.player + 1}"
+    changed = "first response" if step.changed is None else f"{counted(step.changed, 'state')} changed"
+    return f"step {number:<3} player {step.player + 1}  value {step.value:.6f}  {changed}"
+
+
+def _print(found: Responses) -> None:
+    """Print the fixed point and the game that it plays."""
+    game = found.graph.game
+    steps = counted(len(found.steps) - 1, "step")
+    click.echo(f"\nfixed point after {steps}; the game that it plays: {' '.join(found.moves)}")
+    click.echo(game.board(found.graph.state(found.end)))
+    if found.result is None:
+        click.echo("here the likeliest chance comes back to a position")
+        return
+    if found.endless:
+        click.echo("here it comes back to a position, and goes on so for ever")
+    click.echo(f"result {found.result:g} for player 1: {result_text(game, found.result)}")
+
+
+@click.command()
+@click.option("--policy", required=True, metavar="FILE", help="The opponent's policy file.")
+@click.option("--states", required=True, metavar="FILE", help="The states file of the player who plans.")
+def encode_command(policy: str, states: str) -> None:
+    """Write the Anti-Tic-Tac-Toe MDP of a player against a fixed opponent to stdout.
+
+    \b
+    Example:
+      mdplay encode --policy p2_policy.txt --states p1_states.txt > mdp.txt
+    """
+    from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
+    from mdplay.planning.formats.encoding import encode, read_policy_file, read_states
+
+    game = anti_tic_tac_toe()
+    own, opponent = read_states(states, game), read_policy_file(policy, game, game.rows * game.cols)
+    click.echo("".join(encode(game, own, opponent)), nl=False)
+
+
+@click.command()
+@click.option("--value-policy", required=True, metavar="FILE", help="What the planner printed.")
+@click.option("--states", required=True, metavar="FILE", help="The states file that was encoded.")
+@click.option("--player-id", required=True, type=Count(1, 2), help="The player who planned.")
+def decode_command(value_policy: str, states: str, player_id: int) -> None:
+    """Write the Anti-Tic-Tac-Toe policy file of a plan to stdout.
+
+    \b
+    Example:
+      mdplay plan mdp.txt > plan.txt
+      mdplay decode --value-policy plan.txt --states p1_states.txt --player-id 1
+    """
+    from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
+    from mdplay.planning.formats.encoding import decode, read_states
+
+    game = anti_tic_tac_toe()
+    lines = decode(game, read_states(states, game), value_policy, player_id - 1, game.rows * game.cols)
+    click.echo("".join(lines), nl=False)

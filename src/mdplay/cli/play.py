@@ -1,4 +1,11 @@
-"""``mdplay play``."""
+"""``mdplay play``.
+
+``mdplay engine``.
+
+``mdplay convert``.
+
+``mdplay accuracy``.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +13,33 @@ import os
 import secrets
 import select
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from mdplay.cli.common import Seed, game_argument, position_option
-from mdplay.errors import UnknownName
+from mdplay.cli.common import (
+    Count,
+    GameName,
+    Seed,
+    TextFile,
+    TextLines,
+    game_argument,
+    json_option,
+    position_option,
+    print_json,
+    progress,
+    seed_option,
+)
+from mdplay.errors import FormatError, MdplayError, UnknownName, counted
 from mdplay.game import Game, num_players
+from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import BY_NETWORK, DEFAULT_AGENT, default_agent, named_agent
 from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
 from mdplay.position import Position
-from mdplay.running import POLL_SECONDS
-from mdplay.stopping import finishing
+from mdplay.runtime.signals import finishing
+from mdplay.runtime.threads import POLL_SECONDS
 
 
 @click.command()
@@ -35,7 +56,7 @@ from mdplay.stopping import finishing
 @click.option("--record", type=click.Path(dir_okay=False), help="Write the game there when it ends or is left.")
 @position_option
 @click.option("--seed", type=Seed(), help="The same seed repeats the luck; default: another one each time.")
-def command(
+def play_command(
     game: Game[Any],
     agent: str | None,
     helper: str | None,
@@ -97,3 +118,137 @@ def _ask(prompt: str) -> str:
     except EOFError:
         click.echo()
         return "quit"
+
+
+@click.command()
+@game_argument
+@click.option("--agent", "-a", default="mcts", show_default=True, help="Who chooses the moves.")
+def engine_command(game: Game[Any], agent: str) -> None:
+    """Be an engine: lines of JSON on stdin and stdout, in the manner of UCI.
+
+    docs/engine.md has the protocol.  Other programs play by it with the agent engine:COMMAND.
+
+    \b
+    Examples:
+      mdplay engine connect-four
+      mdplay match connect-four "engine:python my_bot.py" random
+    """
+    from mdplay.playing.engine.server import serve_engine
+
+    serve_engine(game, agent)
+
+
+@click.command()
+@click.argument("source", type=click.Path(dir_okay=False))
+@click.argument("target", type=click.Path(dir_okay=False))
+@click.option("--game", type=GameName(), help="Of which game they are, where the file does not say.")
+@click.option("--from", "source_format", metavar="FORMAT", help="mdplay, sgf, moves ...; default: by the ending.")
+@click.option("--to", "target_format", metavar="FORMAT", help="The same of what is written.")
+@click.option("--header", "headers", multiple=True, metavar="NAME=TEXT", help="Add event, date, site, round ...")
+def convert_command(
+    source: str,
+    target: str,
+    game: Game[Any] | None,
+    source_format: str | None,
+    target_format: str | None,
+    headers: tuple[str, ...],
+) -> None:
+    """Convert files of games between mdplay's records and what others use.
+
+    Every move is replayed.  docs/records.md has the formats.
+
+    \b
+    Examples:
+      mdplay convert games.jsonl games.sgf
+      mdplay convert openings.moves games.jsonl --game connect-four --header event=openings
+    """
+    from mdplay.playing.formats.conversion import convert
+
+    found = convert(
+        source,
+        target,
+        game=game,
+        source_format=source_format,
+        target_format=target_format,
+        headers=dict(map(_pair, headers)),
+    )
+    click.echo(f"{len(found):,} game{'s' if len(found) != 1 else ''} written to {target}")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise FormatError(f"--header {text!r}: write NAME=TEXT, as in event=Cup")
+    return name.strip(), value.strip()
+
+
+MAX_LISTED = 10  # mistakes that are printed
+
+
+@click.command()
+@game_argument
+@click.option("--agent", "-a", default="mcts", show_default=True, help="Who is examined.")
+@click.option(
+    "--oracle",
+    default="perfect",
+    show_default=True,
+    help="Who knows the exact values: an agent, or proof (search).",
+)
+@click.option("--count", type=Count(1), default=200, show_default=True, help="Positions of random games.")
+@click.option("--positions", type=TextFile(), help="A file of positions, one a line, instead.")
+@click.option("--side", type=click.IntRange(1, 2), help="Only positions in which this player moves.")
+@seed_option
+@json_option
+def accuracy_command(
+    game: Game[Any],
+    agent: str,
+    oracle: str,
+    count: int,
+    positions: Any,
+    side: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Count how often an agent's moves are optimal, and list its mistakes.
+
+    \b
+    Example:
+      mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
+      mdplay accuracy connect-four --oracle proof --positions positions.txt
+    """
+    from mdplay.playing.accuracy import accuracy
+
+    texts = None if positions is None else _texts(game, positions)
+    with progress("asking"):
+        player = None if side is None else side - 1
+        found = accuracy(game, agent, oracle, texts, count=count, seed=seed, side=player)
+    if as_json:
+        print_json({"agent": agent, **found.document()})
+        return
+    positions = counted(found.positions, "position")
+    click.echo(
+        f"{agent} plays an optimal move in {found.kept:,} of {positions}: {_share(found.share, found.interval)}"
+    )
+    critical = f"{found.critical - len(found.lost):,} of {found.critical:,} in which not every move is optimal"
+    click.echo(f"  {critical}: {_share(found.critical_share, found.critical_interval)}")
+    for mistake in found.lost[:MAX_LISTED]:
+        click.echo(f"  {mistake.position}: plays {mistake.move}, optimal: {' '.join(mistake.best)}")
+    if len(found.lost) > MAX_LISTED:
+        click.echo(f"  and {len(found.lost) - MAX_LISTED:,} more (--json lists all)")
+
+
+def _texts(game: Game[Any], file: TextLines) -> list[str]:
+    """Return the first word of each line of a file; one that is not a position is an error that names the line."""
+    found = []
+    for number, line in enumerate(file, start=1):
+        for text in line.split()[:1]:
+            try:
+                parse_position(game, text)
+            except MdplayError as error:
+                raise type(error)(f"{file.name}, line {number}: {error}") from None
+            found.append(text)
+    return found
+
+
+def _share(share: float, interval: Sequence[float]) -> str:
+    return f"{share:.1%} (95 %: {interval[0]:.1%} to {interval[1]:.1%})"

@@ -1,17 +1,35 @@
-"""``mdplay prove``."""
+"""``mdplay prove``.
+
+``mdplay verify``.
+
+``mdplay book``.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mdplay.cli.common import THREADS, Number, engine_option, game_argument, json_option, print_json, progress
+from mdplay.cli.common import (
+    GIGABYTES,
+    THREADS,
+    Count,
+    Number,
+    engine_option,
+    game_argument,
+    in_bytes,
+    json_option,
+    print_json,
+    progress,
+    threads_option,
+)
+from mdplay.errors import counted
 from mdplay.game import Game
-from mdplay.words import counted
 
 
 @click.command()
@@ -22,7 +40,7 @@ from mdplay.words import counted
 @engine_option
 @click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
 @json_option
-def command(
+def prove_command(
     game: Game[Any],
     out: Path,
     fresh: bool,
@@ -41,7 +59,7 @@ def command(
       mdplay prove qubic --out book.txt
       mdplay verify qubic book.txt
     """
-    from mdplay.solving.proof.strategies import checkpoint_of, prove_strategy
+    from mdplay.solving.proof.book import checkpoint_of, prove_strategy
 
     checkpoint = checkpoint_of(out, engine)
     if checkpoint.exists() and not fresh and not as_json:
@@ -71,3 +89,76 @@ def _reporter() -> Callable[[int, int], None]:
             last = proved
 
     return report
+
+
+@click.command()
+@game_argument
+@click.argument("book", type=click.Path(path_type=Path))
+@engine_option
+@click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
+@json_option
+def verify_command(game: Game[Any], book: Path, engine: str | None, threads: int | None, as_json: bool) -> None:
+    """Check a book that claims the first player's win, by rules and symmetries of the checker's own.
+
+    The last line is `verified` (exit code 0), or names the first gap (exit code 1).
+
+    \b
+    Example:
+      mdplay verify qubic book.txt
+    """
+    from mdplay.solving.proof.book import verify_strategy
+
+    with progress("checking") as show:
+        verdict = verify_strategy(game, book, engine=engine, threads=threads, show=show)
+    if as_json:
+        print_json({"verified": verdict.verified, **asdict(verdict)})
+    else:
+        lines, met = counted(verdict.lines, "line"), counted(verdict.met, "position")
+        click.echo(f"{lines}, {met} met, at most {verdict.depth} in one game")
+        answers, nodes = counted(verdict.threats, "answer"), counted(verdict.nodes, "position")
+        click.echo(f"{answers} left to threats ({nodes} looked at)")
+        click.echo("verified" if verdict.verified else f"gap: {verdict.gap}")
+    if not verdict.verified:
+        raise SystemExit(1)
+
+
+@click.command()
+@game_argument
+@click.option("--plies", type=Count(1), required=True, help="Prove all positions after so many plies.")
+@click.option(
+    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: where solve looks."
+)
+@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
+@threads_option
+@engine_option
+@json_option
+def book_command(
+    game: Game[Any],
+    plies: int,
+    out: Path | None,
+    memory: float | None,
+    threads: int | None,
+    engine: str | None,
+    as_json: bool,
+) -> None:
+    """Make an opening book: the scores of all positions after some plies, proved on all cores.
+
+    Stop it with Ctrl-C and start it again: it goes on where it was.
+
+    \b
+    Example:
+      mdplay book connect-four --plies 4
+    """
+    from mdplay.solving.proof.book import make_book
+
+    begun = out is not None and out.exists()
+    with progress("positions") as show:
+        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, engine=engine, show=show)
+    if begun:
+        click.echo(f"mdplay: scores read from {out}", err=True)
+    facts = book.document()
+    if as_json:
+        print_json(facts)
+        return
+    known, size = counted(facts["positions"], "position"), counted(facts["bytes"], "byte")
+    click.echo(f"{known} after {counted(plies, 'ply')}, {size}: {facts['path']}")

@@ -18,8 +18,8 @@ from mdplay.cli.common import (
     seed_option,
     state_of,
 )
+from mdplay.errors import counted
 from mdplay.game import Game
-from mdplay.words import counted
 
 
 @click.command()
@@ -38,7 +38,7 @@ from mdplay.words import counted
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
-def command(game: Game[Any], position: str | None, tree: str | None, as_json: bool, **given: Any) -> None:
+def search_command(game: Game[Any], position: str | None, tree: str | None, as_json: bool, **given: Any) -> None:
     """Find a good move within a budget; Ctrl-C ends the search with the best move so far.
 
     \b

@@ -25,10 +25,9 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.errors import MdplayError, PositionError
+from mdplay.errors import MdplayError, PositionError, counted
 from mdplay.game import Game, num_players
-from mdplay.notation import parse_position
-from mdplay.words import counted
+from mdplay.naming.notation import parse_position
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
@@ -81,7 +80,7 @@ CHUNK = 256  # lines of a file that are solved together
 @threads_option
 @engine_option
 @json_option
-def command(
+def solve_command(
     name: str,
     position: str | None,
     all_states: str | None,

@@ -1,7 +1,13 @@
-"""``mdplay states``: the states of a game, listed or counted."""
+"""``mdplay states``: the states of a game, listed or counted.
+
+``mdplay perft``.
+
+``mdplay playouts``.
+"""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +19,16 @@ from mdplay.cli.common import (
     engine_option,
     game_argument,
     json_option,
+    position_option,
     print_json,
     progress,
+    seed_option,
+    state_of,
+    threads_option,
 )
-from mdplay.game import Game
-from mdplay.words import counted
+from mdplay.cli.match import max_moves_option
+from mdplay.errors import counted
+from mdplay.game import Game, num_players
 
 
 @click.command()
@@ -30,7 +41,7 @@ from mdplay.words import counted
     "--folder", type=click.Path(path_type=Path), help="With --count, where to keep states and go on from."
 )
 @json_option
-def command(
+def states_command(
     game: Game[Any],
     player: int | None,
     count: bool,
@@ -65,7 +76,7 @@ def _list(game: Game[Any], player: int) -> None:
 
 
 def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | None, as_json: bool) -> None:
-    from mdplay.states.sharding.driver import count_states
+    from mdplay.distributed.states import count_states
 
     begun = folder is not None and any(path.stat().st_size for path in folder.glob("*.rounds"))
     with progress("states") as show:
@@ -80,3 +91,62 @@ def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | Non
         sizes = {"state": len(found), "edge": found.edges, "level": len(found.levels)}
         told = ", ".join(counted(number, noun) for noun, number in sizes.items())
         click.echo(f"{told}, digest {found.digest:016x}")
+
+
+@click.command()
+@game_argument
+@click.option("--depth", type=Count(0), required=True, help="How many plies; chance events count.")
+@click.option("--symmetry", is_flag=True, help="Count positions that are images of each other once.")
+@position_option
+@json_option
+def perft_command(game: Game[Any], depth: int, symmetry: bool, position: str | None, as_json: bool) -> None:
+    """Count paths and positions by depth.
+
+    \b
+    Example:
+      mdplay perft connect-four --depth 8
+    """
+    from mdplay.states.perft import perft
+
+    with progress("positions") as show:
+        plies = perft(game, state_of(game, position), depth=depth, by_symmetry=symmetry, show=show)
+    if as_json:
+        print_json([asdict(ply) for ply in plies])
+        return
+    click.echo(f"{'ply':>4} {'paths':>22} {'positions':>14} {'ended before':>18}")
+    for ply in plies:
+        click.echo(f"{ply.depth:>4} {ply.paths:>22,} {ply.positions:>14,} {ply.ended:>18,}")
+
+
+@click.command()
+@game_argument
+@click.option("--games", type=Count(1), default=100_000, show_default=True, help="How many games.")
+@position_option
+@max_moves_option
+@seed_option
+@threads_option
+@json_option
+def playouts_command(game: Game[Any], position: str | None, as_json: bool, **given: Any) -> None:
+    """Play random games at full speed.
+
+    \b
+    Example:
+      mdplay playouts connect-four --games 1000000
+    """
+    from mdplay.searching.playouts import playouts
+
+    with progress("playing", given["games"]) as show:
+        found = playouts(game, state_of(game, position), show=show, **given)
+    if as_json:
+        print_json(found.document())
+        return
+    click.echo(
+        f"{counted(found.games, 'random game')} in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)"
+    )
+    click.echo(f"mean result {found.mean:+.4f} +- {1.96 * found.standard_error:.4f} (95 %) for player 1")
+    if num_players(game) == 2:
+        click.echo(f"player 1 wins {found.wins:,}, player 2 {found.losses:,}, drawn {found.draws:,}")
+    click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
+    if found.by_limit:
+        limit = counted(found.max_moves, "move")
+        click.echo(f"{counted(found.by_limit, 'game')} called off by the limit of {limit} (--max-moves)")

@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.cells import check_cells
-from mdplay.checking.limits import random_game
-from mdplay.checking.promises import blaming
-from mdplay.digest import per_game
+from mdplay.checking.contract_checks import blaming
+from mdplay.checking.understood import check_cells
+from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.learning.derived import derive, read_cell
 from mdplay.rng import Random
+from mdplay.states.game_length import random_game
 
 IMAGES = 4000  # of states that are looked at for symmetries
 GAMES = 60  # random games that show what a game is like

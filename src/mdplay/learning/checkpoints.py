@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from mdplay.errors import FormatError
-from mdplay.stopping import StillRunning, finishing
+from mdplay.runtime.signals import StillRunning, finishing
 
 FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
 POINTS = 10  # of the curve of a run

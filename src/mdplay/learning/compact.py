@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mdplay.errors import FormatError
 from mdplay.learning.board import Board
 from mdplay.learning.tuples import Cells
-from mdplay.memory import new_floats
+from mdplay.runtime.memory import new_floats
 
 Arrays = dict[str, NDArray[Any]]
 Floats = NDArray[np.float32]

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdplay.files import write
-from mdplay.plots import save_plot
-from mdplay.words import counted
+from mdplay.errors import counted
+from mdplay.storage.files import write
+from mdplay.views.plots import save_plot
 
 if TYPE_CHECKING:
-    from mdplay.charts import Series
+    from mdplay.views.charts import Series
 
 
 KEPT = "share of moves that keep the exact value"
@@ -125,7 +125,7 @@ def label(points: Sequence[Point]) -> str:
 
 def series(points: Sequence[Point]) -> list[Series]:
     """Return the curves for a notebook: what each judge found, with its interval; without one, self-play."""
-    from mdplay.charts import Series
+    from mdplay.views.charts import Series
 
     judged = [Series(name, episodes, *bands) for name, episodes, bands in _judged(points)]
     return judged or [Series("self-play", [point.episodes for point in points], [point.mean for point in points])]

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.bridge import borrow, kernel, load, part
+from mdplay.compiling import borrow, kernel, load, part
 from mdplay.learning.look_ups import (
     Tables,
     borrowed,

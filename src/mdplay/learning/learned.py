@@ -9,7 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from mdplay.game import Game
 from mdplay.rng import Random
-from mdplay.running import Show
+from mdplay.runtime.threads import Show
 
 Report = Callable[[str], None]
 

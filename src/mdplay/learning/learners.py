@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mdplay.contract import need_game
+from mdplay.compiling.contract import need_game
 from mdplay.errors import UnknownName, unknown
 from mdplay.game import Game
 from mdplay.learning.learned import Learned, Learner, Run
-from mdplay.registry import brought, load_attribute
-from mdplay.specs import Parameter, parameters
+from mdplay.naming.registry import brought, load_attribute
+from mdplay.naming.specs import Parameter, parameters
 
 LEARNERS = {
     "network": "mdplay.learning.training:NetworkLearner",
-    "points": "mdplay.learning.points.counting:PointsLearner",
+    "points": "mdplay.learning.cell_counting:PointsLearner",
 }
 ANY_METHOD = ("method", "episodes", "seed", "file", "against", "games", "exact", "show", "report")  # of ``learn``
 EXAMINE = "examine"  # an option that is a function: only Python can give it

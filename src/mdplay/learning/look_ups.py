@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
-from mdplay.bridge import borrow, pack, part
+from mdplay.compiling import borrow, pack, part
 from mdplay.learning.derived import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
 

@@ -1,8 +1,8 @@
 """A network of tuples over the board of a game: values of positions and moves, and its files.
 
-A file (``.safetensors``) is a ``mdplay.store`` file of kind ``tuple-network``: the array ``weights``, or those of
-``compact.py`` in its place, the tuples, the identity of the rules and of the cells, and whatever the course of
-learning adds.
+A file (``.safetensors``) is a ``mdplay.storage.arrays`` file of kind ``tuple-network``: the array ``weights``, or
+those of ``compact.py`` in its place, the tuples, the identity of the rules and of the cells, and whatever the
+course of learning adds.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.bridge import native, words
-from mdplay.digest import per_game
+from mdplay.compiling import native, words
+from mdplay.compiling.digest import per_game
+from mdplay.compiling.identity import cells_identity, check_rules, game_identity
 from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
 from mdplay.game import Game
-from mdplay.identity import cells_identity, check_rules, game_identity
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import value_moves
 from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
-from mdplay.memory import new_floats
 from mdplay.position import takes_state
 from mdplay.rng import Random
-from mdplay.store import load, save
+from mdplay.runtime.memory import new_floats
+from mdplay.storage.arrays import load, save
 
 KIND = "tuple-network"
 LAYOUT = 1

@@ -23,7 +23,7 @@ from mdplay.game import Between, Game
 from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Actor, Run
-from mdplay.running import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.runtime.threads import MAX_THREADS, Show, Watch, Worker, num_threads
 
 Learn = Callable[[int, int], None]  # so many episodes of a run that has so many in all
 Played = TypeVar(

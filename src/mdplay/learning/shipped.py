@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mdplay.compiling.identity import cells_identity, game_identity
 from mdplay.errors import FormatError
 from mdplay.game import Game
-from mdplay.identity import cells_identity, game_identity
-from mdplay.registry import brought
-from mdplay.store import Stored, load
+from mdplay.naming.registry import brought
+from mdplay.storage.arrays import Stored, load
 
 SHIPPED = "shipped"  # the name of the network that comes with a game, where a file could be named
 

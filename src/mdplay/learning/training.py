@@ -16,11 +16,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import native, word
-from mdplay.checking.promises import hold_promises
-from mdplay.contract import mask_size
-from mdplay.engines import Engine
-from mdplay.errors import FormatError, GameError
+from mdplay.checking.contract_checks import hold_promises
+from mdplay.compiling import native, word
+from mdplay.compiling.contract import mask_size
+from mdplay.errors import FormatError, GameError, counted
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import check_settings
@@ -40,12 +39,11 @@ from mdplay.learning.learned import Actor, Run
 from mdplay.learning.look_ups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
-from mdplay.learning.spreading import spread
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.memory import new_floats
 from mdplay.position import takes_state
-from mdplay.running import MAX_THREADS, Show, Watch, Worker
-from mdplay.words import counted
+from mdplay.runtime.executors import Engine, driver
+from mdplay.runtime.memory import new_floats
+from mdplay.runtime.threads import MAX_THREADS, Show, Watch, Worker
 
 Examine = Callable[[Actor], Found]
 
@@ -228,8 +226,8 @@ class NetworkTraining(Training[Episodes]):
 
     def _repr_html_(self) -> str:
         """Show the curve: the score against the opponent, or what the first player got in self-play."""
-        from mdplay.charts import chart
-        from mdplay.showing import sentence
+        from mdplay.views.charts import chart
+        from mdplay.views.html import sentence
 
         return sentence(self.text()) + chart(series(self.curve), "episodes", label(self.curve))
 
@@ -338,7 +336,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
         """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
         way: AbstractContextManager[tuple[Learn, int | None]] = super().learning(training, show)
         if self.engine is not None:
-            way = spread(training, NetworkTraining.begin, self.engine, self.workers)
+            way = driver("learn")(training, NetworkTraining.begin, self.engine, self.workers)
         with way as learn:
             yield learn
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from xml.etree import ElementTree as ET
 
-from mdplay.drawing import STYLE
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, num_players
-from mdplay.pictures import SVG, safe_picture
+from mdplay.naming.registry import make
 from mdplay.playing.agents import Agent, default_agent, named_agent
 from mdplay.playing.answering import Answering, check_player
 from mdplay.position import Position
-from mdplay.registry import make
-from mdplay.showing import sentence
+from mdplay.svg import STYLE
+from mdplay.views.html import sentence
+from mdplay.views.safe_svg import SVG, safe_picture
 
 if TYPE_CHECKING:
     import anywidget

@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty, popcount
-from mdplay.checking.broken import ENDLESS, check_kept
-from mdplay.checking.limits import MAX_MOVES, move_limit
-from mdplay.checking.promises import hold_promises
+from mdplay.checking.contract_checks import ENDLESS, check_kept, hold_promises
 from mdplay.errors import LimitError, PositionError, UnknownName
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, choose, leave, make_agent
 from mdplay.playing.answering import check_player
 from mdplay.playing.engine.limits import entering
-from mdplay.playing.matches.statistics import Interval, score_interval
+from mdplay.playing.matches.results import Interval, score_interval
 from mdplay.position import as_state
 from mdplay.rng import Random
+from mdplay.states.game_length import MAX_MOVES, move_limit
 
 TOLERANCE = 1e-9
 MAX_FRUITLESS_GAMES = 100  # sampling ends after this many games in a row without a new position

@@ -7,8 +7,9 @@
         advice.source    where it comes from, in words
 
 Values are for the player to move: what is still to come, points that were earned before left out.  A game may
-bring an adviser of its own (``mdplay.registry.bring``: ``advisers``); others are advised by their solution, move
-by move where that is a proof, or else by tree search, with the network that comes with the game if there is one.
+bring an adviser of its own (``mdplay.naming.registry.bring``: ``advisers``); others are advised by their solution,
+move by move where that is a proof, or else by tree search, with the network that comes with the game if there is
+one.
 
 Whoever asks may cancel: ``show`` is called ten times a second and may raise.  An adviser may be asked from several
 threads; they take turns.
@@ -26,19 +27,17 @@ from threading import Lock
 from typing import Any, Protocol
 
 from mdplay.bits import elements
-from mdplay.errors import GameError, LimitError, NotCompiled
+from mdplay.errors import GameError, LimitError, NotCompiled, counted
 from mdplay.game import Game
 from mdplay.learning.network import shipped_network
-from mdplay.registry import brought, names_brought
+from mdplay.naming.registry import brought, names_brought
 from mdplay.rng import Random
-from mdplay.running import Show
-from mdplay.searching.stepwise import Search
+from mdplay.runtime.threads import Show
+from mdplay.searching.mcts import Search
 from mdplay.solving.proof.prover import Prover
-from mdplay.solving.question import Question
 from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import choose_solver, solve
-from mdplay.solving.values import TIE, Choice
-from mdplay.words import counted
+from mdplay.solving.values import TIE, Choice, Question
 
 TABLE_BYTES = 512 << 20
 PROOF_BYTES = 128 << 20

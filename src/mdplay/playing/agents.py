@@ -32,13 +32,12 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from mdplay.bits import MOST_WORDS, elements, has
-from mdplay.contract import need_game
+from mdplay.compiling.contract import need_game
+from mdplay.compiling.identity import agent_identity
 from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game
-from mdplay.identity import agent_identity
 from mdplay.learning.shipped import SHIPPED, shipped_file
-from mdplay.position import as_state
-from mdplay.registry import (
+from mdplay.naming.registry import (
     all_names,
     bringers,
     brought,
@@ -46,21 +45,22 @@ from mdplay.registry import (
     make,
     names_brought,
 )
+from mdplay.naming.specs import Parameter, load_module, parameters, read_parameters, read_spec
+from mdplay.position import as_state
 from mdplay.rng import Random
-from mdplay.running import Show
+from mdplay.runtime.threads import Show
 from mdplay.searching.result import SearchAgent, SearchResult
-from mdplay.specs import Parameter, load_module, parameters, read_parameters, read_spec
 
 MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
     "engine": "mdplay.playing.engine.agent:EngineAgent",
     "heuristic": "mdplay.searching.depth_limited:HeuristicAgent",
     "human": "mdplay.playing.terminal:HumanAgent",
-    "ida-star": "mdplay.searching.puzzles:PuzzleAgent",
+    "ida-star": "mdplay.searching.ida_star:PuzzleAgent",
     "mcts": "mdplay.searching.mcts:MCTSAgent",
     "network": "mdplay.learning.network:NetworkAgent",
-    "perfect": "mdplay.playing.perfect:perfect_agent",
-    "points": "mdplay.learning.points.utilities:PointsAgent",
+    "perfect": "mdplay.playing.basic:perfect_agent",
+    "points": "mdplay.learning.cell_utilities:PointsAgent",
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }

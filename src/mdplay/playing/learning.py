@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import LimitError
+from mdplay.errors import LimitError, counted
 from mdplay.game import Game
 from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, Report, Run
@@ -16,10 +16,9 @@ from mdplay.learning.learners import learn_by
 from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
 from mdplay.playing.agents import named_agent
 from mdplay.playing.matches.match import OPENINGS, match
-from mdplay.playing.matches.statistics import score_interval
+from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
-from mdplay.running import Show
-from mdplay.words import counted
+from mdplay.runtime.threads import Show
 
 GAMES = 100
 

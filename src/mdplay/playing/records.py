@@ -22,9 +22,9 @@ games are equal bytes.
 A record that is read is replayed: every move must be legal there and the result must come out.  A file holds a
 record a line.  The game of a user's file is never loaded on a record's word: whoever reads it names the game.
 
-``rules`` is the identity of the game (``mdplay.identity``), null or missing if it has none.  Other rules are no
-fault as long as they allow the moves and give the result: then it is a game of theirs too.  Where they do not, the
-sentence says that the rules have changed.
+``rules`` is the identity of the game (``mdplay.compiling.identity``), null or missing if it has none.  Other rules
+are no fault as long as they allow the moves and give the result: then it is a game of theirs too.  Where they do
+not, the sentence says that the rules have changed.
 """
 
 from __future__ import annotations
@@ -37,15 +37,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError
-from mdplay.fields import write_fields
-from mdplay.files import read_text, replacing
-from mdplay.game import Game, num_players
-from mdplay.identity import game_identity
-from mdplay.notation import event_text, parse_position
+from mdplay.compiling.identity import game_identity
+from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError, counted
+from mdplay.game import Game, num_players, write_fields
+from mdplay.naming.notation import event_text, parse_position
+from mdplay.naming.registry import from_data, name_of, text_of
 from mdplay.position import Position
-from mdplay.registry import from_data, name_of, text_of
-from mdplay.words import counted
+from mdplay.storage.files import read_text, replacing
 
 FORMAT = "mdplay record 1"
 KINDS: dict[str, tuple[type, ...]] = {

@@ -6,32 +6,111 @@ names a move, ``values`` tells what every move is worth and whether that is exac
 named, else the opponent if it knows exact values, else a search.
 
 The session itself only asks and says: whoever makes it brings the two functions.
+
+Boards in colour: the marks of either player, tiles by their value, and what the last event changed.
+
+It works on the picture that a game draws, so a game needs to know nothing of terminals: X and O are the players'
+marks, bare numbers name free places (or are tiles, in a game for one), and a character that differs from the
+picture before is new.
+
+What an agent thinks of a position: the move it would make, and what each move is worth, as far as it knows.
+
+A value is what the rest of the game is worth to the player to move.  It is *exact* if it follows from the rules (a
+solution, a proven node of a search), else an *estimate*.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from threading import Timer
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from mdplay.bits import elements
-from mdplay.checking.limits import LEAST, Referee
-from mdplay.errors import AgentError, IllegalMove, MdplayError
+from mdplay.errors import AgentError, IllegalMove, MdplayError, counted
 from mdplay.game import Game
-from mdplay.notation import find_action
-from mdplay.playing.agents import Agent, NamedAgent, choose, default_agent, named_agent
-from mdplay.playing.analysis import Analysis, analyse
-from mdplay.playing.ansi import paint
+from mdplay.naming.notation import find_action
+from mdplay.playing.agents import Agent, NamedAgent, blaming, choose, default_agent, named_agent
 from mdplay.playing.matches.games import CHANCE
 from mdplay.playing.records import Record
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.words import counted
+from mdplay.searching.result import SearchAgent
+from mdplay.states.game_length import LEAST, Referee
+
+MARKS = {"X": "red", "O": "yellow"}
+TILES = ("white", "cyan", "blue", "green", "yellow", "magenta", "red")
+TOKEN = re.compile(r"\d+|[XO]\b|-+|\S")
+
+
+def paint(picture: str, before: str | None = None, *, tiles: bool = False) -> str:
+    """Return the picture with colours for a terminal; what differs from ``before`` is shown in reverse."""
+    old = (before or picture).splitlines()
+    lines = picture.splitlines()
+    if [len(line) for line in old] != [len(line) for line in lines]:
+        old = lines
+    return "\n".join(_paint_line(line, earlier, tiles) for line, earlier in zip(lines, old, strict=True))
+
+
+def _paint_line(line: str, before: str, tiles: bool) -> str:
+    def style(found: re.Match[str]) -> str:
+        changed = not tiles and found[0] != before[found.start() : found.end()]
+        return _paint_token(found[0], tiles, changed)
+
+    return TOKEN.sub(style, line)
+
+
+def _paint_token(token: str, tiles: bool, changed: bool) -> str:
+    if token.isdecimal() and tiles:
+        return click.style(token, fg=TILES[(int(token).bit_length() - 2) % len(TILES)], bold=True)
+    if token.isdecimal() or token == ".":
+        return click.style(token, dim=True)
+    return click.style(token, fg=MARKS.get(token), bold=token in MARKS, reverse=changed)
+
+
+class MoveValue(NamedTuple):
+    """The value of a move, and whether that is exact."""
+
+    value: float
+    exact: bool
+
+    def __str__(self) -> str:
+        return f"exact {self.value:+.6g}" if self.exact else f"estimate {self.value:+.3g}"
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A move, and what the moves are worth; empty if the agent does not know."""
+
+    action: int
+    values: dict[int, MoveValue] = field(default_factory=dict)
+
+    @property
+    def ranked(self) -> list[tuple[int, MoveValue]]:
+        """The moves by their value, the best first."""
+        return sorted(self.values.items(), key=lambda pair: -pair[1].value)
+
+
+def analyse(agent: Agent, name: str, game: Game[Any], state: Any, *, seed: int = 0) -> Analysis:
+    """Ask an agent about a position in which a player moves; raise AgentError if it fails."""
+    with blaming(name, game, state):
+        if isinstance(agent, SearchAgent):
+            found = agent.search(state, seed=seed)
+            return Analysis(
+                found.action, {move.action: MoveValue(move.value, move.proven) for move in found.moves}
+            )
+        if hasattr(agent, "values"):
+            exact = bool(getattr(agent, "exact", False))
+            values = {action: MoveValue(value, exact) for action, value in agent.values(state).items()}
+            return Analysis(max(values, key=lambda action: values[action].value), values)
+    return Analysis(choose(agent, name, game, state, Random(seed)))
+
 
 Ask = Callable[[str], str]
 Say = Callable[[str], None]

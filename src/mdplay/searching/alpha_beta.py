@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, Mask, covers, lowest, mix, nonempty, without_lowest
-from mdplay.bridge import Packed, State, borrow, kernel, load, pack, part, unpack
-from mdplay.checking.broken import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
+from mdplay.checking.contract_checks import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
+from mdplay.compiling import Packed, State, borrow, kernel, load, pack, part, unpack
 from mdplay.game import Bounds, Game
 from mdplay.learning.look_ups import NetworkArrays, best_value
-from mdplay.searching.knowledge import bounds_of, is_settled
+from mdplay.searching.tree import bounds_of, is_settled
 
 WIN = 1e6
 LARGEST_GUESS = WIN / 2

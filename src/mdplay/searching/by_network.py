@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mdplay.bridge import Packed, State, kernel, part, unpack
+from mdplay.compiling import Packed, State, kernel, part, unpack
 from mdplay.game import Game
 from mdplay.learning.look_ups import (
     NetworkArrays,
@@ -25,8 +25,7 @@ from mdplay.learning.look_ups import (
     locate,
     value_after,
 )
-from mdplay.running import Worker
-from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
+from mdplay.runtime.threads import Worker
 from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
 from mdplay.searching.simulating import ends_with, expand_by, is_extreme, known_value, note_margin, proof_of
@@ -36,9 +35,12 @@ from mdplay.searching.tree import (
     SearchSettings,
     TreeArrays,
     borrowed_tree,
+    bounds_of,
     enter,
     is_open,
     is_repeated,
+    is_settled,
+    names_the_move,
     next_leaf,
     scale_for,
 )

@@ -17,17 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import covers, elements
-from mdplay.bridge import Packed, State, native, width, words
-from mdplay.checking.broken import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept
-from mdplay.checking.limits import has_margins
-from mdplay.checking.promises import hold_promises
-from mdplay.contract import mask_size
+from mdplay.checking.contract_checks import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept, hold_promises
+from mdplay.compiling import Packed, State, native, width, words
+from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random
-from mdplay.running import Show, Stopwatch, Watch
+from mdplay.runtime.threads import Show, Stopwatch, Watch
 from mdplay.searching.alpha_beta import (
     BROKEN,
     COUNTERS,
@@ -44,6 +42,7 @@ from mdplay.searching.alpha_beta import (
     search_value,
 )
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+from mdplay.states.game_length import has_margins
 
 DEPTH = 6
 MAX_DEPTH = 1000

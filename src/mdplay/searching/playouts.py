@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, nonempty
-from mdplay.bridge import Packed, State, Word, kernel, native, part, unpack, word, words
-from mdplay.checking.broken import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept
-from mdplay.checking.limits import MAX_MOVES, move_limit
-from mdplay.checking.promises import hold_promises
+from mdplay.checking.contract_checks import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept, hold_promises
+from mdplay.compiling import Packed, State, Word, kernel, native, part, unpack, word, words
 from mdplay.errors import check_whole
 from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.running import Show, Stopwatch, Watch, Worker, num_threads
+from mdplay.runtime.threads import Show, Stopwatch, Watch, Worker, num_threads
+from mdplay.states.game_length import MAX_MOVES, move_limit
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
 MOST_PLAIN = 10_000  # games that may be tried in plain Python first: it never gets through more in time

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import mix, unit
-from mdplay.bridge import Word, part
+from mdplay.compiling import Word, part
 from mdplay.searching.selectors import Arm, Pull, Selector
 
 OPEN, PROVEN, LOST, REPEATED = range(4)

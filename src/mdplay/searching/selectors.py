@@ -29,8 +29,8 @@ from typing import Any, ClassVar, NamedTuple
 from mdplay.bits import U64, mix, unit
 from mdplay.errors import GameError, MdplayError, unknown
 from mdplay.game import Compiled
-from mdplay.plugins import load_plugin, plugin_points, source_of
-from mdplay.specs import COMMA, load_module, parameters, read_parameters, read_spec
+from mdplay.naming.registry import load_plugin, plugin_points, source_of
+from mdplay.naming.specs import COMMA, load_module, parameters, read_parameters, read_spec
 
 TINY = 1e-300  # keeps logarithms finite
 KL_STEPS = 24  # halvings of the KL-UCB interval: an error below 1e-7

@@ -28,12 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import covers, nonempty
-from mdplay.bridge import Packed, State, Word, kernel, part, unpack
-from mdplay.checking.broken import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
-from mdplay.checking.limits import MAX_MOVES
+from mdplay.checking.contract_checks import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
+from mdplay.compiling import Packed, State, Word, kernel, part, unpack
 from mdplay.game import Bounds, Game
-from mdplay.running import Worker
-from mdplay.searching.knowledge import bounds_of, is_settled, names_the_move
+from mdplay.runtime.threads import Worker
 from mdplay.searching.playouts import rollout
 from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Records, Scale, learn, reward_arm
 from mdplay.searching.selectors import Selector
@@ -43,14 +41,18 @@ from mdplay.searching.tree import (
     SearchSettings,
     TreeArrays,
     borrowed_tree,
+    bounds_of,
     end_simulations,
     enter,
     expand,
     is_open,
     is_repeated,
+    is_settled,
+    names_the_move,
     next_leaf,
     scale_for,
 )
+from mdplay.states.game_length import MAX_MOVES
 
 
 def share_done(

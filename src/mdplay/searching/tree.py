@@ -9,6 +9,11 @@ chance) in ascending order; they are the arms of a bandit.
 
 A node's mean value is for the player who moved into it, so that all children of a node agree, also where a
 player moves twice.  The states are not kept: a descent makes the moves again, which is quicker than memory.
+
+What a game knows of a position, for the searches that play.
+
+A game with ``bounds`` settles positions without a search (a forced win, say) and tells which moves are worth one.
+In the kernels of games without it nothing is left of this.
 """
 
 from __future__ import annotations
@@ -19,15 +24,39 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import State, Word, borrow, kernel, pack, part
-from mdplay.checking.broken import DRAW, LARGEST, NUMBERS, PLAYER
-from mdplay.checking.limits import has_margins, may_repeat
-from mdplay.contract import mask_size
-from mdplay.game import Game
+from mdplay.checking.contract_checks import DRAW, LARGEST, NUMBERS, PLAYER
+from mdplay.compiling import State, Word, borrow, kernel, pack, part
+from mdplay.compiling.contract import mask_size
+from mdplay.game import Bounds, Game
 from mdplay.rng import advance, scramble, stream
-from mdplay.running import Worker
+from mdplay.runtime.threads import Worker
 from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Records, Scale, select
 from mdplay.searching.selectors import Selector
+from mdplay.states.game_length import has_margins, may_repeat
+
+
+@part
+def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
+    """Return what the game knows of a state, if that is wanted and a player moves; else bounds that are open."""
+    chance = game.has_outcomes and nonempty(game.outcomes(s))
+    if game.has_bounds and knowledge and not chance and nonempty(game.legal(s)):
+        return game.bounds(s)
+    return Bounds(0, 1, 0)
+
+
+@part
+def is_settled(bounds: Bounds) -> bool:
+    """Tell whether the value is known."""
+    return bool(bounds.low == bounds.high)
+
+
+@part
+def names_the_move(bounds: Bounds) -> bool:
+    """Tell whether the value is known, and the move that keeps it too: the only one listed."""
+    return bool(
+        bounds.low == bounds.high and nonempty(bounds.moves) and not nonempty(without_lowest(bounds.moves))
+    )
+
 
 MAX_DEPTH = 1024  # a descent that gets here goes on as a rollout
 BLOCK = 128  # room for the children of a node; masks of many words may take more

@@ -19,22 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay import store
-from mdplay.bridge import width
-from mdplay.errors import FormatError
+from mdplay.compiling import width
+from mdplay.compiling.identity import check_rules, game_identity
+from mdplay.errors import FormatError, counted
 from mdplay.game import Game
-from mdplay.identity import check_rules, game_identity
-from mdplay.running import num_threads
+from mdplay.runtime.threads import num_threads
 from mdplay.solving.hashed import HashTable, has_whole_values
 from mdplay.solving.hashed_kernel import CLOSED, NOT_A_VALUE
 from mdplay.solving.indexed import IndexedTable
-from mdplay.solving.question import Question, Solver
 from mdplay.solving.retrograde import RANK_SHIFT, RetrogradeTable, prepared, retrograde
 from mdplay.solving.subset import SubsetTable
-from mdplay.solving.values import StateValue, Table
+from mdplay.solving.values import Question, Solver, StateValue, Table
 from mdplay.states.enumeration import DEGREE, Enumeration
 from mdplay.states.keys import WORD_BITS, key_of, layout_of, num_words, state_of, widths_of
-from mdplay.words import counted
+from mdplay.storage import arrays as store
 
 KIND = "solution"
 VERSION = 2  # 2: distances in games whose ``endless`` is not 0 are counted as in docs/games-that-repeat.md

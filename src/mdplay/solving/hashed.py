@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.bridge import native, unpack, width
-from mdplay.checking.limits import random_game
-from mdplay.checking.promises import blame_position
-from mdplay.contract import method_hints
+from mdplay.checking.contract_checks import blame_position
+from mdplay.compiling import native, unpack, width
+from mdplay.compiling.contract import method_hints
 from mdplay.errors import CycleError, GameError, HugeError, LimitError
 from mdplay.game import Game
-from mdplay.memory import budget, require
 from mdplay.rng import Random
-from mdplay.running import Show, Watch, stopped_after
+from mdplay.runtime.memory import budget, require
+from mdplay.runtime.signals import finishing, saving
+from mdplay.runtime.threads import Show, Watch, stopped_after
 from mdplay.solving.hashed_kernel import (
     BROKEN,
     CIRCLE,
@@ -55,9 +55,9 @@ from mdplay.solving.hashed_kernel import (
     search_states,
 )
 from mdplay.solving.values import StateValue
+from mdplay.states.game_length import random_game
 from mdplay.states.keys import Layout, key_of, layout_of, least_fields, num_words, state_of, widths_of
 from mdplay.states.sampling import sample_games, sample_widths
-from mdplay.stopping import finishing, saving
 
 FIRST_SLOTS, MANY_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 18, 1 << 20, 1 << 8
 SHORT_LIMIT, WHOLE_LIMIT = 2.0**31 - 1.0, 2.0**53 - 1.0  # of whole values beside a distance, and by themselves

@@ -28,11 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, get, kernel, load, pack, part, prefetch, put
-from mdplay.checking.promises import SLACK
+from mdplay.checking.contract_checks import SLACK
+from mdplay.compiling import borrow, get, kernel, load, pack, part, prefetch, put
 from mdplay.solving.values import TIE
-from mdplay.states.choices import canonical, choices_of, no_chance, no_player
-from mdplay.states.keys import find_key, hash_key, write_key
+from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_chance, no_player, write_key
 
 FREE, OPEN, CLOSED = 0, 1, 2
 NOT_A_VALUE = 0x7FF8_0000_0000_0001

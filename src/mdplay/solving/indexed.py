@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.bridge import kernel, native, part
-from mdplay.checking.promises import SLACK, blame_position, number_of
+from mdplay.checking.contract_checks import SLACK, blame_position, number_of
+from mdplay.compiling import kernel, native, part
 from mdplay.errors import GameError, UnknownName
 from mdplay.game import Game
-from mdplay.memory import require
-from mdplay.running import Show, Watch
+from mdplay.runtime.memory import require
+from mdplay.runtime.threads import Show, Watch
 from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import StateValue
-from mdplay.states.choices import no_chance, no_player
+from mdplay.states.keys import no_chance, no_player
 
 FINISHED, STOPPED, NARROW, BROKEN = 0, 1, 2, 3
 WHOLE = ((np.int8, np.uint8), (np.int16, np.uint16), (np.int32, np.uint32), (np.int64, np.uint32))

@@ -23,15 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import kernel, native, part
-from mdplay.checking.promises import blame_position, hold_promises, number_of
+from mdplay.checking.contract_checks import blame_position, hold_promises, number_of
+from mdplay.compiling import kernel, native, part
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
-from mdplay.memory import require
-from mdplay.running import Show, Watch
+from mdplay.runtime.memory import require
+from mdplay.runtime.threads import Show, Watch
 from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import TIE, StateValue
-from mdplay.states.choices import no_player
+from mdplay.states.keys import no_player
 
 OPPONENTS = ("uniform", "uniform-once")
 OBJECTIVES = ("difference", "own")

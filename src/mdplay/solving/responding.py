@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdplay.contract import need_game
-from mdplay.errors import FormatError
+from mdplay.compiling.contract import need_game
+from mdplay.errors import FormatError, counted
 from mdplay.game import Game, num_players
-from mdplay.mdp.formats.policies import write_policy
-from mdplay.mdp.games import Score
-from mdplay.notation import event_text
-from mdplay.running import Show
+from mdplay.naming.notation import event_text
+from mdplay.planning.formats.cs747 import write_policy
+from mdplay.planning.mdp import Score
+from mdplay.runtime.threads import Show
 from mdplay.solving.responses import Response, first_response, played, responses
 from mdplay.states.graph import END, GameGraph, explore
-from mdplay.words import counted
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,17 +23,16 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.bridge import kernel
+from mdplay.compiling import kernel
 from mdplay.errors import FormatError, GameError, LimitError, PositionError, unknown
 from mdplay.game import Game
-from mdplay.mdp.formats.policies import read_weights
-from mdplay.mdp.games import Score, mdp_of
-from mdplay.mdp.planning.planner import plan
+from mdplay.planning.formats.cs747 import read_weights
+from mdplay.planning.mdp import Score, mdp_of
+from mdplay.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
-from mdplay.solving.question import Opponent
-from mdplay.solving.values import StateValue, between
+from mdplay.solving.values import Opponent, StateValue, between
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
-from mdplay.states.walks import Floats, Integers, postorder
+from mdplay.states.graph_search import Floats, Integers, postorder
 
 MAX_STEPS = 1000  # of best responses by turns
 TOLERANCE = 1e-10  # of values that are planned: the tie rule needs more than the default

@@ -28,18 +28,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import borrow, get, kernel, native, prefetch, put, width
-from mdplay.contract import method_hints
+from mdplay.compiling import borrow, get, kernel, native, prefetch, put, width
+from mdplay.compiling.contract import method_hints
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.memory import require
-from mdplay.running import Show, Watch, stopped_after
+from mdplay.runtime.memory import require
+from mdplay.runtime.signals import saving
+from mdplay.runtime.threads import Show, Watch, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
 from mdplay.states.numbering import Numbering
 from mdplay.states.sampling import sample_games
-from mdplay.stopping import saving
 
 REMOTENESS, MOVER_SHIFT, RANK_SHIFT = (1 << 22) - 1, 23, 24
 MOST_RESULTS = 254

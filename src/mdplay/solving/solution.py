@@ -20,14 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.bits import elements, nonempty
-from mdplay.errors import FormatError, GameError, LimitError, MdplayError
-from mdplay.files import replacing
+from mdplay.errors import FormatError, GameError, LimitError, MdplayError, counted
 from mdplay.game import Game
 from mdplay.position import Position, as_state
-from mdplay.running import Stopwatch
+from mdplay.runtime.threads import Stopwatch
 from mdplay.solving.files import load_table, save_table
 from mdplay.solving.values import Choice, Table, best_actions, delays, finite, known
-from mdplay.words import counted
+from mdplay.storage.files import replacing
 
 MAX_ROWS = 1 << 26  # of a text with all states
 
@@ -240,7 +239,7 @@ class Solution:
     # ---------------------------------------------------------------- in a notebook
     def html(self, state: Any = None) -> str:
         """Return a position (default: the start) with the value of every move as HTML; values for who moves."""
-        from mdplay.showing import Move, moves, number, sentence
+        from mdplay.views.html import Move, moves, number, sentence
 
         position = self._position(state)
         s, choices = position.state, self.choices(position.state)
@@ -255,7 +254,7 @@ class Solution:
 
     def _repr_html_(self) -> str:
         """Show the start; what is proved one position at a time is not proved for a glance."""
-        from mdplay.showing import moves, refused, sentence
+        from mdplay.views.html import moves, refused, sentence
 
         if hasattr(self.table, "choices"):
             about = f"{self!r}. html(position) proves the values of a position's moves and shows them."

@@ -1,6 +1,7 @@
 """``solve``: one question, a list of solvers, one solution.
 
-``auto`` takes the cheapest that applies.  A game may bring solvers and objectives of its own (mdplay.registry).
+``auto`` takes the cheapest that applies.  A game may bring solvers and objectives of its own
+(mdplay.naming.registry).
 
     subset            games of scoring sets, a byte a state
     indexed           games that number their states
@@ -11,7 +12,7 @@
     policy-iteration  the best answer to a random opponent, for games that number their states
     best-response     the best response to any fixed opponent; with cycles by planning
 
-With an engine all of it is done by workers, layer after layer (mdplay.solving.layers.driver).
+With an engine all of it is done by workers, layer after layer (mdplay.distributed.layers).
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mdplay.checking.promises import hold_promises
-from mdplay.engines import Engine
+from mdplay.checking.contract_checks import hold_promises
 from mdplay.errors import (
     CycleError,
     FormatError,
@@ -34,13 +34,12 @@ from mdplay.errors import (
     unknown,
 )
 from mdplay.game import Game, num_players
-from mdplay.plugins import plugins
+from mdplay.naming.registry import brought, plugins
 from mdplay.position import as_state
-from mdplay.registry import brought
-from mdplay.running import Show, Stopwatch, num_threads
-from mdplay.solving.question import Opponent, Question, Solver
+from mdplay.runtime.executors import Engine, driver
+from mdplay.runtime.threads import Show, Stopwatch, num_threads
 from mdplay.solving.solution import Solution
-from mdplay.solving.values import Table
+from mdplay.solving.values import Opponent, Question, Solver, Table
 
 OPPONENTS = ("perfect", "uniform", "uniform-once")
 OBJECTIVES = ("difference", "own", "win")
@@ -282,9 +281,9 @@ def solve(
     LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
     it has, which is saved every ``save_seconds`` seconds.
 
-    ``network``, a file or "shipped", gives the order in which proof search tries moves.
-    With an ``engine`` (mdplay.engines) its workers solve the game layer after layer, each its share of the states:
-    a game without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
+    ``network``, a file or "shipped", gives the order in which proof search tries moves.  With an ``engine``
+    (mdplay.runtime.executors) its workers solve the game layer after layer, each its share of the states: a game
+    without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
     workers, ``memory`` what each may take, and ``file`` names a folder.
     """
     clock = Stopwatch()
@@ -306,11 +305,10 @@ def solve(
 
 
 def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:
-    from mdplay.solving.layers.driver import LayeredTable, solve_layers
-
-    if method not in ("auto", LayeredTable.method):
+    if method not in ("auto", "layered"):
         raise UnknownName(f"an engine solves by the method layered, not {short(method)}; leave out one of them")
-    return solve_layers(question, engine)
+    table: Table = driver("solve")(question, engine)
+    return table
 
 
 def _solved(question: Question) -> Table:

@@ -23,18 +23,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.bridge import kernel, part
+from mdplay.compiling import kernel, part
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
-from mdplay.mdp.arrays import ModelArrays
-from mdplay.mdp.components import strong_components
-from mdplay.mdp.planning.graph import Backward, EndComponents, Mask, end_components
-from mdplay.running import Show, Watch
+from mdplay.planning.arrays import ModelArrays
+from mdplay.planning.graph import Backward, EndComponents, Mask, end_components
+from mdplay.planning.loops import strong_components
+from mdplay.runtime.threads import Show, Watch
 from mdplay.solving.hashed import has_whole_values
 from mdplay.solving.responses import planned_values
 from mdplay.solving.values import TIE, StateValue, between
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
-from mdplay.states.walks import Floats, Integers, lengths
+from mdplay.states.graph_search import Floats, Integers, lengths
 
 UNIT = 2.0**-53
 GOAL = 1e-12  # of the gap between the bounds, in proportion to them

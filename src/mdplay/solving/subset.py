@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import borrow, get, kernel, part, put
-from mdplay.checking.promises import check_scoring_sets, number_of
+from mdplay.checking.contract_checks import check_scoring_sets, number_of
+from mdplay.compiling import borrow, get, kernel, part, put
 from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
-from mdplay.memory import require
-from mdplay.running import Show, Watch, num_threads
+from mdplay.runtime.memory import require
+from mdplay.runtime.threads import Show, Watch, num_threads
 from mdplay.solving.values import StateValue
 
 BLOCK_LINES = 6

@@ -32,27 +32,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.bridge import borrow, kernel, native, pack, put, width
-from mdplay.contract import mask_size
+from mdplay.compiling import borrow, kernel, native, pack, put, width
+from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.memory import budget, in_words
-from mdplay.running import Show, Watch, num_threads
-from mdplay.states.choices import canonical, choices_of, no_player
+from mdplay.runtime.memory import budget, in_words
+from mdplay.runtime.threads import Show, Watch, num_threads
 from mdplay.states.keys import (
     Keys,
     Layout,
+    canonical,
+    choices_of,
     hash_key,
+    images_of,
     key_at,
     key_of,
     layout_of,
+    no_player,
     num_words,
     read_key,
+    refuse_endless,
+    refuse_thin,
     state_of,
+    states_seen,
+    widths_among,
+    widths_needed,
     write_key,
 )
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
-from mdplay.states.widths import images_of, refuse_endless, refuse_thin, states_seen, widths_among, widths_needed
 
 CHUNK = 1 << 12  # states, fewer where masks are large
 DEGREE, PLAYER_BIT, CHANCE_BIT = (1 << 12) - 1, 12, 13

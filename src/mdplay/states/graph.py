@@ -17,16 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.bridge import borrow, kernel, native, width
-from mdplay.checking.promises import SLACK, blame_position, hold_promises
+from mdplay.checking.contract_checks import SLACK, blame_position, hold_promises
+from mdplay.compiling import borrow, kernel, native, width
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
-from mdplay.memory import available
-from mdplay.running import Show, Watch
-from mdplay.states.choices import choices_of, no_chance
+from mdplay.runtime.memory import available
+from mdplay.runtime.threads import Show, Watch
 from mdplay.states.enumeration import DEGREE, Enumeration, States
-from mdplay.states.keys import Keys, read_key
-from mdplay.states.walks import Floats, Integers, has_cycle, lengths, preorder
+from mdplay.states.graph_search import Floats, Integers, has_cycle, lengths, preorder
+from mdplay.states.keys import Keys, choices_of, no_chance, read_key
 
 CHANCE, END = 2, 3
 MAX_STATES = 50_000_000

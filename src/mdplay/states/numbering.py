@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64
-from mdplay.bridge import borrow, get, kernel, part, prefetch, put
+from mdplay.compiling import borrow, get, kernel, part, prefetch, put
 from mdplay.errors import LimitError
 from mdplay.states.keys import hash_key
 

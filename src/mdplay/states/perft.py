@@ -15,17 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import kernel, native
-from mdplay.checking.promises import hold_promises
-from mdplay.contract import mask_size
+from mdplay.checking.contract_checks import hold_promises
+from mdplay.compiling import kernel, native
+from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.position import takes_state
-from mdplay.running import Show, Watch
+from mdplay.runtime.threads import Show, Watch
 from mdplay.states.enumeration import DEGREE, STOPPED, TROUBLE, chunk_of, expand
-from mdplay.states.keys import Keys, Layout, key_at, key_of, keys_of, layout_of, num_words, packed_of, state_of
+from mdplay.states.keys import (
+    Keys,
+    Layout,
+    images_of,
+    key_at,
+    key_of,
+    keys_of,
+    layout_of,
+    num_words,
+    packed_of,
+    state_of,
+    states_seen,
+    widths_among,
+    widths_needed,
+)
 from mdplay.states.numbering import BLOCK_ROOM, Numbering, reserve
-from mdplay.states.widths import images_of, states_seen, widths_among, widths_needed
 
 MAX_POSITIONS = 1 << 26
 MAX_PATHS = 2.0**62

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, mix, nonempty, without_lowest
-from mdplay.bridge import get, kernel, native, pack, part, put, unpack, width, word, words
-from mdplay.digest import per_game
+from mdplay.compiling import get, kernel, native, pack, part, put, unpack, width, word, words
+from mdplay.compiling.digest import per_game
 from mdplay.game import Game
 from mdplay.rng import Random, advance, pick, scramble, stream
-from mdplay.running import Watch
-from mdplay.states.choices import canonical, choices_of
+from mdplay.runtime.threads import Watch
+from mdplay.states.keys import canonical, choices_of
 
 FIRST_GAMES, FEW_GAMES = 1 << 6, 1 << 8
 STEPS = ((1 << 10, 5e3), (1 << 13, 5e4), (1 << 17, 2e6))  # more games, and the bounds that need no closer look

@@ -16,12 +16,11 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from mdplay import __version__
-from mdplay.web.games import records
 from mdplay.web.games import routes as games
+from mdplay.web.games import routes as records
 from mdplay.web.labs import reproduction
 from mdplay.web.labs import routes as labs
-from mdplay.web.refusing import Refused
-from mdplay.web.safety import Guard, TooLong
+from mdplay.web.safety import Guard, Refused, TooLong
 from mdplay.web.service import Service
 
 TYPES = {

@@ -15,15 +15,12 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 
-from mdplay.engines import Engine
-from mdplay.web.games.agents import agents_that_learned
-from mdplay.web.games.catalogue import Catalogue, Entry
-from mdplay.web.refusing import Refused, refusal
-from mdplay.web.work.doers import Doer, InProcess, InThreads
+from mdplay.runtime.executors import Engine
+from mdplay.web.games.catalogue import Catalogue, Entry, agents_that_learned
+from mdplay.web.safety import Refused, refusal
+from mdplay.web.work.backends import Doer, EventStream, InProcess, InThreads, Pool
 from mdplay.web.work.jobs import Tell
 from mdplay.web.work.on_engine import OnEngine
-from mdplay.web.work.pool import Pool
-from mdplay.web.work.streams import EventStream
 
 T = TypeVar("T")
 PULSE_SECONDS = 0.02

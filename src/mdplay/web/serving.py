@@ -14,9 +14,9 @@ from types import FrameType
 
 import uvicorn
 
-from mdplay.engines import Engine, using
 from mdplay.errors import MdplayError
-from mdplay.stopping import answered
+from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.signals import answered
 from mdplay.web.app import make_app
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.safety import LOOPBACK

@@ -1,5 +1,5 @@
 from mdplay import make
-from mdplay.games.connect_four.moves import MoveStrings
+from mdplay.games.connect_four.knowledge import MoveStrings
 
 
 def test_a_string_of_columns_is_the_position_of_the_same_text():

@@ -3,7 +3,7 @@ import pytest
 from mdplay.bits import elements
 from mdplay.errors import GameError, PositionError
 from mdplay.games.connect_four.rules import ConnectFour
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.rng import Random
 
 

@@ -7,7 +7,7 @@ import pytest
 from mdplay.bits import elements
 from mdplay.errors import GameError, PositionError
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes, State
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.rng import Random
 from mdplay.searching.playouts import playouts
 

@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay import Position, make
-from mdplay.games.qubic.advice import BookAdviser
+from mdplay.games.qubic.agents import BookAdviser
 from mdplay.games.qubic.threats import ThreatSearch
 
 

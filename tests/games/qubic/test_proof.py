@@ -16,7 +16,7 @@ from mdplay.errors import FormatError, LimitError
 from mdplay.games.qubic.proof import ProofSettings, StrategyProver, prove_qubic
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.verify import read_rows, verify
-from mdplay.store import save
+from mdplay.storage.arrays import save
 from tests.helpers import ROOT
 
 # Positions of the full proof, the defender to move, that are proved in moments.

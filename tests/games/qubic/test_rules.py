@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from mdplay.bits import elements, nonempty, popcount
-from mdplay.bridge import kernel, load, native, pack, word
+from mdplay.compiling import kernel, load, native, pack, word
 from mdplay.errors import PositionError
 from mdplay.games.qubic.plain import DEEPEST, FAILURES, forced, tables
 from mdplay.games.qubic.rules import CELLS, FULL, Qubic, State
-from mdplay.notation import parse_position
+from mdplay.naming.notation import parse_position
 from mdplay.rng import Random
 from mdplay.searching.playouts import playouts
 from tests.games.qubic.test_threats import wins_after

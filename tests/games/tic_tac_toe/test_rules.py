@@ -1,11 +1,11 @@
 import pytest
 
 from mdplay.bits import elements
+from mdplay.boards import cell_images, lines_of_cells
 from mdplay.errors import GameError, PositionError
 from mdplay.games.tic_tac_toe.rules import State, TicTacToe, anti_tic_tac_toe
-from mdplay.grid import cell_images, lines_of_cells
-from mdplay.notation import parse_position
-from mdplay.registry import make
+from mdplay.naming.notation import parse_position
+from mdplay.naming.registry import make
 
 
 def test_the_eight_lines():

@@ -3,7 +3,7 @@ import pytest
 
 from mdplay import evaluate
 from mdplay.bits import elements
-from mdplay.bridge import fingerprint
+from mdplay.compiling import cache as fingerprint
 from mdplay.errors import IllegalMove, LimitError
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import parse_patterns

@@ -7,7 +7,7 @@ from mdplay.errors import FormatError
 from mdplay.games.twenty48.files import load_network, read_network, save_network, write_network
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import parse_patterns
-from mdplay.store import save
+from mdplay.storage.arrays import save
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mdplay.bits import U64, elements
-from mdplay.bridge import kernel, native, word
+from mdplay.compiling import kernel, native, word
 from mdplay.games.twenty48.moves import best_expected_move, best_move, largest, pop_up, pushes, row_table, start
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import parse_patterns

@@ -1,6 +1,6 @@
 """Tests of ``mdplay.games.twenty48.network``.
 
-Here are tested besides: ``mdplay.bridge.compiling.vectors``.
+Here are tested besides: ``mdplay.compiling.numba.vectors``.
 """
 
 import numpy as np

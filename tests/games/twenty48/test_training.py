@@ -18,7 +18,7 @@ from mdplay.games.twenty48.training import METHODS, TilesLearner, TilesTraining,
 from mdplay.learning.checkpoints import Budget
 from mdplay.learning.learned import Run
 from mdplay.rng import advance, scramble, stream
-from mdplay.stopping import StillRunning
+from mdplay.runtime.signals import StillRunning
 
 NETWORK = ("--network", "0123,0145,12")
 GAME = Twenty48()
@@ -139,7 +139,7 @@ def test_another_course_is_not_gone_on_with(tmp_path):
 
 def test_a_course_of_other_rules_is_not_gone_on_with(tmp_path, monkeypatch):
     training(5).save(tmp_path / "x")
-    monkeypatch.setattr("mdplay.identity.game_identity", lambda game: "other")
+    monkeypatch.setattr("mdplay.compiling.identity.game_identity", lambda game: "other")
     with pytest.raises(
         FormatError, match="the rules of Twenty48 have changed since .*x was made, .*; it still plays"
     ):
@@ -242,7 +242,7 @@ def test_a_kernel_that_still_runs_leaves_the_last_checkpoint(tmp_path, monkeypat
 # ---------------------------------------------------------------- checkpoints that somebody forged
 def forged(path, change):
     """Write a checkpoint with a checksum that fits, changed by ``change(arrays, meta)``."""
-    from mdplay import store
+    from mdplay.storage import arrays as store
 
     TilesTraining.begin(TrainingSettings(method="tc", network="01,12")).save(path)
     stored = store.load(path, kind="network")

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from mdplay import AgentError, Record, make, match, play, tournament
-from mdplay.identity import agent_identity
+from mdplay.compiling.identity import agent_identity
 from mdplay.playing.agents import make_agent, named_agent
 from mdplay.playing.engine.agent import EngineAgent, Fleet
 from mdplay.rng import Random

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mdplay.playing.engine.process import MAX_LINES, EngineFault, EngineProcess
+from mdplay.playing.engine.agent import MAX_LINES, EngineFault, EngineProcess
 from tests.helpers import HUNG_SECONDS
 
 HELLO = {"type": "hello"}

@@ -2,7 +2,7 @@
 
 from mdplay import make
 from mdplay.playing.agents import make_agent
-from mdplay.playing.engine.thinking import think
+from mdplay.playing.engine.server import think
 from mdplay.rng import Random
 
 

@@ -3,9 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay import FormatError, MdplayError, Position, Record, make, match, play
-from mdplay.playing.formats.converting import convert, format_names, load_games, save_games
-from mdplay.playing.formats.foreign import ForeignFormat
-from mdplay.registry import bring, brought
+from mdplay.naming.registry import bring, brought
+from mdplay.playing.formats.conversion import ForeignFormat, convert, format_names, load_games, save_games
 from tests.helpers import NIM, write
 
 GAMES = {

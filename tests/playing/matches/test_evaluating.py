@@ -4,9 +4,9 @@ from typing import NamedTuple
 import pytest
 
 from mdplay import Game, GameError, LimitError, evaluate, make
-from mdplay.checking import limits
-from mdplay.checking.limits import repeating_limit
 from mdplay.playing.matches import evaluating
+from mdplay.states import game_length as limits
+from mdplay.states.game_length import repeating_limit
 
 
 def test_random_play_of_a_tiny_2048_has_the_exact_mean(needs_compiler):
@@ -70,7 +70,7 @@ def test_compiled_games_are_the_same_by_an_engine(needs_compiler, tmp_path):
 
 
 def test_another_name_for_the_value_of_a_policy():
-    from mdplay import mdp
+    from mdplay import planning as mdp
 
     assert not hasattr(mdp, "evaluate") and mdp.evaluate_policy
 

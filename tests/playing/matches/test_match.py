@@ -7,11 +7,11 @@ import pytest
 
 from mdplay import AgentError, FormatError, Game, GameError, LimitError, Record, make, match, play
 from mdplay.bits import elements
-from mdplay.checking.limits import move_limit
 from mdplay.playing.agents import named_agent
-from tests.checking.test_limits import Pacing
+from mdplay.states.game_length import move_limit
 from tests.helpers import ROOT, write
 from tests.playing.players import named
+from tests.states.test_game_length import Pacing
 
 
 def test_sides_alternate_and_each_opening_is_played_from_both():

@@ -3,7 +3,7 @@ import re
 import pytest
 
 from mdplay import MdplayError, Position, make
-from mdplay.playing.matches.openings import Opening, make_openings, openings_label
+from mdplay.playing.matches.games import Opening, make_openings, openings_label
 from tests.helpers import write
 
 

@@ -5,7 +5,7 @@ from tests.playing.players import named
 
 
 def test_a_tournament_is_drawn(tmp_path):
-    from mdplay.playing.matches.plots import plot_tournament
+    from mdplay.playing.matches.tournament import plot_tournament
 
     found = tournament(make("tic-tac-toe"), ["random", named("Leftmost")], games=4)
     plot_tournament(found, tmp_path / "cup.svg")

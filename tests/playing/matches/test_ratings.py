@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from mdplay.playing.matches.ratings import elo_ratings
-from mdplay.playing.matches.statistics import elo_of_score
+from mdplay.playing.matches.results import elo_of_score, elo_ratings
 
 
 def by_minorization(points, steps=20_000):

@@ -3,7 +3,7 @@ from math import comb
 
 import pytest
 
-from mdplay.playing.matches.statistics import elo_of_score, mean_and_error, score_interval
+from mdplay.playing.matches.results import elo_of_score, mean_and_error, score_interval
 
 
 @pytest.mark.parametrize("chance", [0.02, 0.1, 0.3, 0.5, 0.8, 0.99])

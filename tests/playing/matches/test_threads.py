@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from mdplay.playing.matches.threads import run_numbered
+from mdplay.playing.matches.schedule import run_numbered
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from mdplay import FormatError, make
+from mdplay.naming.specs import load_module
 from mdplay.solving.proof import book as books
 from mdplay.solving.proof.book import UNKNOWN, find_book, load_book, make_book, positions, prover_for
 from mdplay.solving.proof.prover import Prover
-from mdplay.specs import load_module
 from tests.helpers import write
 from tests.known.plain_connect_four import after
 
@@ -130,7 +130,7 @@ def test_a_users_game_of_the_same_name_gets_no_book_of_ours(tmp_path):
     ],
 )
 def test_a_forged_book_is_refused(tmp_path, path, meta, scores):
-    from mdplay import store
+    from mdplay.storage import arrays as store
 
     words = {name: value for name, value in store.load(path, kind=books.KIND).meta.items() if name != "plies"}
     arrays = {} if scores is None else {"scores": scores}

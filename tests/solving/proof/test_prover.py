@@ -1,8 +1,8 @@
 """Proof search against plain negamax, plain recursion, tables of whole games, and published facts.
 
 Here are tested besides: ``mdplay.solving.proof.children``, ``mdplay.solving.proof.kernel``,
-``mdplay.solving.proof.outside``, ``mdplay.solving.proof.stack``, ``mdplay.solving.proof.table``,
-``mdplay.solving.proof.values`` and ``mdplay.solving.proof.solution``.
+``mdplay.solving.proof.children``, ``mdplay.solving.proof.table``, ``mdplay.solving.proof.table``,
+``mdplay.solving.proof.kernel`` and ``mdplay.solving.proof.solution``.
 """
 
 from dataclasses import dataclass

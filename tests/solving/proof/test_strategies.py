@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from mdplay import FormatError, UnknownName, make
-from mdplay.registry import bring
-from mdplay.solving.proof.strategies import checkpoint_of, prove_strategy, verify_strategy
+from mdplay.naming.registry import bring
+from mdplay.solving.proof.book import checkpoint_of, prove_strategy, verify_strategy
 from tests.nim import Nim
 
 

@@ -12,7 +12,7 @@ from mdplay.errors import LimitError
 from mdplay.web.games import advisers as module
 from mdplay.web.games.advisers import MAX_MAKING, Advisers, refuse_many_states
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.refusing import Refused
+from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Cancelled
 from tests.web.serving import wait_for
 

@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from mdplay import GameError, MdplayError, Position, UnknownName, make, registry
+from mdplay import GameError, MdplayError, Position, UnknownName, make
+from mdplay.naming import registry
 from mdplay.web.games.asking import picture_of
 from mdplay.web.games.catalogue import PROFILES, Catalogue, made, own_ids
 from tests.helpers import NIM, write
@@ -105,14 +106,14 @@ SVG = """
 )
 def test_a_picture_that_cannot_be_drawn_is_told_before_anything_is_served(tmp_path, divisor, kind, error, words):
     drawn = SVG.replace("DIVISOR", str(divisor)).replace("KIND", repr(kind))
-    path = write(tmp_path, "nim.py", f"import mdplay.drawing as draw\n{NIM}{drawn}")
+    path = write(tmp_path, "nim.py", f"import mdplay.svg as draw\n{NIM}{drawn}")
     with pytest.raises(error, match=words):
         Catalogue([str(path)])
 
 
 def test_a_later_picture_that_names_no_known_kind_is_shown_in_characters(tmp_path):
     drawn = SVG.replace("DIVISOR", "1").replace("KIND", '"first" if s.pile == 21 else "red"')
-    game = make(str(write(tmp_path, "nim.py", f"import mdplay.drawing as draw\n{NIM}{drawn}")))
+    game = make(str(write(tmp_path, "nim.py", f"import mdplay.svg as draw\n{NIM}{drawn}")))
     start = Position.start(game)
     assert "<circle" in picture_of(start)
     assert "pile = 20" in picture_of(start.play(start.moves[0]))

@@ -1,8 +1,8 @@
 """The API of games: what it shows is what the package knows.
 
-Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.agents``,
-``mdplay.web.games.answering``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
-``mdplay.games.qubic.advice`` and ``mdplay.games.twenty48.advice``.
+Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.catalogue``,
+``mdplay.web.games.asking``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
+``mdplay.games.qubic.agents`` and ``mdplay.games.twenty48.advice``.
 """
 
 import random
@@ -262,9 +262,9 @@ def test_no_text_from_outside_reaches_the_reader_of_specs(client, monkeypatch):
     def opened(*_, **__):
         raise AssertionError("a text from outside was read as a spec")
 
-    monkeypatch.setattr("mdplay.specs.read_spec", opened)
-    monkeypatch.setattr("mdplay.registry.read_spec", opened)
-    monkeypatch.setattr("mdplay.registry.load_module", opened)
+    monkeypatch.setattr("mdplay.naming.specs.read_spec", opened)
+    monkeypatch.setattr("mdplay.naming.registry.read_spec", opened)
+    monkeypatch.setattr("mdplay.naming.registry.load_module", opened)
     for path in ("position?params=rows=4,cols=4", "position?from=120000000", "values", "search?simulations=10"):
         assert client.get(f"{API}/games/tic-tac-toe/{path}").status_code == 200
     assert client.get(f"{API}/games/tic-tac-toe/agent?agent=mcts&setting=10").status_code == 200

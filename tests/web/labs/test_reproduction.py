@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from mdplay.reproducing.run import SYSTEMS
+from mdplay.lab.reproduction.run import SYSTEMS
 from mdplay.web.labs import reproduction
 from tests.web.reading import events
 
@@ -30,7 +30,7 @@ def finish(folder, number):
 
 
 def test_the_names_are_the_systems_own():
-    named = {number: import_module(f"mdplay.reproducing.{name}").TITLE for number, name in SYSTEMS.items()}
+    named = {number: import_module(f"mdplay.lab.reproduction.{name}").TITLE for number, name in SYSTEMS.items()}
     assert named == reproduction.TITLES
 
 

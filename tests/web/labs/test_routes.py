@@ -1,8 +1,8 @@
 """Plans, bandits, trainings and tournaments over the API.
 
-Here are tested besides: ``mdplay.web.labs.answering``, ``mdplay.web.labs.planning``, ``mdplay.web.labs.bandits``,
-``mdplay.web.labs.training``, ``mdplay.web.labs.tournaments``, ``mdplay.web.labs.limits``,
-``mdplay.web.games.learned`` and ``mdplay.web.numbers``.
+Here are tested besides: ``mdplay.web.labs.answering``, ``mdplay.web.labs.answering``,
+``mdplay.web.labs.answering``, ``mdplay.web.labs.training``, ``mdplay.web.labs.answering``,
+``mdplay.web.labs.answering``, ``mdplay.web.games.catalogue`` and ``mdplay.web.numbers``.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from mdplay import MDP, learn, make, match, plan
 from mdplay.bandits.laboratory import Bandit, run_bandit
-from mdplay.mdp.planning.methods import METHODS as PLAN_METHODS
+from mdplay.planning.methods import METHODS as PLAN_METHODS
 from mdplay.rng import Random
 from mdplay.searching.selectors import SELECTORS
 from mdplay.web.app import make_app

@@ -1,6 +1,6 @@
 """Workers in a process of their own, and the pool of requests that they have.
 
-Here are tested besides: ``mdplay.web.work.pool``, ``mdplay.web.work.worker`` and ``mdplay.web.refusing``.
+Here are tested besides: ``mdplay.web.work.backends``, ``mdplay.web.work.worker`` and ``mdplay.web.safety``.
 """
 
 import asyncio
@@ -14,11 +14,10 @@ from pathlib import Path
 import pytest
 
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.refusing import Refused
+from mdplay.web.safety import Refused
 from mdplay.web.work import worker as working
-from mdplay.web.work.doers import DIED, InProcess, InThreads
+from mdplay.web.work.backends import DIED, InProcess, InThreads, Pool
 from mdplay.web.work.jobs import LAST, PART
-from mdplay.web.work.pool import Pool
 from tests.helpers import NIM, ROOT, write
 from tests.web.reading import events, moves, told
 
@@ -246,7 +245,7 @@ def test_what_a_users_game_prints_is_no_part_of_what_is_told(tmp_path):
 def test_a_worker_leaves_when_its_server_is_gone():
     """The server is a program that is killed; what it started must not go on."""
     program = (
-        "import asyncio; from mdplay.web.work.pool import Pool; from mdplay.web.work.doers import InProcess\n"
+        "import asyncio; from mdplay.web.work.backends import InProcess, Pool\n"
         "async def run():\n"
         "    pool = Pool(InProcess)\n"
         f"    stream = await pool.begin('search', {WIDE!r})\n"

@@ -1,6 +1,6 @@
 """Work told as a stream, and the streams on the server's side.
 
-Here are tested besides: ``mdplay.web.work.streams`` and ``mdplay.web.work.child``.
+Here are tested besides: ``mdplay.web.work.backends`` and ``mdplay.web.work.child``.
 """
 
 import asyncio
@@ -11,10 +11,11 @@ import time
 import pytest
 
 from mdplay.errors import MdplayError
-from mdplay.web.refusing import Refused
-from mdplay.web.work import jobs, streams
+from mdplay.web.safety import Refused
+from mdplay.web.work import backends as streams
+from mdplay.web.work import jobs
+from mdplay.web.work.backends import EventStream, Stream
 from mdplay.web.work.jobs import LAST, PART, REFUSED, Cancelled, Job
-from mdplay.web.work.streams import EventStream, Stream
 from tests.web.reading import events
 
 

@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from mdplay.cluster.opening import open_engine
+from mdplay.distributed.opening import open_engine
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.work.doers import DIED, InThreads
+from mdplay.web.work.backends import DIED, InThreads, Pool
 from mdplay.web.work.on_engine import OnEngine, Visited, is_search
-from mdplay.web.work.pool import Pool
 from tests.helpers import ROOT
 from tests.web.reading import events, told
 from tests.web.work.test_doers import SEARCH, VALUES, WIDE, text_of, until

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from mdplay.errors import NotCompiled
-from mdplay.web.refusing import Refused
+from mdplay.web.safety import Refused
 from mdplay.web.work import workshop as module
 from mdplay.web.work.jobs import Cancelled
 from mdplay.web.work.workshop import CHILDREN, MAX_WAITING, Workshop

@@ -1,7 +1,7 @@
 """Breakthrough: its rules."""
 
 from mdplay.games.breakthrough.rules import Breakthrough
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(Breakthrough, formats={"sgf": "mdplay.playing.formats.sgf:SGF"})
 

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64, elements, lowest, nonempty, nth, popcount, without_lowest
+from mdplay.boards import LETTERS, adjacent_cells, cell_name, marks_of, masks_of, read_mover, read_rows, rows_of
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import LETTERS, adjacent_cells, cell_name, marks_of, masks_of, read_mover, read_rows, rows_of
 
 CELL = 48  # of the picture, in pixels
 

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64
+from mdplay.boards import LETTERS, cell_images, cell_name
 from mdplay.errors import PositionError
 from mdplay.game import Game
-from mdplay.grid import LETTERS, cell_images, cell_name
 
 NOWHERE = 64
 UPS = (1, 0, 0, -1, 1, 1, -1, -1)

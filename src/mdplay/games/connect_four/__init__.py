@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from mdplay.games.connect_four.rules import ConnectFour
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(
     ConnectFour,
-    formats={"moves": "mdplay.games.connect_four.moves:MoveStrings", "sgf": "mdplay.playing.formats.sgf:SGF"},
+    formats={"moves": "mdplay.games.connect_four.knowledge:MoveStrings", "sgf": "mdplay.playing.formats.sgf:SGF"},
     networks={"rows=6,cols=7": Path(__file__).with_name("6x7.network")},
     views={"proof": "mdplay.games.connect_four.knowledge:ThreatView"},
 )

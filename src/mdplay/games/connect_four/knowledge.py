@@ -26,17 +26,47 @@ may fall to him, he does not win; if player 1 has one in what must fall to her, 
 *The last word.*  Player 1 is to move, and in one of the columns with an odd number of empty cells player 0 has a
 threat on an odd row.  He answers in the same column, or on another ?; in this one the even cells are hers, and at
 last only the cell below the threat is left to her.  If she can make no four of what may fall to her, he wins.
+
+Connect Four games as strings of columns, ``4453``: a digit a move, from 1 at the left, a game a line.
+
+It is how the solvers on the web take positions and how their test files write them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from mdplay.bits import completing_four, has_four, popcount, without_lowest
-from mdplay.game import Bounds, ProofView
+from mdplay.errors import FormatError
+from mdplay.game import Bounds, Game, ProofView
 from mdplay.games.connect_four.rules import State as Board
+from mdplay.playing.formats.conversion import ForeignFormat, from_the_start
+from mdplay.playing.records import Record
+
+MOST_COLUMNS = 9  # that a digit tells
+
+
+class MoveStrings(ForeignFormat):
+    """A line of digits for each game."""
+
+    ending: ClassVar[str] = ".moves"
+
+    def __init__(self, game: Game[Any]) -> None:
+        super().__init__(game)
+        if getattr(game, "cols", 0) > MOST_COLUMNS:
+            raise FormatError(f"a digit tells at most {MOST_COLUMNS} columns")
+
+    def dump(self, record: Record) -> str:
+        """Return the columns of a game."""
+        return "".join(from_the_start(record, "moves").moves) + "\n"
+
+    def load(self, text: str) -> list[Record]:
+        """Return the games of all lines that are not empty."""
+        lines = [(number, line.strip()) for number, line in enumerate(text.split("\n"), start=1)]
+        return [self.replayed(f"line {number}", list(line)) for number, line in lines if line]
+
 
 MIRROR_UNTIL = 14  # discs; later hardly any position meets its mirror image in a search
 

@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import elements, popcount
+from mdplay.boards import adjacent_cells, lines_of_cells, marks_of, player_to_move, read_rows, render
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
-from mdplay.grid import adjacent_cells, lines_of_cells, marks_of, player_to_move, read_rows, render
-from mdplay.notation import play_moves
-from mdplay.registry import brought
+from mdplay.naming.notation import play_moves
+from mdplay.naming.registry import brought
 
 SLICE_POINTS = (0, 0, 2, 5, 100)  # by the number of own discs among four cells
 CELL = 52  # of the picture, in pixels

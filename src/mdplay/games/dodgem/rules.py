@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
+from mdplay.boards import masks_of, render
 from mdplay.errors import PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import masks_of, render
 
 CELL = 64
 MARKS = ".>^"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(
     DotsAndBoxes,

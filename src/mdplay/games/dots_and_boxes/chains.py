@@ -27,13 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, lowest, mix, popcount, without_lowest
-from mdplay.bridge import borrow, get, kernel, part, put
-from mdplay.checking.promises import hold_promises, number_of
+from mdplay.checking.contract_checks import hold_promises, number_of
+from mdplay.compiling import borrow, get, kernel, part, put
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
-from mdplay.running import Show, Watch, stopped_after
-from mdplay.solving.question import Question
-from mdplay.solving.values import Choice, StateValue
+from mdplay.runtime.threads import Show, Watch, stopped_after
+from mdplay.solving.values import Choice, Question, StateValue
 
 NOBODY = -1
 TABLE_BITS = 22

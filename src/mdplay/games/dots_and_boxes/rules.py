@@ -22,10 +22,10 @@ from functools import cached_property
 from itertools import product
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
+from mdplay.boards import cell_images
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
-from mdplay.grid import cell_images
 
 OUTSIDE = -1  # the box beyond the border: no set of lines contains it
 BOX = 64  # of the picture, in pixels

@@ -15,10 +15,10 @@ import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
+from mdplay.boards import masks_of
 from mdplay.errors import PositionError
 from mdplay.game import Game
-from mdplay.grid import masks_of
 
 RING, MIDDLE, ALL = 255, 256, 511
 MARKS = ".XO"

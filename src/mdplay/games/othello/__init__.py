@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mdplay.games.othello.rules import Othello
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(
     Othello,

@@ -19,11 +19,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
-from mdplay.errors import GameError, PositionError
-from mdplay.game import Between, Game
-from mdplay.grid import (
+from mdplay.boards import (
     LETTERS,
     adjacent_cells,
     cell_images,
@@ -34,6 +32,8 @@ from mdplay.grid import (
     read_rows,
     rows_of,
 )
+from mdplay.errors import GameError, PositionError
+from mdplay.game import Between, Game
 
 CELL = 48  # of the picture, in pixels
 DIRECTIONS = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))  # row, column

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.errors import PositionError
 from mdplay.game import Between, Game
 

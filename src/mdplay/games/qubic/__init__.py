@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from mdplay.games.qubic.rules import Qubic
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(
     Qubic,
-    advisers={"book": "mdplay.games.qubic.advice:BookAdviser"},
+    advisers={"book": "mdplay.games.qubic.agents:BookAdviser"},
     agents={
         "perfect": "mdplay.games.qubic.agents:QubicPerfectAgent",
         "threats": "mdplay.games.qubic.agents:ThreatsAgent",

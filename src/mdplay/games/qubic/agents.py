@@ -3,19 +3,29 @@
 threats                    wins by threats, lets no such win happen if it can, else builds and breaks lines
 threats:simulations=10000  the same, but Monte Carlo tree search chooses among the safe moves
 perfect                    the book of the proof, and threats where the book ends
+
+The values of moves in Qubic: the book of the proof, forced wins by threats, tree search where neither knows.
+
+What the book and the threats say is certain, also of the images of a move under the symmetries of the position; a
+forced win tells within how many plies it ends, not in how many.  Where the value of the position is certain,
+nothing is said of moves whose value is not: an estimate beside a proof would look like its contradiction.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from mdplay.bits import elements
-from mdplay.errors import GameError
+from mdplay.bits import elements, lowest, nonempty
+from mdplay.errors import GameError, counted
 from mdplay.game import Game
 from mdplay.games.qubic.book import StrategyBook, shipped_book
 from mdplay.games.qubic.rules import Qubic, State
 from mdplay.games.qubic.threats import ThreatSearch
+from mdplay.playing.advising import Advice, SearchAdviser, Turns, Value
 from mdplay.rng import Random
+from mdplay.runtime.threads import Show
 from mdplay.searching.mcts import mcts
 
 WEIGHTS = ((1, 10, 40, 10_000), (2, 3, 14, 1_000))  # of a cell on a line: mine only, theirs only, by its marks
@@ -85,3 +95,111 @@ def _qubic(game: Game[Any]) -> Qubic:
     if not isinstance(game, Qubic):
         raise GameError("this agent plays qubic only")
     return game
+
+
+NODES = 20_000  # of the search for a forced win of the player to move
+REPLY_NODES = 2_000  # of the search for the opponent's, after each move
+LONGEST_LINE = 40  # plies of a forced win that are told
+WIN, LOSS = Value(1.0, True), Value(-1.0, True)
+
+
+class BookAdviser:
+    """The book of the proof, threats, and tree search where neither knows."""
+
+    method = "book"
+
+    def __init__(self, game: Game[Any], book: StrategyBook | None = None) -> None:
+        assert isinstance(game, Qubic)
+        self.game, self.book = game, book or shipped_book()
+        self.threats, self._turns = ThreatSearch(game), Turns()
+        self.search = SearchAdviser(game)
+        self.forced(game.initial())  # compiles
+
+    def advise(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
+        """Tell what is certain at once; where the value of the position is not, estimates of the other moves."""
+        with self._turns.taken(show):
+            known, first = self._certain(state)
+            if not brief:
+                known |= self._images_of(state, known)
+                known |= self._lost_moves(state, known, show)
+        if first is not None:
+            wins = tuple(sorted(action for action, value in known.items() if value == WIN))
+            yield Advice(known, first.value, wins or first.best, first.source, first.line, done=True)
+            return
+        if known and not brief:
+            yield Advice(known)
+        seconds = self.search.seconds / 4 if brief else None
+        for guess in self.search.estimates(state, known, seconds=seconds, show=show):
+            yield replace(guess, moves={}) if brief else guess
+
+    def _certain(self, state: State) -> tuple[dict[int, Value], Advice | None]:
+        """Return the winning move that is known, and what that says of the position."""
+        win = self.forced(state)
+        if win is not None:
+            line = self.forced_line(state)
+            return {win: WIN}, Advice(
+                {}, WIN, (win,), f"forced by threats, within {counted(len(line), 'ply')}", line
+            )
+        if state.player == 0:
+            cell = self.book_move(state)
+            return (
+                ({cell: WIN}, Advice({}, WIN, (cell,), "the book of the proof"))
+                if cell is not None
+                else ({}, None)
+            )
+        return {}, Advice({}, LOSS, (), "the book of the proof") if self._is_lost(state) else None
+
+    def _images_of(self, state: State, known: Mapping[int, Value]) -> dict[int, Value]:
+        """Return the moves that lead to an image of the position after a known one, with its value."""
+        game, found = self.game, dict[int, Value]()
+        for action, value in known.items():
+            after = game.step(state, action)
+            images = {game.image(after, k) for k in range(game.symmetries())}
+            found |= {a: value for a in elements(game.legal(state)) if game.step(state, a) in images}
+        return found
+
+    def book_move(self, state: State) -> int | None:
+        """Return what the book plays for the first player, if it knows the position."""
+        if not state.mine | state.theirs:
+            return FIRST_CELL
+        return self.book.move(state.mine, state.theirs)
+
+    def forced(self, state: State, nodes: int = NODES) -> int | None:
+        """Return the first move of a forced win, if one is found."""
+        return self.threats.win(state.mine, state.theirs, nodes=nodes).action
+
+    def forced_line(self, state: State) -> tuple[str, ...]:
+        """Return the threats and the answers that they force, to the end."""
+        game, line = self.game, list[str]()
+        while nonempty(game.legal(state)) and len(line) < LONGEST_LINE:
+            ends = game.completing(state.mine, state.theirs)
+            action = lowest(ends) if nonempty(ends) else self.forced(state)
+            if action is None:
+                break
+            line.append(game.move_text(state, action))
+            state = game.step(state, action)
+            stops = game.completing(state.theirs, state.mine)
+            if nonempty(game.legal(state)) and nonempty(stops):
+                line.append(game.move_text(state, lowest(stops)))
+                state = game.step(state, lowest(stops))
+        return tuple(line)
+
+    def _is_lost(self, state: State) -> bool:
+        """Tell whether the first player has a forced win, or an answer in the book, to every move."""
+        after = (self.game.step(state, action) for action in elements(self.game.legal(state)))
+        return all(self.forced(s, REPLY_NODES) is not None or self.book_move(s) is not None for s in after)
+
+    def _lost_moves(self, state: State, known: Mapping[int, Value], show: Show | None) -> dict[int, Value]:
+        """Return the moves after which the opponent has a forced win, or the book knows how to win."""
+        found = {}
+        for action in elements(self.game.legal(state)):
+            if show is not None:
+                show(0)
+            after = self.game.step(state, action)
+            if action not in known and self._wins(after):
+                found[action] = LOSS
+        return found
+
+    def _wins(self, state: State) -> bool:
+        booked = state.player == 0 and self.book_move(state) is not None
+        return booked or self.forced(state, REPLY_NODES) is not None

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import FormatError
-from mdplay.files import write
 from mdplay.games.qubic.rules import Qubic
+from mdplay.storage.files import write
 
 SHIPPED = "book.txt.gz"
 GAME = Qubic()

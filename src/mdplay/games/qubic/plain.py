@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import get, part, put
+from mdplay.compiling import get, part, put
 
 MAX_NODES = 20_000_000  # of one search for forcing moves
 FAILURES = 1 << 20

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import word
+from mdplay.compiling import word
 from mdplay.errors import FormatError, LimitError
 from mdplay.games.qubic import proof_kernels as kernels
 from mdplay.games.qubic.book import StrategyBook, image_tables, write_book
@@ -37,9 +37,9 @@ from mdplay.games.qubic.proof_nodes import (
 )
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.threats import line_tables, new_frames, new_memory
-from mdplay.running import Show, Watch
-from mdplay.stopping import saving
-from mdplay.store import load, save
+from mdplay.runtime.signals import saving
+from mdplay.runtime.threads import Show, Watch
+from mdplay.storage.arrays import load, save
 
 KIND = "qubic-proof"
 TYPES = {"attackers": "uint64", "defenders": "uint64", "cells": "int64"}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, popcount
-from mdplay.bridge import borrow, get, kernel, part, put
+from mdplay.compiling import borrow, get, kernel, part, put
 from mdplay.games.qubic.proof_nodes import (
     EXPANSIONS,
     INFINITE,

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, get, part, put
+from mdplay.compiling import borrow, get, part, put
 from mdplay.games.qubic.threats import HIGH, LOW, completing, marked, open_lines, side_of, threat_win
 
 INFINITE = 1 << 30

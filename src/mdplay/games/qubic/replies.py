@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.engines import Engine, Keep, using
 from mdplay.games.qubic.book import StrategyBook
 from mdplay.games.qubic.proof import (
     START,
@@ -29,7 +28,8 @@ from mdplay.games.qubic.proof import (
     prove_qubic,
 )
 from mdplay.games.qubic.proof_nodes import EXPANSIONS, NUM_ENTRIES, THREAT_NODES
-from mdplay.running import Show
+from mdplay.runtime.executors import Engine, Keep, using
+from mdplay.runtime.threads import Show
 
 COUNTED = (EXPANSIONS, THREAT_NODES, NUM_ENTRIES)
 Arrays = dict[str, NDArray[Any]]
@@ -44,7 +44,7 @@ def prove(
     pause: Pause | None = None,
     show: Show | None = None,
 ) -> StrategyProof:
-    """Prove that the first player wins, in one table or with an ``engine`` (mdplay.engines) by its workers.
+    """Prove that the first player wins, in one table or by the workers of an executor.
 
     The checkpoint, in one table a file and with an engine a folder, is removed when the proof is complete.
     """

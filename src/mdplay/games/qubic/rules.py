@@ -27,12 +27,12 @@ from functools import cached_property
 from itertools import permutations, product
 from typing import ClassVar, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64, elements, lowest, nonempty, popcount, without_lowest
+from mdplay.boards import marks_of, masks_of, player_to_move, read_rows, rows_of
 from mdplay.errors import PositionError
 from mdplay.game import Bounds, Game, Past
-from mdplay.grid import marks_of, masks_of, player_to_move, read_rows, rows_of
-from mdplay.notation import play_moves
+from mdplay.naming.notation import play_moves
 
 FULL = 0xFFFF_FFFF_FFFF_FFFF
 DIRECTIONS = tuple(d[::-1] for d in product((-1, 0, 1), repeat=3) if d > (0, 0, 0))  # (dx, dy, dz), dz first

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, get, kernel, part, put, word
+from mdplay.compiling import borrow, get, kernel, part, put, word
 from mdplay.errors import LimitError
 
 MAX_DEPTH = 33  # pairs of moves on 64 cells

@@ -21,10 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import borrow, get, kernel, part, put
-from mdplay.engines import Engine, using
+from mdplay.compiling import borrow, get, kernel, part, put
 from mdplay.errors import FormatError
-from mdplay.files import read, unzip
 from mdplay.games.qubic.plain import (
     DEEPEST,
     FAILURES,
@@ -36,7 +34,9 @@ from mdplay.games.qubic.plain import (
     smallest,
     tables,
 )
-from mdplay.running import Show, Watch
+from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.threads import Show, Watch
+from mdplay.storage.files import read, unzip
 
 Words = NDArray[np.uint64]
 START = (1, 0)
@@ -212,7 +212,8 @@ def verify(
 ) -> Verdict:
     """Check a book, given as rows of attacker, defender and cell, from a position with the defender to move.
 
-    With an ``engine`` (mdplay.engines) its workers do it, as many as ``threads`` says; the verdict is the same.
+    With an ``engine`` (mdplay.runtime.executors) its workers do it, as many as ``threads`` says; the verdict is
+    the same.
     """
     book = np.zeros(3 << (2 * len(rows) + 1).bit_length(), np.uint64)
     flaw, number = enter_lines(np.ascontiguousarray(rows).reshape(-1), tables()[1], book)

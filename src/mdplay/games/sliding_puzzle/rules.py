@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64
+from mdplay.boards import render
 from mdplay.errors import PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import render
 
 DOWN, RIGHT, LEFT, UP = range(4)  # where the gap goes
 NAMES = "ulrd"  # where the tile goes

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
+from mdplay.boards import adjacent_cells, cell_images, lines_of_cells, masks_of, render
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
-from mdplay.grid import adjacent_cells, cell_images, lines_of_cells, masks_of, render
 
 CELL = 56  # of the picture, in pixels
 Size = Annotated[int, Between(1, 63)]

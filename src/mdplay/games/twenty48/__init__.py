@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.registry import bring
+from mdplay.naming.registry import bring
 
 bring(
     Twenty48,

@@ -10,18 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from mdplay.compiling.identity import game_identity
 from mdplay.errors import MdplayError
-from mdplay.folders import cache_folder, private_folder
 from mdplay.game import Game
 from mdplay.games.twenty48.files import read_network
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
-from mdplay.identity import game_identity
 from mdplay.learning.learned import Report
 from mdplay.learning.shipped import shipped_file
 from mdplay.playing.advising import Advice, Adviser, SearchAdviser, Value, best_of
 from mdplay.playing.learning import learn
-from mdplay.running import Show
+from mdplay.runtime.threads import Show
+from mdplay.storage.folders import cache_folder, private_folder
 
 SOLVED_CELLS = 6  # up to here a table is better
 EPISODES = 20_000

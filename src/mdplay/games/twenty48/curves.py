@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.files import write
-from mdplay.plots import save_plot
+from mdplay.storage.files import write
+from mdplay.views.plots import save_plot
 
 BLOCK = 1000
 

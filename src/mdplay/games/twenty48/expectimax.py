@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
-from mdplay.bridge import kernel, part, unpack
+from mdplay.compiling import kernel, part, unpack
 from mdplay.games.twenty48.moves import (
     NO_MOVE,
     Evaluator,
@@ -28,7 +28,7 @@ from mdplay.games.twenty48.moves import (
     start,
 )
 from mdplay.rng import advance, stream
-from mdplay.running import Worker
+from mdplay.runtime.threads import Worker
 
 
 class Stack(NamedTuple):

@@ -1,7 +1,7 @@
 """Network files: our own, and those of TDL2048 and its demonstration program.
 
-Our own (``.safetensors``) is a ``mdplay.store`` file of kind ``network``: the array ``weights`` in the order of
-``Patterns`` (the number LAYOUT names that order), the board and the patterns, and whatever the course of
+Our own (``.safetensors``) is a ``mdplay.storage.arrays`` file of kind ``network``: the array ``weights`` in the
+order of ``Patterns`` (the number LAYOUT names that order), the board and the patterns, and whatever the course of
 learning adds.  A shipped one has its weights packed (mdplay.learning.compact) and tells the identity of its rules.
 
 TDL2048 (``.w``), little-endian:        u8 0 | u32 number of tables | the tables
@@ -24,14 +24,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay.compiling.identity import cells_identity, game_identity
 from mdplay.errors import FormatError, MdplayError, UnknownName
-from mdplay.files import replacing
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import Patterns, parse_patterns
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.identity import cells_identity, game_identity
 from mdplay.learning import compact
-from mdplay.store import load, mapped, save
+from mdplay.storage.arrays import load, mapped, save
+from mdplay.storage.files import replacing
 
 KIND = "network"
 LAYOUT = 1

@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import U64
-from mdplay.bridge import borrow, kernel, part, prefetch
+from mdplay.compiling import borrow, kernel, part, prefetch
 from mdplay.game import Compiled
 from mdplay.games.twenty48.moves import Evaluator, Games, best_move, greedy_move, largest, pop_up, start, turn
 from mdplay.games.twenty48.network import add_to, places_of, total_of
 from mdplay.rng import advance, stream
-from mdplay.running import Worker
+from mdplay.runtime.threads import Worker
 
 MAX_MOVES = 1 << 18  # every tile that pops up adds at least 2 to a board, which holds at most 16 * 32768
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import kernel, native, part, unpack
+from mdplay.compiling import kernel, native, part, unpack
 from mdplay.games.twenty48.network import estimate
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.rng import advance, scramble

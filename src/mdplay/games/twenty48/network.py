@@ -3,7 +3,7 @@
     V(board) = sum over the images i and the patterns p of  weights[index(p, image i of the board)]
 
 All weights are float32 in one array; ``Patterns`` says where each table lies.  The look-ups exist twice, in
-vector instructions for 4 x 4 boards (``mdplay.bridge.compiling.vectors``) and one by one for every board; both add
+vector instructions for 4 x 4 boards (``mdplay.compiling.numba.vectors``) and one by one for every board; both add
 in the same order and agree to the last bit.  Functions marked ``part`` are for kernels; ``turned`` is the
 transposed board, which their callers know anyway.
 """
@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64
-from mdplay.bridge import kernel, native, part, word
-from mdplay.bridge.compiling.vectors import gather_total, store_indices
+from mdplay.compiling import kernel, native, part, word
+from mdplay.compiling.numba.vectors import gather_total, store_indices
 from mdplay.errors import FormatError
 from mdplay.games.twenty48.patterns import Patterns
-from mdplay.memory import new_floats
+from mdplay.runtime.memory import new_floats
 
 Weights = NDArray[np.float32]
 

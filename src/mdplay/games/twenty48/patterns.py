@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mdplay.boards import cell_images
 from mdplay.errors import FormatError, LimitError, unknown
 from mdplay.game import Compiled
-from mdplay.grid import cell_images
 
 # The names and cells that TDL2048 made common (Guei 2021, Yeh et al. 2016).
 NAMED = {

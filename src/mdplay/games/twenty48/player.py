@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.bits import elements, nonempty
-from mdplay.bridge import native, word
+from mdplay.compiling import native, word
 from mdplay.errors import FormatError, GameError, IllegalMove, LimitError
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import shares
@@ -23,7 +23,7 @@ from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.shipped import SHIPPED, need_shipped
 from mdplay.playing.matches.evaluating import PlayedGames
 from mdplay.rng import Random
-from mdplay.running import Show, Watch, num_threads
+from mdplay.runtime.threads import Show, Watch, num_threads
 
 MAX_DEPTH = 16
 QUICK_DEPTH = 2  # up to here a move takes well below a millisecond

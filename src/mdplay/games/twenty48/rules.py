@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, ClassVar, NamedTuple
 
-import mdplay.drawing as draw
+import mdplay.svg as draw
 from mdplay.bits import U64, below, elements, nth, popcount
+from mdplay.boards import adjacent_cells, cell_images, render
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game
-from mdplay.grid import adjacent_cells, cell_images, render
 
 MOVES = ("left", "right", "up", "down")
 ONES = 0x1111_1111_1111_1111

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from mdplay.errors import FormatError, short
 from mdplay.games.twenty48.rules import MOVES
-from mdplay.playing.formats.foreign import ForeignFormat, from_the_start
+from mdplay.playing.formats.conversion import ForeignFormat, from_the_start
 from mdplay.playing.records import Record
 
 LETTERS = {move[0].upper(): move for move in MOVES}

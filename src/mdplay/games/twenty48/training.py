@@ -17,8 +17,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bridge import native, word
-from mdplay.errors import FormatError, unknown
+from mdplay.compiling import native, word
+from mdplay.compiling.identity import check_rules, game_identity
+from mdplay.errors import FormatError, counted, unknown
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, last_point, write_csv
 from mdplay.games.twenty48.files import load_network, save_compact, save_network
@@ -28,14 +29,12 @@ from mdplay.games.twenty48.network import Network, Weights
 from mdplay.games.twenty48.patterns import parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
-from mdplay.identity import check_rules, game_identity
 from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Run
 from mdplay.learning.self_play import SelfPlayLearner, Training
-from mdplay.memory import new_floats
-from mdplay.running import Worker
-from mdplay.words import counted
+from mdplay.runtime.memory import new_floats
+from mdplay.runtime.threads import Worker
 
 METHODS = {
     "td": Rule(),
@@ -156,8 +155,8 @@ class TilesTraining(Training[Games]):
 
     def _repr_html_(self) -> str:
         """Show the mean score of every block of episodes."""
-        from mdplay.charts import Series, chart
-        from mdplay.showing import sentence
+        from mdplay.views.charts import Series, chart
+        from mdplay.views.html import sentence
 
         points = self.curve
         mean = Series("mean", [point.episodes for point in points], [point.mean for point in points])

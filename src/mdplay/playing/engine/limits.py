@@ -24,12 +24,11 @@ from typing import Any
 
 from mdplay.errors import AgentError, Forfeit, MdplayError, check_seconds
 from mdplay.game import Game
+from mdplay.naming.registry import text_of
 from mdplay.playing.agents import Agent, Maker, NamedAgent, choose, leave, named_agent
-from mdplay.playing.engine.agent import EngineAgent
-from mdplay.playing.engine.process import EngineFault
-from mdplay.registry import text_of
+from mdplay.playing.engine.agent import EngineAgent, EngineFault
 from mdplay.rng import Random
-from mdplay.running import compiling
+from mdplay.runtime.threads import compiling
 
 POLL_SECONDS = 0.05
 

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
-from mdplay.notation import event_text
-from mdplay.playing.formats.foreign import ForeignFormat, from_the_start
+from mdplay.naming.notation import event_text
+from mdplay.naming.registry import text_of
+from mdplay.playing.formats.conversion import ForeignFormat, from_the_start
 from mdplay.playing.records import Record, forfeited
-from mdplay.registry import text_of
 
 COLOURS = "BW"
 HEADERS = {"event": "EV", "date": "DT", "site": "PC", "round": "RO", "comment": "C"}

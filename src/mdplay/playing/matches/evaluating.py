@@ -11,18 +11,17 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty
-from mdplay.checking.limits import MAX_CHANCE_MOVES, told_limit
-from mdplay.contract import need_game
-from mdplay.engines import Engine, using
-from mdplay.errors import GameError, LimitError
+from mdplay.compiling.contract import need_game
+from mdplay.errors import GameError, LimitError, counted
 from mdplay.game import Game, num_players
+from mdplay.naming.transfer import Recipe, made_again, recipe_of
 from mdplay.playing.agents import Agent, Maker, make_agent
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.results import mean_and_error
 from mdplay.playing.matches.schedule import Schedule, Show
-from mdplay.playing.matches.statistics import mean_and_error
 from mdplay.playing.records import Record, plain_number
-from mdplay.shipping import Recipe, made_again, recipe_of
-from mdplay.words import counted
+from mdplay.runtime.executors import Engine, using
+from mdplay.states.game_length import MAX_CHANCE_MOVES, told_limit
 
 BLOCK = 16  # whole games that are one task of an engine
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)

@@ -12,18 +12,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mdplay.contract import need_game
-from mdplay.engines import Engine
-from mdplay.errors import GameError
+from mdplay.compiling.contract import need_game
+from mdplay.errors import GameError, counted
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Maker, NamedAgent
 from mdplay.playing.answering import check_player
 from mdplay.playing.engine.limits import entering
-from mdplay.playing.matches.results import Results
+from mdplay.playing.matches.results import Interval, Results, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.matches.schedule import Schedule, Show, first_player
-from mdplay.playing.matches.statistics import Interval, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.records import Record, plain_number
-from mdplay.words import counted
+from mdplay.runtime.executors import Engine
 
 OPENINGS = "random:2"
 
@@ -147,7 +145,7 @@ class MatchResult:
 
     def _repr_html_(self) -> str:
         """Show the score with its interval, and the games won, drawn and lost on either side."""
-        from mdplay.showing import sentence, table
+        from mdplay.views.html import sentence, table
 
         first, second = self.agents
         low, high = self.interval
@@ -195,8 +193,8 @@ def match(
     Sides alternate, and each opening is played from both.  ``side=0`` or ``1`` makes the first agent player 0 or
     1 of every game, as a policy file of one player needs it; then each game has an opening of its own.
 
-    ``threads`` games are played side by side (default: one after the other); with an ``engine`` (mdplay.engines)
-    by so many of its workers, by default one for each core.  The games are the same.
+    ``threads`` games are played side by side (default: one after the other); with an ``engine``
+    (mdplay.runtime.executors) by so many of its workers, by default one for each core.  The games are the same.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
     again.  A game that is not over after ``max_moves`` moves is truncated: its result is the points earned so

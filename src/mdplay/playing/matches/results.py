@@ -3,26 +3,116 @@
 A game is filed under the key of its match (game, agents, openings, seed) and its number, once.  Each is committed
 when it ends; in write-ahead mode a process that is killed loses none of them and damages nothing.
 
-A key has names; the table ``made`` holds beside it what they stood for (``mdplay.identity``).  Whoever resumes
-with edited rules, an edited agent or another file of the same name is told so, and gets none of the old games.
+A key has names; the table ``made`` holds beside it what they stood for (``mdplay.compiling.identity``).  Whoever
+resumes with edited rules, an edited agent or another file of the same name is told so, and gets none of the old
+games.
+
+What can be said after so many games: intervals at 95 %.
+
+A score counts 1 for a win, 1/2 for a draw, 0 for a loss.  Its interval is the adjusted one of Agresti and Coull
+(1998), extended to draws: z^2 / 2 wins and as many losses are added before mean and variance are taken,
+
+    n' = n + z^2,   p' = (wins + draws / 2 + z^2 / 2) / n',   v' = (wins + z^2 / 2 + draws / 4) / n' - p'^2,
+    p' +- z sqrt(v' / n')
+
+so that ten wins out of ten do not claim certainty.
+
+Games that repeat others move for move may be no news, as when neither agent draws lots: the intervals take the
+number of *distinct* games for n.
+
+Elo: a difference of d points promises the score 1 / (1 + 10^(-d / 400)).
+
+Elo ratings of a tournament, with intervals.
+
+The model of Bradley and Terry (1952): agent i scores 1 / (1 + exp(t_j - t_i)) against agent j on average, and a
+rating is t in Elo points, 400 / ln 10 to the unit, zero on average.  The log-likelihood of the points s_ij that i
+scored against j is concave; Newton's method climbs it:
+
+    gradient_i = sum_j (s_ij - n_ij p_ij),   information = diag(sum_j w_ij) - w,   w_ij = n_ij p_ij (1 - p_ij)
+
+One drawn game is added to every pair, so that whoever won all games has a rating too.  The intervals come from
+the inverse of the information, with draws taken for half wins: a little too wide rather than too narrow.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import stat
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.compiling.identity import UNKNOWN
 from mdplay.errors import FormatError, MdplayError
 from mdplay.game import Game
-from mdplay.identity import UNKNOWN
 from mdplay.playing.records import Record
+
+Z = 1.959963984540054  # the normal distribution keeps 95 % within +- Z
+
+
+class Interval(NamedTuple):
+    """Both ends of a 95 % interval."""
+
+    low: float
+    high: float
+
+
+def score_interval(wins: int, draws: int, losses: int, distinct: int | None = None) -> Interval:
+    """Return the interval of a score; ``distinct`` of the games count."""
+    games = wins + draws + losses
+    share = (games if distinct is None else distinct) / games
+    n, half = games * share + Z * Z, Z * Z / 2
+    mean = (share * (wins + draws / 2) + half) / n
+    variance = max(0.0, (share * (wins + draws / 4) + half) / n - mean * mean)
+    reach = Z * math.sqrt(variance / n)
+    return Interval(max(0.0, mean - reach), min(1.0, mean + reach))
+
+
+def mean_and_error(values: Sequence[float], distinct: int | None = None) -> tuple[float, float]:
+    """Return the mean and its standard error; ``distinct`` of the values count."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    variance = math.fsum((v - mean) ** 2 for v in values) / max(1, n - 1)
+    return mean, math.sqrt(variance / (n if distinct is None else distinct))
+
+
+def elo_of_score(score: float) -> float:
+    """Return the Elo difference that promises a score; infinite at 0 and 1."""
+    if score <= 0.0 or score >= 1.0:
+        return math.copysign(math.inf, score - 0.5)
+    return 400 * math.log10(score / (1 - score))
+
+
+ELO = 400 / math.log(10)
+STEPS, LARGEST_STEP, SMALLEST_STEP = 200, 2.0, 1e-12
+
+
+def elo_ratings(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return each agent's Elo rating and half the width of its 95 % interval.
+
+    ``points[i, j]`` is what i scored against j: 1 a win, 1/2 a draw.
+    """
+    points = points + 0.5 * (1 - np.eye(len(points)))
+    games = points + points.T
+    ratings = np.zeros(len(points))
+    for _ in range(STEPS):
+        expected = 1 / (1 + np.exp(ratings[None, :] - ratings[:, None]))
+        weights = games * expected * (1 - expected)
+        inverse = np.linalg.pinv(np.diag(weights.sum(axis=1)) - weights)
+        step = inverse @ (points - games * expected).sum(axis=1)
+        ratings += np.clip(step, -LARGEST_STEP, LARGEST_STEP)
+        if np.abs(step).max() < SMALLEST_STEP:
+            break
+    return ELO * (ratings - ratings.mean()), ELO * Z * np.sqrt(np.diag(inverse))
+
 
 APPLICATION = 0x6D64706C  # "mdpl" in the header of the file
 BUSY_SECONDS = 60.0

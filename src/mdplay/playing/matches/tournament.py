@@ -3,6 +3,8 @@
 All pairs play the same openings.  An agent that fails (it raises, or chooses what is not legal) is withdrawn and
 its games do not count; the games of the others are not touched.  An engine, or one with a limit of time, loses the
 game instead and plays on.
+
+The picture of a tournament: ratings with their intervals, and the cross table as colours and numbers.
 """
 
 from __future__ import annotations
@@ -18,18 +20,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.contract import need_game
-from mdplay.engines import Engine, using
-from mdplay.errors import AgentError
+from mdplay.compiling.contract import need_game
+from mdplay.errors import AgentError, counted
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, NamedAgent, leave
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.match import OPENINGS, MatchResult, Tally, match
-from mdplay.playing.matches.ratings import elo_ratings
-from mdplay.playing.matches.results import Results
+from mdplay.playing.matches.results import Results, elo_ratings
 from mdplay.playing.matches.schedule import Show
 from mdplay.playing.records import Record
-from mdplay.words import counted
+from mdplay.runtime.executors import Engine, using
+from mdplay.views.plots import save_plot
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class TournamentResult:
 
     def _repr_html_(self) -> str:
         """Show the ratings with the cross table: what the row scored against the column, in percent."""
-        from mdplay.showing import MAX_ROWS, sentence, table
+        from mdplay.views.html import MAX_ROWS, sentence, table
 
         ratings = self.ratings
         columns = [rating.agent for rating in ratings[:MAX_ROWS]]
@@ -186,3 +187,41 @@ def _check_entered(named_agents: Sequence[NamedAgent]) -> None:
 
 def _shifted(show: Show | None, before: int) -> Show | None:
     return None if show is None else lambda done: show(before + done)
+
+
+def plot_tournament(found: TournamentResult, path: str | Path) -> None:
+    """Write the picture to a file; its ending (png, svg, pdf) tells the format."""
+    save_plot(lambda figure: paint_tournament(figure, found), path, (11, 1.6 + 0.5 * len(found.agents)))
+
+
+def paint_tournament(figure: Any, found: TournamentResult) -> None:
+    """Paint the ratings beside the cross table."""
+    left, right = figure.subplots(1, 2)
+    _draw_ratings(left, found)
+    _draw_table(right, found)
+
+
+def _draw_ratings(axes: Any, found: TournamentResult) -> None:
+    ratings = found.ratings
+    rows = range(len(ratings))
+    axes.errorbar([r.elo for r in ratings], rows, xerr=[r.reach for r in ratings], fmt="o", capsize=4)
+    axes.set_yticks(rows, [f"{r.agent}  {i}" for i, r in enumerate(ratings, start=1)])
+    axes.set_ylim(len(ratings) - 0.5, -0.5)
+    axes.grid(axis="x", alpha=0.3)
+    axes.set_xlabel("Elo, with 95 % intervals")
+
+
+def _draw_table(axes: Any, found: TournamentResult) -> None:
+    names = [r.agent for r in found.ratings]
+    scores = [[found.tallies[a, b].score if a != b else float("nan") for b in names] for a in names]
+    axes.imshow(scores, cmap="RdYlGn", vmin=0, vmax=1, aspect="auto")
+    numbers = [str(i + 1) for i in range(len(names))]
+    axes.set_xticks(range(len(names)), numbers)
+    axes.set_yticks(range(len(names)), numbers)
+    size = min(10.0, 100.0 / len(names))  # that the numbers of neighbours do not touch
+    for i, row in enumerate(scores):
+        for j, score in enumerate(row):
+            axes.text(
+                j, i, "" if i == j else f"{100 * score:.0f}", ha="center", va="center", size=size, color="black"
+            )
+    axes.set_xlabel("score of the row against the column, in %")

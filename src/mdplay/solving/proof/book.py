@@ -2,13 +2,18 @@
 
 A prover that has learned a book answers every position before it at once: above the book the search is tiny.
 
-The file (mdplay.store) holds one byte a position, its score for the player to move, and nothing else: which
-positions there are, and in which order, the rules tell.  Of the images of a position under the board's symmetries
-the least by its packed words is kept, in ascending order.  A book in the making has ``UNKNOWN`` where nothing is
-proved yet; it is written every minute, and making it again goes on where it stopped.
+The file (mdplay.storage.arrays) holds one byte a position, its score for the player to move, and nothing else:
+which positions there are, and in which order, the rules tell.  Of the images of a position under the board's
+symmetries the least by its packed words is kept, in ascending order.  A book in the making has ``UNKNOWN`` where
+nothing is proved yet; it is written every minute, and making it again goes on where it stopped.
 
 Books that users make are kept in the cache folder, under the game's identity; one of 7 x 6 Connect Four, four
 plies, comes with the package.  A book of other rules is nobody's: it is not found, and not read.
+
+Proofs of a game's result that the game brings (``proofs`` of mdplay.naming.registry): the strategy as a book.
+
+``prove`` takes the file of a checkpoint and returns a proof, whose ``book`` is None where none was found;
+``verify`` takes the book and returns a verdict.
 """
 
 from __future__ import annotations
@@ -19,32 +24,93 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay import store
-from mdplay.bridge import unpack
-from mdplay.engines import Engine, using
-from mdplay.errors import FormatError
-from mdplay.files import make_folder
-from mdplay.folders import cache_folder
+from mdplay.compiling import unpack
+from mdplay.compiling.identity import check_rules, game_identity
+from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
-from mdplay.identity import check_rules, game_identity
 from mdplay.learning.network import Network
-from mdplay.running import Watch
-from mdplay.shipping import Recipe, made_again, recipe_of
+from mdplay.naming.registry import bringers, brought
+from mdplay.naming.transfer import Recipe, made_again, recipe_of
+from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.signals import finishing
+from mdplay.runtime.threads import Show, Watch
 from mdplay.solving.proof.prover import MEMORY, Prover
 from mdplay.solving.proof.table import LIMIT
 from mdplay.states.keys import packed_of
 from mdplay.states.perft import Plies
-from mdplay.stopping import finishing
+from mdplay.storage import arrays as store
+from mdplay.storage.files import make_folder
+from mdplay.storage.folders import cache_folder
+
+SAVE_SECONDS = 10.0
+
+
+def checkpoint_of(book: Path, engine: Engine | str | None = None) -> Path:
+    """Return where a proof that was stopped is kept; with an engine it is a folder of answers."""
+    if not book.name:
+        raise FormatError(f"a book needs the name of a file, not '{'' if book == Path() else book}'")
+    return book.with_name(book.name + (".checkpoint" if engine is None else ".answers"))
+
+
+def prove_strategy(
+    game: Game[Any],
+    book: Path,
+    *,
+    fresh: bool = False,
+    engine: Engine | str | None = None,
+    threads: int | None = None,
+    save_seconds: float = SAVE_SECONDS,
+    pause: Callable[[int, int], None] | None = None,
+    show: Show | None = None,
+) -> Any:
+    """Prove a game's result, write the strategy as a book if that succeeds, and return the proof.
+
+    It goes on from its checkpoint, unless it is to begin ``fresh``.  ``pause`` is told how many of all answers are
+    proved.
+    """
+    prove, checkpoint = _brought(game, "prove"), checkpoint_of(book, engine)
+    if not book.absolute().parent.is_dir():  # before the work, not after it
+        raise FormatError(f"cannot write {book}: there is no folder {book.absolute().parent}")
+    if fresh and checkpoint.is_dir():
+        rmtree(checkpoint)
+    elif fresh:
+        checkpoint.unlink(missing_ok=True)
+    proof = prove(checkpoint, engine=engine, threads=threads, save_seconds=save_seconds, pause=pause, show=show)
+    if proof.book is not None:
+        proof.save(book)
+    return proof
+
+
+def verify_strategy(
+    game: Game[Any],
+    book: Path,
+    *,
+    engine: Engine | str | None = None,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Any:
+    """Check a book that claims a game's result, and return the verdict; an ``engine`` shares the work out."""
+    return _brought(game, "verify")(book, engine=engine, threads=threads, show=show)
+
+
+def _brought(game: Game[Any], what: str) -> Any:
+    try:
+        return brought(game, "proofs")[what]
+    except KeyError:
+        known = ", ".join(bringers("proofs"))
+        raise UnknownName(f"{type(game).__name__} brings no proof of its result; choose {known}") from None
+
 
 KIND = "opening book"
 UNKNOWN = -128
 BATCH = 32  # positions between two looks at the clock
-SAVE_SECONDS = 60.0
+BOOK_SAVE_SECONDS = 60.0
 SUFFIX = ".book"
 ShowOf = Callable[[int, int], None]
 MAX_PLIES = 64  # of a book that is read: the positions beyond would never end
@@ -122,9 +188,9 @@ def make_book(
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
-    ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``engine`` (mdplay.engines)
-    batches of positions go to its workers, each of which may use so much.
-    ``show`` gets the number of positions done and of all.  Stopped by Ctrl-C, it saves what it has.
+    ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``engine``
+    (mdplay.runtime.executors) batches of positions go to its workers, each of which may use so much.  ``show``
+    gets the number of positions done and of all.  Stopped by Ctrl-C, it saves what it has.
     """
     path, memory = path or user_path(game, plies), memory or MEMORY
     book = _begun(game, plies, path)
@@ -184,7 +250,7 @@ class _Filling:
         self.book.scores[batch] = scores
         if self.show is not None:
             self.show(int(np.count_nonzero(self.book.scores != UNKNOWN)), len(self.book.rows))
-        if time.monotonic() - self._saved > SAVE_SECONDS:
+        if time.monotonic() - self._saved > BOOK_SAVE_SECONDS:
             self.book.save()
             self._saved = time.monotonic()
 

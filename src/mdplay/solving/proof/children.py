@@ -1,31 +1,91 @@
-"""The children of a node in proof search: made, followed along forced moves, looked up, and put in order."""
+"""The children of a node in proof search: made, followed along forced moves, looked up, and put in order.
+
+What proof search looks up from time to time: answers of other threads, the pause, the size of the table.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.bridge import as_mask, first_word, get, pack, part, prefetch, put
+from mdplay.compiling import as_mask, first_word, get, pack, part, prefetch, put
 from mdplay.learning.look_ups import locate, value_after
-from mdplay.solving.proof.stack import (
+from mdplay.solving.proof.table import (
     ACTION,
     BROKEN,
+    BUCKETS,
     CHECK,
     CHILD,
     CHOICES,
     ENDLESS,
+    FRAME,
+    FRAMES_AT,
     GAIN,
+    GOAL,
+    GOOD,
     HINT,
     KEY,
+    LIMIT,
+    MAX_BUCKETS,
     MOVES,
+    NO_MOVE,
+    NODES,
     ORDER_AT,
+    PAUSE_AT,
+    PAUSED,
+    PLACE,
+    START,
     STATUS,
+    TAG,
+    THREAD,
     UNFIT,
+    WAYS,
+    entry_words,
+    grow,
+    high_of,
+    low_of,
+    move_of,
+    place_of,
+    probe,
     row_at,
     row_of,
 )
-from mdplay.solving.proof.table import LIMIT, NO_MOVE, WAYS, entry_words, high_of, low_of, move_of, place_of, probe
-from mdplay.states.choices import no_player
+from mdplay.states.keys import no_player
+
+
+@part
+def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: Any) -> Any:
+    """Return the first node of the stack whose question another thread has answered, its bound and its move.
+
+    If there is none, return ``depth``.
+    """
+    for d in range(depth):
+        at = FRAMES_AT + d * FRAME
+        goal = get(stack, at + GOAL)
+        entry = probe(game, table, low_bits, U64(get(stack, at + PLACE)), U64(get(stack, at + TAG)))
+        if low_of(entry) >= max(goal, -LIMIT):
+            return d, low_of(entry), move_of(entry)
+        if high_of(entry) < min(goal, LIMIT + 1):
+            return d, high_of(entry), move_of(entry)
+    return depth, 0, NO_MOVE
+
+
+@part
+def look_around(
+    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, stack: Any, progress: Any
+) -> int:
+    """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
+    put(stack, NODES, nodes)
+    put(progress, get(stack, THREAD), nodes)
+    spent = nodes - get(stack, START)
+    if 0 < get(stack, PAUSE_AT) < nodes and get(stack, STATUS) == GOOD:
+        put(stack, STATUS, PAUSED)
+    if spent > num_buckets * WAYS and num_buckets < get(stack, MAX_BUCKETS):
+        grow(game, table, num_buckets, low_bits)
+        put(stack, BUCKETS, 2 * num_buckets)
+    buckets: int = get(stack, BUCKETS)
+    return buckets
+
 
 FAR = 1 << 44  # beyond every value and every rank
 MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was

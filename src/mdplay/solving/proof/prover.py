@@ -26,18 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.bridge import direct, native, width, words
-from mdplay.checking.promises import hold_promises
-from mdplay.contract import rule_error
+from mdplay.checking.contract_checks import hold_promises
+from mdplay.compiling import direct, native, width, words
+from mdplay.compiling.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network, check_network
 from mdplay.position import as_state, takes_state
-from mdplay.running import Show, Watch, num_threads, translating
-from mdplay.solving.proof import stack as stack_of
-from mdplay.solving.proof.kernel import BUSY
+from mdplay.runtime.threads import Show, Watch, num_threads, translating
+from mdplay.solving.proof import table as stack_of
+from mdplay.solving.proof.kernel import BUSY, grow_to, narrow_windows, recall_move, remember
 from mdplay.solving.proof.table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
-from mdplay.solving.proof.values import grow_to, narrow_windows, recall_move, remember
 from mdplay.solving.values import Choice, StateValue
 
 MEMORY = 256 << 20  # bytes that the table may take

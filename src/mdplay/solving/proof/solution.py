@@ -13,7 +13,7 @@ from typing import Any
 from mdplay.bits import elements
 from mdplay.errors import LimitError
 from mdplay.game import ProofView
-from mdplay.running import Show
+from mdplay.runtime.threads import Show
 from mdplay.solving.proof.prover import Prover, Values
 from mdplay.solving.proof.table import LIMIT
 from mdplay.solving.values import Choice, StateValue

@@ -19,12 +19,12 @@ from typing import Any
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.playing.advising import SOLVE_SECONDS, Adviser, SearchAdviser, adviser_for
-from mdplay.running import Show
+from mdplay.runtime.threads import Show
 from mdplay.states.enumeration import Enumeration
 from mdplay.web.games.asking import Ask
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.numbers import points_of
-from mdplay.web.refusing import busy
+from mdplay.web.safety import busy
 from mdplay.web.work.jobs import Cancelled
 from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, Workshop
 

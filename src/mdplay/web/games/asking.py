@@ -15,10 +15,10 @@ from typing import Any
 from mdplay.bits import nonempty
 from mdplay.errors import PositionError, UnknownName
 from mdplay.game import Game, num_players
-from mdplay.notation import split_moves
-from mdplay.pictures import safe_picture
+from mdplay.naming.notation import split_moves
 from mdplay.position import Position
 from mdplay.rng import Random
+from mdplay.views.safe_svg import safe_picture
 from mdplay.web.games.catalogue import Entry
 
 MAX_MOVES = 2_000

@@ -2,6 +2,10 @@
 
 A text from outside is an id of this list and parameters of that game, nothing else: ``registry.make`` opens files
 that a text names, so only the words of the command line reach it.
+
+Who may play a game, and how they choose: agents by an id of this list and one number, never by a text.
+
+What was learned on the page: agents by ids of our own, the newest few.
 """
 
 from __future__ import annotations
@@ -9,8 +13,10 @@ from __future__ import annotations
 import inspect
 import re
 import sys
+import threading
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -18,13 +24,87 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mdplay.compiling.identity import file_hash
+from mdplay.compiling.sources import Untold, data_files, source_files
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
-from mdplay.identity import file_hash
+from mdplay.learning.learned import Learned
+from mdplay.naming.registry import make, maker, names, names_brought
+from mdplay.naming.specs import Parameter, parameters, read_parameters, read_spec
 from mdplay.position import Position
-from mdplay.registry import make, maker, names
-from mdplay.sources import Untold, data_files, source_files
-from mdplay.specs import Parameter, parameters, read_parameters, read_spec
+from mdplay.rng import Random
+
+SIMULATIONS = {
+    "name": "simulations",
+    "title": "simulations",
+    "values": [10, 100, 1_000, 10_000, 100_000],
+    "default": 1_000,
+}
+DEPTH = {"name": "depth", "title": "plies", "values": [1, 2, 4, 6, 8], "default": 4}
+MOST = {"mcts": 200_000, "heuristic": 10}
+TITLES = {"perfect": "Perfect play", "network": "Learned network", "threats": "Threats"}
+NEEDS_A_FILE = {"network"}  # agents that a game brings, but not without a file: the adviser plays instead
+
+
+def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
+    """Return who may play a game, with the settings that the page offers."""
+    found = [_agent("perfect")] if solver in ("table", "proof", "book") else []
+    found += [_agent(solver)] if solver in NEEDS_A_FILE else []
+    found.append({"id": "mcts", "title": "Tree search", "setting": SIMULATIONS})
+    if game.has_heuristic and num_players(game) == 2:
+        found.append({"id": "heuristic", "title": "Look-ahead", "setting": DEPTH})
+    brought = [name for name in names_brought(game, "agents") if name not in NEEDS_A_FILE and name != "perfect"]
+    return [*found, *map(_agent, brought), {"id": "random", "title": "Random", "setting": None}]
+
+
+def agents_that_learned(listed: list[dict[str, str]], game: str, params: str) -> list[dict[str, Any]]:
+    """Return, of those who learned on the page, the agents that play a game."""
+    found = [one for one in listed if (one["game"], one["params"]) == (game, params)]
+    return [{"id": one["id"], "title": one["title"], "setting": None} for one in found]
+
+
+def _agent(name: str) -> dict[str, Any]:
+    return {"id": name, "title": TITLES.get(name, name.capitalize()), "setting": None}
+
+
+def spec_of(agent: str, setting: int) -> str:
+    """Return the spec of an agent of the list, for matches; the number was checked."""
+    options = {"mcts": f":simulations={setting}", "heuristic": f":depth={setting}"}
+    return agent + options.get(agent, "")
+
+
+KEPT = 8
+
+
+class LearnedAgents:
+    """What was learned on the page, to be played with: the newest few, by ids of our own."""
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._count = 0
+        self._learned: OrderedDict[str, tuple[str, str, str, Learned]] = OrderedDict()
+
+    def keep(self, entry: Entry, params: str, title: str, learned: Learned) -> str:
+        """Keep what was learned and return its id."""
+        with self._lock:
+            self._count += 1
+            name = f"learned-{self._count}"
+            self._learned[name] = entry.id, params, title, learned
+            while len(self._learned) > KEPT:
+                self._learned.popitem(last=False)
+        self._changed()
+        return name
+
+    def listed(self) -> list[dict[str, str]]:
+        """Return who learned what."""
+        with self._lock:
+            kept = [(name, *what[:3]) for name, what in self._learned.items()]
+        return [dict(zip(("id", "game", "params", "title"), one, strict=True)) for one in kept]
+
+    def act(self, name: str, state: Any, rng: Random) -> int:
+        """Let what was learned choose an action."""
+        return int(self._learned[name][3].agent().act(state, rng))
 
 
 @dataclass(frozen=True)
@@ -308,7 +388,7 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     game = make(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
-        from mdplay.checking.promises import blaming
+        from mdplay.checking.contract_checks import blaming
 
         try_game(game)
         with blaming(game):

@@ -1,4 +1,9 @@
-"""What advisers, searches and agents tell, as the events of a stream."""
+"""What advisers, searches and agents tell, as the events of a stream.
+
+What the worker does for the API of games: a function for each kind of request.
+
+Each checks what is given, and returns the work that a stream tells of, or the answer to a question.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +11,27 @@ import heapq
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from mdplay.errors import NotCompiled
+from mdplay.naming.registry import names_brought
 from mdplay.playing.advising import Advice, Adviser, AdviserAgent, SearchAdviser, Value
 from mdplay.playing.agents import choose as choose_action
 from mdplay.playing.agents import make_agent
-from mdplay.registry import names_brought
 from mdplay.rng import Random
 from mdplay.searching.depth_limited import depth_limited
-from mdplay.searching.inspecting import Node
-from mdplay.searching.stepwise import Search
+from mdplay.searching.mcts import Search
+from mdplay.searching.result import Node
 from mdplay.web.games.advisers import Advisers
-from mdplay.web.games.agents import NEEDS_A_FILE
 from mdplay.web.games.asking import Ask
-from mdplay.web.games.learned import LearnedAgents
+from mdplay.web.games.catalogue import AT_ONCE, MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.words import bound_headline, headline, is_known, kind_of, shown, status
 from mdplay.web.numbers import rounded_off
+from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Job, notice_of
+from mdplay.web.work.worker import Worker
 
 
 # ---------------------------------------------------------------- values
@@ -257,3 +264,55 @@ def _by_adviser(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: i
     """Play what the adviser of the game holds best, once it has said all."""
     adviser = _adviser(job, asked, advisers)
     return AdviserAgent(adviser, agent, job.show).act(asked.state, rng)
+
+
+Work = Callable[[Job], None]
+
+
+def values(worker: Worker, position: dict[str, str], opponent: str, brief: bool) -> Work:
+    """Tell what every move is worth."""
+    asked = worker.asked(**position)
+    if opponent != "perfect" and asked.single:
+        raise Refused(422, "a game for one has no opponent")
+    return lambda job: tell_values(job, asked, worker.advisers, opponent, brief)
+
+
+def search(worker: Worker, position: dict[str, str], seconds: float, simulations: int) -> Work:
+    """Tell of a tree search while it runs."""
+    asked = _with_moves(worker.asked(**position))
+    return lambda job: tell_search(job, asked, worker.advisers, seconds, simulations)
+
+
+def agent(worker: Worker, position: dict[str, str], agent: str, setting: int, seed: int) -> Work:
+    """Let an agent choose; setting 0 is the agent's own."""
+    asked = _with_moves(worker.asked(**position))
+    learned = agents_that_learned(worker.learned.listed(), asked.entry.id, asked.params)
+    known = {one["id"]: one for one in [*agents_of(asked.game, asked.entry.solver), *learned]}
+    if agent not in known:
+        raise Refused(422, "this agent does not play this game")
+    number = setting or (known[agent]["setting"] or {}).get("default", 0)
+    if number > MOST.get(agent, MOST["mcts"]):
+        raise Refused(422, "the setting of this agent is out of range")
+    if any(one["id"] == agent for one in learned):
+        return lambda job: tell_learned(job, asked, worker.advisers, worker.learned, agent, seed)
+    return lambda job: tell_agent(job, asked, worker.advisers, agent, number, seed)
+
+
+def _with_moves(asked: Ask) -> Ask:
+    if not asked.position.actions:
+        raise Refused(422, "nobody is to move there")
+    return asked
+
+
+def solvers(worker: Worker) -> dict[str, str]:
+    """Answer how the games are advised whose profile does not say so, each in a word."""
+    return {entry.id: entry.solver for entry in worker.catalogue.values() if not entry.profile.solver}
+
+
+def prepare(worker: Worker) -> list[Any]:
+    """Make the advisers of the first games, one after the other, before anybody asks."""
+    for entry in worker.catalogue.values():
+        if entry.own or entry.id in AT_ONCE:
+            with suppress(Exception):  # a request for this game gets it
+                worker.advisers.adviser(entry)
+    return []

@@ -15,10 +15,10 @@ from fastapi import APIRouter, Response
 from fastapi import Path as InPath
 
 from mdplay.errors import LimitError
-from mdplay.folders import cache_folder
-from mdplay.pictures import safe_picture
+from mdplay.storage.folders import cache_folder
+from mdplay.views.safe_svg import safe_picture
 from mdplay.web.games.routes import PLAIN, STREAM
-from mdplay.web.refusing import Refused
+from mdplay.web.safety import Refused
 from mdplay.web.service import ServiceDep
 from mdplay.web.work.jobs import Job
 

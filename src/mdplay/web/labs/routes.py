@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from mdplay.web.games.agents import agents_of
+from mdplay.web.games.catalogue import agents_of
 from mdplay.web.games.routes import DETAIL, MAX_SEED, PLAIN, STREAM, Params
-from mdplay.web.refusing import Refused
+from mdplay.web.safety import Refused
 from mdplay.web.service import ServiceDep
 
 POLICIES = (

@@ -6,20 +6,18 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mdplay.errors import counted
 from mdplay.game import Game, num_players
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Actor, Learned
 from mdplay.learning.learners import learners
+from mdplay.naming.specs import parameters
 from mdplay.playing.learning import Judges, learn
-from mdplay.specs import parameters
 from mdplay.web.games.advisers import has_at_most
-from mdplay.web.games.catalogue import Entry
-from mdplay.web.games.learned import LearnedAgents
-from mdplay.web.labs.limits import Deadline
+from mdplay.web.games.catalogue import Entry, LearnedAgents
 from mdplay.web.numbers import points_of
-from mdplay.web.work.jobs import Job, notice_of
+from mdplay.web.work.jobs import Deadline, Job, notice_of
 from mdplay.web.work.workshop import Workshop
-from mdplay.words import counted
 
 LEARN_SECONDS = 300.0
 OPPONENT, GAMES = "random", 100  # whom a learner of a two-player game plays at each point of its curve

@@ -34,7 +34,7 @@ def advise(game: Game[Any], opponent: str) -> None:
 
 def search(game: Game[Any]) -> None:
     """Search a little."""
-    from mdplay.searching.stepwise import Search
+    from mdplay.searching.mcts import Search
 
     Search(game, first_state(game), max_bytes=1 << 20).run(20)
 
@@ -73,8 +73,8 @@ def learn(game: Game[Any], method: str) -> None:
 
 def plan(text: str, method: str) -> None:
     """Plan in an MDP."""
-    from mdplay.mdp import plan as planned
-    from mdplay.mdp.formats.cs747 import parse_mdp
+    from mdplay.planning import plan as planned
+    from mdplay.planning.formats.cs747 import parse_mdp
 
     planned(parse_mdp(text.encode()), method, threads=1)
 

@@ -5,6 +5,8 @@ its next ``emit`` or ``show`` raises ``Cancelled``, which ends kernels too.
 
 What was told goes to the server in parts, the next one when the client has taken the last (``more``).  Meanwhile
 it waits here: of statistics only the newest, of the rest so many events, and then the work waits.
+
+The time limit of the labs.
 """
 
 from __future__ import annotations
@@ -12,13 +14,14 @@ from __future__ import annotations
 import json
 import logging
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from mdplay.errors import MdplayError, sentence
-from mdplay.web.refusing import Refused
+from mdplay.errors import LimitError, MdplayError, sentence
+from mdplay.web.safety import Refused
 
 WAITING = 512  # events that may wait for a client; then the work waits
 LATEST = frozenset({"stats", "curve", "table"})  # of these only the newest matters
@@ -134,3 +137,16 @@ class Job:
 def notice_of(job: Job) -> Callable[[str], None]:
     """Return a function that sends the client a notice: why it waits."""
     return lambda text: job.emit("notice", {"text": text})
+
+
+class Deadline:
+    """The ``show`` of a job that may take so long and no more."""
+
+    def __init__(self, job: Job, seconds: float) -> None:
+        self._job, self._until, self._seconds = job, time.monotonic() + seconds, seconds
+
+    def __call__(self, *_: Any) -> None:
+        """Raise when the client has gone or the time is up."""
+        self._job.check()
+        if time.monotonic() > self._until:
+            raise LimitError(f"this takes longer than the {self._seconds:.0f} seconds that the page allows")

@@ -1,4 +1,4 @@
-"""Tree searches by the workers of an engine (``mdplay.engines``), such as a Ray cluster.
+"""Tree searches by the workers of an engine (``mdplay.runtime.executors``), such as a Ray cluster.
 
 Each of its workers has one search at a time, and the same ``Worker`` as the process beside the server.  The server
 calls it in turns: a turn brings what the server wants of the search, and takes back what was told meanwhile.
@@ -12,9 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from mdplay.engines import Actors, Engine
+from mdplay.runtime.executors import Actors, Engine
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.work.doers import DIED, Doer
+from mdplay.web.work.backends import DIED, Doer
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
 from mdplay.web.work.worker import STATUS, Worker
 

@@ -22,17 +22,17 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mdplay.registry import load_attribute
+from mdplay.naming.registry import load_attribute
 from mdplay.web.games.asking import Ask, ask
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.refusing import Refused, refusal
+from mdplay.web.safety import Refused, refusal
 from mdplay.web.work.jobs import ANSWER, PART, REFUSED, Job, Tell, log
 
 if TYPE_CHECKING:
     from mdplay.web.games.advisers import Advisers
-    from mdplay.web.games.learned import LearnedAgents
+    from mdplay.web.games.catalogue import LearnedAgents
 
-GAMES, LABS = "mdplay.web.games.answering:", "mdplay.web.labs.answering:"  # imported when they are asked for
+GAMES, LABS = "mdplay.web.games.telling:", "mdplay.web.labs.answering:"  # imported when they are asked for
 KINDS = {kind: GAMES + kind for kind in ("values", "search", "agent", "solvers", "prepare")}
 KINDS |= {kind: LABS + kind for kind in ("plan", "bandits", "methods", "learn", "tournament", "reproduce")}
 NICE = 5  # the server, which only passes on, comes first
@@ -120,7 +120,7 @@ class Worker:
 
     @cached_property
     def _advisers(self) -> Advisers:
-        from mdplay.running import compiling
+        from mdplay.runtime.threads import compiling
         from mdplay.web.games.advisers import Advisers
 
         compiling.elsewhere = self._apart
@@ -134,7 +134,7 @@ class Worker:
 
     @cached_property
     def _learned(self) -> LearnedAgents:
-        from mdplay.web.games.learned import LearnedAgents
+        from mdplay.web.games.catalogue import LearnedAgents
 
         return LearnedAgents(self.tell_status)
 

@@ -1,8 +1,9 @@
 """Kernels are compiled in processes of their own, which fill the cache on disk.
 
 Compiling holds the GIL for up to a second, and the event loop would wait that long.  So this process compiles
-nothing (``mdplay.running.compiling.elsewhere``): where a kernel is missing, a child does the same work in small
-(child.py), and then it is loaded from the disk.  Where nothing can be kept on disk it is compiled here after all.
+nothing (``mdplay.runtime.threads.compiling.elsewhere``): where a kernel is missing, a child does the same work in
+small (child.py), and then it is loaded from the disk.  Where nothing can be kept on disk it is compiled here after
+all.
 
 The work is bounded: ``CHILDREN`` processes at a time, ``MAX_WAITING`` tasks behind them, one task of training
 (``train``).  A task whose last caller has left is dropped after ``LEAVE_SECONDS``, and its process is killed.
@@ -23,8 +24,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from mdplay.errors import NotCompiled
-from mdplay.running import compiling
-from mdplay.web.refusing import busy
+from mdplay.runtime.threads import compiling
+from mdplay.web.safety import busy
 
 T = TypeVar("T")
 Task = dict[str, Any]  # what a child does: plain data

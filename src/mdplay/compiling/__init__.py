@@ -1,0 +1,61 @@
+"""The bridge from plain Python to compiled kernels: the only place that knows numba's extension API.
+
+@kernel            an entry point, called from Python; cached on disk for each game
+@part              a piece of kernels, compiled into every kernel that calls it
+direct(kernel, ..) a kernel for arguments of known types: quick to call
+native(game)       what a kernel gets as its game
+words, word        a state, an integer as a kernel's arguments
+pack, unpack, load states as words, inside kernels; viewed: as a view for proofs has them
+borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek; MDPLAY_BOUNDS=1 checks them
+
+Nothing in this folder imports numba; the folder ``compiling`` does, when the first kernel is compiled or loaded:
+
+kernels.py      kernels and parts, plain first                plain.py       what kernels call, in plain Python
+fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
+"""
+
+from mdplay.compiling.kernels import direct, kernel, part
+from mdplay.compiling.plain import (
+    Packed,
+    State,
+    Word,
+    as_mask,
+    borrow,
+    first_word,
+    get,
+    load,
+    native,
+    pack,
+    peek,
+    prefetch,
+    put,
+    unpack,
+    viewed,
+    width,
+    word,
+    words,
+)
+
+__all__ = [
+    "Packed",
+    "State",
+    "Word",
+    "as_mask",
+    "borrow",
+    "direct",
+    "first_word",
+    "get",
+    "kernel",
+    "load",
+    "native",
+    "pack",
+    "part",
+    "peek",
+    "prefetch",
+    "put",
+    "unpack",
+    "viewed",
+    "width",
+    "word",
+    "words",
+]

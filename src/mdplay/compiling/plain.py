@@ -1,0 +1,117 @@
+"""What kernels call of the bridge, in plain Python: arrays and states as words.  No numba in here.
+
+Each function is the specification of its compiled form (memory.py, states.py), and what runs where a kernel is not
+compiled.
+"""
+
+from __future__ import annotations
+
+import os
+from types import FunctionType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mdplay.bits import U64, WORD
+from mdplay.compiling.contract import checked, hints_of, state_class
+from mdplay.game import Compiled, Game, ProofView
+
+State = Any  # a position: the NamedTuple that its game knows
+Packed = tuple[Any, ...]  # a position as words
+Word = Any  # 64 bits: an int in plain Python, a uint64 in kernels
+C = TypeVar("C", bound=Compiled)
+S = TypeVar("S", bound=tuple[Any, ...])
+SIGN = 1 << 63
+BOUNDS = os.environ.get("MDPLAY_BOUNDS", "") not in ("", "0")
+PARTS: list[FunctionType] = []  # what is compiled into kernels
+NO_COMPILER = os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0")
+
+
+def native(instance: C) -> C:
+    """Return what a kernel is to get: the game itself, or its checked double when the compiler is off."""
+    return checked(instance) if NO_COMPILER else instance
+
+
+# ---------------------------------------------------------------- arrays
+def borrow(array: Any) -> Any:
+    """Return an array of the caller without counting references to it, in kernels and in plain Python."""
+    return array
+
+
+def get(array: Any, i: int) -> Any:
+    """Return element i of a flat array: of uint64 a word, else a number of its own type."""
+    return int(array[i])
+
+
+def peek(array: Any, i: int) -> Any:
+    """Return element i of a flat array as it is now, for a thread that waits until another one changes it."""
+    return int(array[i])
+
+
+def put(array: Any, i: int, value: Any) -> None:
+    """Write element i of a flat array."""
+    word = int(value) & WORD
+    array[i] = word - (WORD + 1) if array.dtype.kind == "i" and word >> 63 else word
+
+
+def prefetch(array: Any, i: int) -> None:
+    """Ask the memory for element i of a flat array, to be read soon."""
+
+
+# ---------------------------------------------------------------- states as words
+def word(x: int) -> Any:
+    """Return an integer as a kernel's argument of 64 bits: numba sees a uint64, plain Python an int."""
+    return int(x) & WORD if NO_COMPILER else np.uint64(int(x) & WORD)
+
+
+def words(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a state as the tuple of words that kernels take."""
+    return tuple(word(v) for v in state)
+
+
+def width(game: Game[Any]) -> int:
+    """Return the number of words of a packed state, in kernels and in plain Python."""
+    return len(state_class(type(game))._fields)
+
+
+def pack(game: Any, s: Any) -> Any:
+    """Return a state as a tuple of words, in kernels and in plain Python."""
+    return tuple(int(v) & WORD for v in s)
+
+
+def unpack(game: Game[S], packed: Any) -> S:
+    """Return the state of a tuple of words, in kernels and in plain Python."""
+    cls = state_class(type(game))
+    hints = hints_of(cls)
+    fields = zip(cls._fields, packed, strict=True)
+    found: S = cls(*(_field(int(w), hints[name]) for name, w in fields))
+    return found
+
+
+def _field(value: int, annotation: Any) -> Any:
+    if annotation is bool:
+        return bool(value)
+    if annotation is U64:
+        return value & WORD
+    return value - (1 << 64) if value & SIGN else value
+
+
+def load(game: Any, table: Any, i: Any) -> Any:
+    """Return the state in row i of a table of packed states, or from element i of a flat array on."""
+    row = table[i] if table.ndim == 2 else table[i : i + width(game)]
+    return unpack(game, [int(w) & WORD for w in row])
+
+
+def as_mask(game: Any, moves: Any) -> Any:
+    """Return a one-word mask in the type of the game's masks, in kernels and in plain Python."""
+    return moves
+
+
+def first_word(mask: Any) -> Any:
+    """Return the first 64 elements of a mask, in kernels and in plain Python."""
+    return mask[0] if isinstance(mask, tuple) else mask
+
+
+def viewed(proof_view: Any, s: Any) -> Any:
+    """Return the view's position for a state of the game; a game that is its own view has it already."""
+    return proof_view.convert(s) if isinstance(proof_view, ProofView) else s

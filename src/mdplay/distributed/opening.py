@@ -1,0 +1,31 @@
+"""An engine from its name."""
+
+from __future__ import annotations
+
+from mdplay.distributed.executor import Executor, Serial
+from mdplay.errors import UnknownName, check_whole, short
+from mdplay.runtime.executors import WORDS
+from mdplay.runtime.threads import num_threads
+
+
+def open_engine(text: str, workers: int | None = None, *, memory: int | None = None) -> Executor:
+    """Return the engine that a text names, with so many workers, by default one for each core.
+
+    ``memory`` is what each worker may use, in bytes; a task that needs more raises LimitError.  Close the engine,
+    or use it in a ``with`` block.
+    """
+    name, colon, address = text.partition(":")
+    if workers is not None:
+        check_whole("workers", workers)
+    if text == "serial":
+        return Serial()
+    if text == "processes":
+        from mdplay.distributed.processes import Processes
+
+        return Processes(num_threads(workers), memory)
+    if name == "ray" and bool(colon) == bool(address):
+        from mdplay.distributed.on_ray import OnRay
+
+        return OnRay(address or None, workers, memory)
+    player = "a program that plays is the agent engine:COMMAND"
+    raise UnknownName(f"no engine {short(text)!r}; choose {WORDS}; {player}")

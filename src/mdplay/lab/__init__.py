@@ -1,0 +1,1 @@
+"""Reproduction of published results, and benchmarks."""

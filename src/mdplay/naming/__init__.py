@@ -1,0 +1,1 @@
+"""Names and texts: the registry of games, specifications, notation of moves and positions."""

@@ -1,0 +1,265 @@
+"""The backends that sweep over model arrays: what both can do, and which one fits a model.
+
+numpy sweeps small models, which need no compiler; compiled kernels on several threads sweep large ones.  Both
+answer the same questions:
+
+    bellman_backup(value, out_value, out_choice)   one sweep: the best reward + discount * E[value] of every state
+    step(value, out_value)                         the same for the values alone
+    candidates(value, slack)                       action elimination: a backend over the few choices left, or None
+    policy(choice)                                 one choice a state, to sweep or solve alone
+    gauss_seidel(order, blocks, value, ...)        sweeps in place, block after block
+    q_values(value)                                the q value of every choice
+    best(q_value, value, out_value)                the value of every state then, and how it differs from another
+    decide(q_value, width, shift)                  the actions, by the rule for ties
+
+Work that cannot be stopped, done aside: Ctrl-C leaves it behind instead of waiting for it.
+
+Sweeps in numpy and plain Python, for models that need no compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import Thread
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from mdplay.planning.arrays import TIE, Change, Decision, ModelArrays
+from mdplay.planning.loops import gauss_seidel
+from mdplay.states.graph_search import Floats, Integers, run
+
+T = TypeVar("T")
+
+
+def aside(function: Callable[[], T]) -> T:
+    """Return what a function of a library answers; it must let go of the interpreter while it works.
+
+    It runs in a thread that the program does not wait for at its end.
+    """
+    answer: Future[T] = Future()
+    Thread(target=_fill, args=(answer, function), daemon=True).start()
+    return answer.result()
+
+
+def _fill(answer: Future[T], function: Callable[[], T]) -> None:
+    try:
+        answer.set_result(function())
+    except BaseException as error:  # whatever it is belongs to who asked
+        answer.set_exception(error)
+
+
+DENSE_STATES = 1500  # above this a sparse factorisation
+SWEEPS_EXPECTED = 60
+
+
+class PlainBackend:
+    """The numpy backend; see `mdplay.planning.backends`."""
+
+    def __init__(self, arrays: ModelArrays) -> None:
+        self.arrays = arrays
+        self._row_starts = arrays.first_transition[:-1].astype(np.intp)
+        self._live = np.flatnonzero(arrays.live)
+        self._choice_starts = arrays.first_choice[:-1][self._live].astype(np.intp)
+
+    def bellman_backup(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Back up every state once; of equally good choices the first is taken."""
+        q_value = self.q_values(value)
+        best = self._best(q_value)
+        chosen = self._first_at_least(q_value, best)
+        switched = int((chosen != out_choice[self._live]).sum())
+        out_choice[self._live] = chosen
+        difference = (best - value)[self._live]
+        out_value[:] = best
+        return _change(difference, switched)
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Back up every state once, for the values alone."""
+        return self.best(self.q_values(value), value, out_value)
+
+    def candidates(self, value: Floats, slack: float) -> None:
+        """Return none: here action elimination saves nothing."""
+
+    def policy(self, choice: Integers) -> PlainPolicy:
+        """Return the policy of one choice a state."""
+        return PlainPolicy(self.arrays, choice)
+
+    def gauss_seidel(
+        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
+    ) -> int:
+        """Sweep in place through each block of states until it changes by no more than the threshold."""
+        acyclic = len(blocks) == len(order) + 1
+        work = (2 if acyclic else SWEEPS_EXPECTED) * len(self.arrays.target)
+        arguments = (order, blocks, self.arrays.first_choice, self.arrays.choices, threshold, limit, out_value)
+        sweeps: int = run(gauss_seidel, work, *arguments)
+        return sweeps
+
+    def best(self, q_value: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find the largest q value of every state; return how that differs from a value."""
+        out_value[:] = self._best(q_value)
+        return _change((out_value - value)[self._live], 0)
+
+    def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off."""
+        best = self._best(q_value)
+        tie = TIE * np.maximum(1.0, np.abs(best + shift))
+        choice = self.arrays.first_actions.copy()
+        choice[self._live] = self._first_at_least(q_value, best - tie)
+        owner = self.arrays.owner
+        loss = best[owner] - q_value - tie[owner]
+        candidates = np.bincount(owner[loss <= width], minlength=self.arrays.num_states)
+        doubtful = np.bincount(owner[np.abs(loss) <= width], minlength=self.arrays.num_states)
+        return Decision(choice, (candidates > 1) & (doubtful > 0))
+
+    def q_values(self, value: Floats) -> Floats:
+        """Return the q value of every choice."""
+        arrays = self.arrays
+        if not len(arrays.reward):
+            return np.zeros(0)
+        later = np.add.reduceat(arrays.probability * value[arrays.target], self._row_starts)
+        q_value: Floats = arrays.reward + arrays.discount * later
+        return q_value
+
+    def _best(self, q_value: Floats) -> Floats:
+        best = np.zeros(self.arrays.num_states)
+        if len(q_value):
+            best[self._live] = np.maximum.reduceat(q_value, self._choice_starts)
+        return best
+
+    def _first_at_least(self, q_value: Floats, level: Floats) -> Integers:
+        """Return for each live state its first choice whose q value is at least the state's level."""
+        owner = self.arrays.owner
+        good = np.flatnonzero(q_value >= level[owner])
+        new = np.append(True, np.diff(owner[good]) > 0) if len(good) else np.zeros(0, dtype=bool)
+        firsts: Integers = good[new].astype(np.uint32)
+        return firsts
+
+
+class PlainPolicy:
+    """One choice a live state, in numpy."""
+
+    def __init__(self, arrays: ModelArrays, choice: Integers) -> None:
+        self._discount = arrays.discount
+        self._num_states = arrays.num_states
+        self._live = np.flatnonzero(arrays.live)
+        chosen = choice[self._live].astype(np.int64)
+        begin = arrays.first_transition[chosen].astype(np.int64)
+        counts = arrays.first_transition[chosen + 1].astype(np.int64) - begin
+        self._starts = np.cumsum(counts) - counts
+        index = np.arange(int(counts.sum())) + np.repeat(begin - self._starts, counts)
+        self._line = np.repeat(self._live, counts)
+        self._target = arrays.target[index].astype(np.int64)
+        self._probability = arrays.probability[index]
+        self._reward = arrays.reward[chosen]
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Sweep once: out = reward + discount * E[value]."""
+        if not len(self._live):
+            return Change(0.0, 0.0, 0)
+        later = np.add.reduceat(self._probability * value[self._target], self._starts)
+        new = self._reward + self._discount * later
+        change = _change(new - value[self._live], 0)
+        out_value[self._live] = new
+        return change
+
+    def solve(self, value: Floats, error: float) -> Floats:
+        """Return the policy's value by a factorisation, as exact as doubles allow."""
+        wanted = np.zeros(self._num_states)
+        wanted[self._live] = self._reward
+        weights = -self._discount * self._probability
+        if self._num_states > DENSE_STATES:
+            return self._solve_sparse(weights, wanted)
+        matrix = np.eye(self._num_states)
+        np.add.at(matrix, (self._line, self._target), weights)
+        try:
+            solution = np.linalg.solve(matrix, wanted)
+            return solution + np.linalg.solve(matrix, wanted - matrix @ solution)
+        except np.linalg.LinAlgError:  # an improper policy at discount 1: of value minus infinity somewhere
+            return np.full(self._num_states, np.nan)
+
+    def _solve_sparse(self, weights: Floats, wanted: Floats) -> Floats:
+        from scipy.sparse import csc_array, eye_array
+        from scipy.sparse.linalg import splu
+
+        shape = (self._num_states, self._num_states)
+        matrix = eye_array(self._num_states, format="csc") + csc_array(
+            (weights, (self._line, self._target)), shape
+        )
+        try:
+            factors = aside(lambda: splu(matrix.tocsc()))
+        except RuntimeError:
+            return np.full(self._num_states, np.nan)
+        solution = factors.solve(wanted)
+        refined: Floats = solution + factors.solve(wanted - matrix @ solution)
+        return refined
+
+
+def _change(difference: Floats, switched: int) -> Change:
+    if not difference.size:
+        return Change(0.0, 0.0, switched)
+    return Change(float(difference.min()), float(difference.max()), switched)
+
+
+PLAIN_TRANSITIONS = 60_000  # up to here numpy answers before numba would have been imported
+
+
+class FixedPolicy(Protocol):
+    """One choice a state: what a policy does."""
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Sweep once: out = reward + discount * E[value]."""
+
+    def solve(self, value: Floats, error: float) -> Floats:
+        """Return the policy's value with every residual at most ``error``, starting from a guess."""
+
+
+class Choices(Protocol):
+    """Some choices of each state, to sweep over."""
+
+    arrays: ModelArrays
+
+    def bellman_backup(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Back up every state once; of equally good choices the first is taken."""
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Back up every state once, for the values alone."""
+
+    def candidates(self, value: Floats, slack: float) -> Choices | None:
+        """Return the choices whose q value in the last backup reached the value less the slack, if they are few.
+
+        Nothing proves that the best choices of all are among them: sweep over all choices in the end.
+        """
+
+    def policy(self, choice: Integers) -> FixedPolicy:
+        """Return the policy of one choice a state."""
+
+
+class Backend(Choices, Protocol):
+    """Sweeps over all choices of a model."""
+
+    def gauss_seidel(
+        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
+    ) -> int:
+        """Sweep in place through each block of states until it changes by no more than the threshold."""
+
+    def q_values(self, value: Floats) -> Floats:
+        """Return the q value of every choice; the next sweep may overwrite the answer."""
+
+    def best(self, q_value: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find the largest q value of every state; return how that differs from a value."""
+
+    def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off.
+
+        All q values are off by the shift together, which matters to the rule only.
+        """
+
+
+def backend_for(arrays: ModelArrays, threads: int | None = None) -> Backend:
+    """Return the backend that fits the size of the model."""
+    if len(arrays.target) <= PLAIN_TRANSITIONS:
+        return PlainBackend(arrays)
+    from mdplay.planning.compiled_backend import CompiledBackend  # for start-up: it needs numba
+
+    return CompiledBackend(arrays, threads)

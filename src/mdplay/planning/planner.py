@@ -1,0 +1,398 @@
+"""Plan: the best values and actions of a finite MDP, with bounds that prove how good they are.
+
+    plan(mdp)                 the optimum
+    evaluate_policy(mdp, policy)   what a given policy is worth
+    verify(mdp, value)        bounds around the optimum from any value vector
+
+Whatever method found the values, the bounds are proven afterwards: by MacQueen's inequality below discount 1
+(`mdplay.planning.bounds`), by an inductive pair of vectors at discount 1 (`mdplay.planning.undiscounted`).
+
+What planning brings back.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mdplay.errors import FormatError, LimitError, counted, unknown
+from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
+from mdplay.planning.arrays import LARGEST, UNIT, Decision, ModelArrays, expected_rewards, largest
+from mdplay.planning.assembly import Transitions, assemble
+from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, backend_for
+from mdplay.planning.bounds import ValueBounds, discounted_bounds
+from mdplay.planning.methods import METHODS, Goal, Show, SingularPolicy, overflow
+from mdplay.planning.model import Model
+from mdplay.planning.undiscounted import Reduction, certify, finite_part
+from mdplay.runtime.executors import Engine, driver
+from mdplay.states.graph_search import Floats, Integers, lengths
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Values and actions of all states, and what is proven about them.
+
+    ``lower <= optimum <= upper`` holds for every state.  ``action`` is -1 in terminal states; ``undecided``
+    lists the states where the bounds do not tell which actions are tied with the best one.
+    """
+
+    value: Floats
+    action: Integers
+    lower: Floats
+    upper: Floats
+    undecided: Integers
+    method: str
+    reason: str
+    iterations: int
+    history: tuple[tuple[int, float], ...]
+    seconds: float
+    tolerance: float
+
+    def __repr__(self) -> str:
+        states = counted(len(self.value), "state")
+        return f"<Plan of {states} by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
+
+    @property
+    def gap(self) -> float:
+        """The largest distance between the bounds of a state of finite value."""
+        finite = np.isfinite(self.value)
+        return float((self.upper[finite] - self.lower[finite]).max()) if finite.any() else 0.0
+
+    @property
+    def closed(self) -> bool:
+        """Whether every value is proven to be within the tolerance."""
+        return self.gap <= 2.0 * self.tolerance
+
+    @property
+    def infinite(self) -> Integers:
+        """The states of infinite value."""
+        return np.flatnonzero(np.isinf(self.value))
+
+    def document(self) -> dict[str, Any]:
+        """Return the plan for JSON; infinite numbers as texts, which JSON has no number for."""
+        return {
+            "states": len(self.value),
+            "method": self.method,
+            "reason": self.reason,
+            "iterations": self.iterations,
+            "seconds": self.seconds,
+            "gap": _plain(self.gap),
+            "closed": self.closed,
+            "undecided": self.undecided.tolist(),
+            "value": [_plain(value) for value in self.value.tolist()],
+            "action": self.action.tolist(),
+            "lower": [_plain(value) for value in self.lower.tolist()],
+            "upper": [_plain(value) for value in self.upper.tolist()],
+        }
+
+    def _repr_html_(self) -> str:
+        """Show the first states: value, action and bounds."""
+        from mdplay.views.html import MAX_ROWS, number, sentence, table
+
+        columns = (self.value, self.lower, self.upper, self.action)
+        rows = [
+            (str(state), *(number(value, 6) for value in values), "" if action < 0 else str(action))
+            for state, (*values, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
+        ]
+        gap = f"gap {self.gap:.3g}{'' if self.closed else ', not closed'}"
+        states, rounds = counted(len(self.value), "state"), counted(self.iterations, "iteration")
+        about = f"{states} by {self.method}, {rounds}: {gap} in "
+        head = ("state", "value", "lower", "upper", "action")
+        return sentence(f"{about}{self.seconds:.2f} s.") + table(
+            head, rows, total=len(self.value), things="states"
+        )
+
+
+def _plain(value: float) -> float | str:
+    return value if abs(value) < float("inf") else str(value)
+
+
+ROUNDS = 12  # of a method, before its bounds are given as they are
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def plan(
+    mdp: Model,
+    method: str = "auto",
+    *,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    engine: Engine | str | None = None,
+    show: Show | None = None,
+) -> Plan:
+    """Return the best values, within the tolerance, and the best actions.
+
+    With an ``engine`` (mdplay.runtime.executors) shards of the states are swept by its workers, as many as
+    ``threads`` says (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
+    chooses one and says why.  Among actions whose q values agree to 1e-9, relative beyond 1, the smallest wins.
+    ``show`` is told, now and then, how many sweeps there were and how far the last one is from the goal.
+    """
+    if method != "auto" and method not in METHODS:
+        raise unknown("method", method, ["auto", *METHODS])
+    if engine is not None:
+        return _by_engine(mdp, method, tolerance, threads, engine, show)
+    if not 0.0 < tolerance < np.inf:
+        raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
+    begin = time.perf_counter()
+    arrays = _arrays(mdp)
+    reduction = finite_part(arrays) if mdp.discount == 1.0 else None
+    backend = backend_for(arrays if reduction is None else reduction.arrays, threads)
+    chosen, reason = _auto(backend.arrays) if method == "auto" else (method, "as asked")
+    goal = Goal(backend.arrays, 0.9 * tolerance, None if reduction is None else reduction.proper, show)
+    bounds, decision = _solved(backend, chosen, goal, tolerance)
+    if reduction is not None:
+        choice = reduction.ending(backend, decision.choice, bounds.value, bounds.width)
+        decision = decision._replace(choice=choice)
+        bounds, decision = _whole(reduction, bounds, decision)
+    return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+
+
+def _by_engine(
+    mdp: Model, method: str, tolerance: float, workers: int | None, engine: Engine | str, show: Show | None
+) -> Plan:
+    if method not in ("auto", "jacobi", "ipi"):
+        raise FormatError(f"an engine plans by the method jacobi or ipi, not {method}; leave out one of them")
+    _arrays(mdp)
+    found: Plan = driver("plan")(mdp, engine, shards=workers, method=method, tolerance=tolerance, show=show)
+    return found
+
+
+def _arrays(mdp: Model) -> ModelArrays:
+    """Return the arrays of an MDP whose values surely fit into doubles."""
+    arrays = ModelArrays.of(mdp)
+    most = LARGEST * (1.0 - mdp.discount) if mdp.discount < 1.0 else LARGEST
+    if arrays.largest_reward > most:
+        raise LimitError(
+            f"a choice earns {arrays.largest_reward:.3g}; with the discount {mdp.discount} more than {most:.3g} "
+            "makes values that doubles cannot hold: divide all rewards by a common number"
+        )
+    return arrays
+
+
+def _check_finite(value: Floats) -> None:
+    """Refuse values that grew beyond doubles."""
+    if not largest(value) <= LARGEST:
+        raise overflow()
+
+
+def _auto(arrays: ModelArrays) -> tuple[str, str]:
+    """Return the method for a model, and why."""
+    if arrays.acyclic:
+        return "topological", "no state can be visited twice: one backward sweep is exact"
+    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= DENSE_STATES:
+        return "hpi", "small enough to solve every policy exactly"
+    if arrays.discount == 1.0:
+        return "ipi", "no discount and cycles: policies solved by a Krylov method"
+    return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
+
+
+def _solved(backend: Backend, method: str, goal: Goal, tolerance: float) -> tuple[ValueBounds, Decision]:
+    """Return bounds that are closed, or as close as the method and the doubles allow, and the choices."""
+    if backend.arrays.discount == 1.0:
+        bounds = _solved_undiscounted(backend, method, goal, tolerance)
+        return bounds, backend.decide(backend.q_values(bounds.value), bounds.width)
+    value, gap = np.zeros(backend.arrays.num_states), np.inf
+    for _ in range(ROUNDS):
+        value = _sought(backend, method, value, goal)
+        _check_finite(value)
+        q_value = backend.q_values(value)
+        bounds = discounted_bounds(backend, value, q_value)
+        before, gap = gap, bounds.gap
+        if gap <= max(2.0 * tolerance, 8.0 * goal.noise(value)) or not gap < 0.9 * before:
+            break
+    return bounds, backend.decide(q_value, bounds.width, bounds.shift)
+
+
+def _sought(backend: Backend, method: str, value: Floats, goal: Goal) -> Floats:
+    """Return what a method finds; where it fails, what it had found before."""
+    try:
+        return METHODS[method](backend, value, goal)
+    except SingularPolicy as error:  # a discount so near 1 that equations are singular in doubles
+        return error.value
+
+
+def _solved_undiscounted(backend: Backend, method: str, goal: Goal, tolerance: float) -> ValueBounds:
+    """Return bounds that are closed, or as close as the method and the doubles allow, at discount 1."""
+    value = np.zeros(backend.arrays.num_states)
+    for _ in range(ROUNDS):
+        try:
+            value, stuck = METHODS[method](backend, value, goal), False
+        except SingularPolicy as error:
+            value, stuck = _swept(backend, error.value.copy(), goal)
+        _check_finite(value)
+        bounds = certify(backend, value)
+        if stuck or bounds.gap <= 2.0 * tolerance or goal.limit < backend.arrays.backup_error(value):
+            break
+        goal.limit /= 30.0
+    return bounds
+
+
+def _swept(backend: Backend, value: Floats, goal: Goal) -> tuple[Floats, bool]:
+    """Return values by sweeps in place where policies cannot be solved, and whether even those take too long."""
+    try:
+        return METHODS["vi"](backend, value, goal), False
+    except LimitError:
+        return value, True
+
+
+def _whole(reduction: Reduction, bounds: ValueBounds, decision: Decision) -> tuple[ValueBounds, Decision]:
+    """Return bounds and decisions of all states from those of the finite part."""
+    known = reduction.place >= 0
+    undecided = known & decision.undecided[np.where(known, reduction.place, 0)]
+    return _everywhere(reduction, bounds), Decision(reduction.choices(decision.choice), undecided)
+
+
+def _everywhere(reduction: Reduction, bounds: ValueBounds) -> ValueBounds:
+    """Return bounds of all states from those of the finite part."""
+    values = reduction.values
+    return ValueBounds(values(bounds.value), values(bounds.lower), values(bounds.upper), bounds.width)
+
+
+def _answer(
+    mdp: Model,
+    bounds: ValueBounds,
+    decision: Decision,
+    method: str,
+    reason: str,
+    goal: Goal,
+    tolerance: float,
+    seconds: float,
+) -> Plan:
+    """Return the plan in the MDP's own terms: action numbers, and costs as costs."""
+    action = np.full(mdp.num_states, -1, dtype=np.int64)
+    live = ~mdp.terminal
+    action[live] = mdp.action[decision.choice[live]]
+    value, lower, upper = bounds.value, bounds.lower, bounds.upper
+    if mdp.minimise:
+        value, lower, upper = 0.0 - value, 0.0 - upper, 0.0 - lower
+    return Plan(
+        value=value,
+        action=action,
+        lower=lower,
+        upper=upper,
+        undecided=np.flatnonzero(decision.undecided),
+        method=method,
+        reason=reason,
+        iterations=goal.sweeps,
+        history=tuple(goal.history),
+        seconds=seconds,
+        tolerance=tolerance,
+    )
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
+    """Return proven bounds around the optimal values, from values that anyone computed.
+
+    Below discount 1 this takes one sweep over the MDP, whatever the values are.  At discount 1 the bounds are
+    infinite if the values are too far off to prove anything.
+    """
+    values = np.asarray(value, dtype=np.float64)
+    if values.shape != (mdp.num_states,):
+        raise FormatError(f"{mdp.num_states} states need as many values, not an array of shape {values.shape}")
+    arrays = _arrays(mdp)
+    signed = -values if mdp.minimise else values
+    if not largest(values[np.isfinite(values)]) <= LARGEST:
+        raise FormatError(f"values to verify must not be larger than {LARGEST:.3g}")
+    if mdp.discount < 1.0:
+        if not np.isfinite(values).all():
+            raise FormatError("values to verify must be finite")
+        backend, start = backend_for(arrays), np.where(arrays.live, signed, 0.0)
+        bounds = discounted_bounds(backend, start, backend.q_values(start))
+    else:
+        reduction = finite_part(arrays)
+        part = np.zeros(reduction.arrays.num_states)
+        known = (reduction.place >= 0) & np.isfinite(signed)
+        part[reduction.place[known]] = signed[known]
+        part[~reduction.arrays.live] = 0.0
+        bounds = _everywhere(reduction, certify(backend_for(reduction.arrays), part))
+    if mdp.minimise:
+        return replace(bounds, value=0.0 - bounds.value, lower=0.0 - bounds.upper, upper=0.0 - bounds.lower)
+    return bounds
+
+
+def evaluate_policy(
+    mdp: Model,
+    policy: npt.ArrayLike,
+    *,
+    tolerance: float = 1e-6,
+    threads: int | None = None,
+    show: Show | None = None,
+) -> Plan:
+    """Return the values of a policy, with bounds.
+
+    The policy is one action a state, or the probabilities ``[state, action]``; what it says of terminal
+    states is ignored.  The plan's actions are the policy's most probable ones.
+    """
+    weights = _choice_weights(mdp, np.asarray(policy))
+    chain, likely = _induced(mdp, weights)
+    found = plan(chain, tolerance=tolerance, threads=threads, show=show)
+    return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
+
+
+def _choice_weights(mdp: Model, policy: npt.NDArray[Any]) -> Floats:
+    """Return the weight that the policy gives to each choice of the MDP; those of a state sum to about 1."""
+    owner, action = mdp.owners(), mdp.action.astype(np.int64)
+    live = ~mdp.terminal
+    if policy.shape == (mdp.num_states,):
+        if policy.dtype.kind not in "iu":
+            raise FormatError("a policy of one action a state needs whole numbers")
+        weights = np.asarray(policy[owner] == action, dtype=np.float64)
+    elif policy.ndim == 2 and policy.shape[0] == mdp.num_states and policy.shape[1] >= mdp.num_actions:
+        weights = np.asarray(policy[owner, action], dtype=np.float64)
+        if not np.isfinite(policy[live]).all() or (policy[live] < 0).any():
+            raise FormatError("the probabilities of a policy must be finite and not negative")
+        _check_elsewhere(mdp, policy, owner, action)
+    else:
+        raise FormatError(
+            f"the policy has the shape {policy.shape}; it must be ({mdp.num_states},) or "
+            f"({mdp.num_states}, {mdp.num_actions})"
+        )
+    total = np.bincount(owner, weights=weights, minlength=mdp.num_states)
+    wrong = np.flatnonzero(live & (np.abs(total - 1.0) > 1e-6))
+    if wrong.size:
+        state = int(wrong[0])
+        what = policy[state] if policy.ndim == 1 else f"probabilities that sum to {total[state]:g}"
+        raise FormatError(f"the policy gives state {state} {what}; its actions are {mdp.actions(state)}")
+    return weights
+
+
+def _check_elsewhere(mdp: Model, policy: npt.NDArray[Any], owner: Integers, action: Integers) -> None:
+    """Refuse a policy that takes an action where there is none."""
+    rest = policy.copy()
+    rest[owner, action] = 0
+    rest[mdp.terminal] = 0
+    state, wrong = np.nonzero(rest)
+    if state.size:
+        raise FormatError(f"the policy takes action {wrong[0]} in state {state[0]}, where it is not available")
+
+
+def _induced(mdp: Model, weights: Floats) -> tuple[Model, Integers]:
+    """Return the MDP whose only choice in each state is the policy, and the policy's likeliest actions."""
+    owner, counts = mdp.owners(), lengths(mdp.first_transition)
+    likely = np.full(mdp.num_states, -1, dtype=np.int64)
+    ascending = np.lexsort((-mdp.action.astype(np.int64), weights))
+    likely[owner[ascending]] = mdp.action[ascending]  # the last one written is the likeliest
+    state = np.repeat(owner, counts)
+    earned = expected_rewards(mdp.first_choice, mdp.reward, weights)
+    probability = _products(mdp.probability, np.repeat(weights, counts))
+    transitions = Transitions(state, np.zeros_like(state), mdp.target, earned[state], probability)
+    chain = assemble(transitions, num_states=mdp.num_states, discount=mdp.discount, minimise=mdp.minimise)
+    return replace(chain, reward_error=_mixed_error(mdp, weights)), likely
+
+
+def _products(probability: Floats, weight: Floats) -> Floats:
+    """Return the probabilities of taking a choice and a transition; what can happen does not become 0."""
+    return np.asarray(np.where(weight > 0.0, np.maximum(probability * weight, TINIEST), 0.0))
+
+
+def _mixed_error(mdp: Model, weights: Floats) -> float:
+    """Return by how much a policy's expected reward may be off because those that it mixes were rounded."""
+    owner = mdp.owners()
+    taken = np.bincount(owner, weights=weights > 0.0, minlength=mdp.num_states)
+    size = np.bincount(owner, weights=weights * np.abs(mdp.reward), minlength=mdp.num_states)
+    return mdp.reward_error + 8.0 * UNIT * float(size[taken > 1].max(initial=0.0))

@@ -1,0 +1,1 @@
+"""Threads, signals, memory and executors."""

@@ -1,0 +1,324 @@
+"""Kernels at work in threads: watched, stopped, never in the way of Ctrl-C.
+
+Kernels run without the GIL and share two arrays with Python.  ``stop``: set to 1, and they return soon with
+what they have.  ``progress``: a count per thread that anybody may read while they run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import contextmanager
+from functools import partial
+from queue import SimpleQueue
+from threading import Lock, Thread, Timer, current_thread, main_thread
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.compiling.contract import rule_error
+from mdplay.errors import LimitError, MdplayError, short
+from mdplay.runtime.signals import KERNEL_SECONDS, StillRunning, Terminated, answered
+
+T = TypeVar("T")
+Show = Callable[[int], None]
+POLL_SECONDS = 0.1
+MAX_THREADS = 1024
+MOST_IDLE = 16  # threads that wait for work
+
+
+class Worker(NamedTuple):
+    """One thread's share of a job: items first, first + stride, ...; when to stop, and how far all threads are."""
+
+    first: int
+    stride: int
+    stop: NDArray[np.uint8]
+    progress: NDArray[np.int64]
+
+
+class Watch:
+    """The stop and progress arrays of one job, and who is told of the progress."""
+
+    def __init__(self, threads: int = 1, show: Show | None = None, *, interruptible: bool = False) -> None:
+        self.stop: NDArray[np.uint8] = np.zeros(1, np.uint8)
+        self.progress: NDArray[np.int64] = np.zeros(threads, np.int64)
+        self._show = show
+        self._interruptible = interruptible
+        self._ended = False  # a run has ended here, and set stop by itself
+
+    def worker(self, first: int = 0, stride: int = 1) -> Worker:
+        """Return the share of thread ``first`` of ``stride`` threads, as kernels take it."""
+        return Worker(first, stride, self.stop, self.progress)
+
+    def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
+        """Run the tasks side by side, each in a thread, and return their results in order.
+
+        Ctrl-C stops the kernels and goes on as KeyboardInterrupt; if the job is interruptible it ends there with
+        what the kernels have.  Whoever has not stopped within ``KERNEL_SECONDS``, such as a compiler or a rule
+        that never ends, is left to itself: then it is StillRunning.  A caller may have set ``stop`` before the
+        first run, while kernels were being compiled: then they return at once.
+
+        ``show`` may raise, to cancel the job: the kernels are stopped, and the exception goes on to the caller
+        when they have returned, so that nobody writes into their arrays any more.
+        """
+        if self._ended:
+            self.stop[0] = 0
+        futures: list[Future[T]] = []
+        try:
+            self._begin(tasks, futures)
+            self._wait(futures)
+        except KeyboardInterrupt as interrupt:
+            all_began = self._halt(futures)
+            if not (all_began and self._interruptible) or isinstance(interrupt, Terminated):
+                raise
+            answered()
+        except Exception:  # what ``show`` raised
+            self.stop[0] = 1
+            wait(futures)
+            raise
+        finally:
+            self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
+            self._ended = True
+        wait(futures)
+        return [translating(future.result) for future in futures]
+
+    def _begin(self, tasks: Sequence[Callable[[], T]], futures: list[Future[T]]) -> None:
+        """Give each task to a thread of its own."""
+        for task in tasks:
+            future: Future[T] = Future()
+            futures.append(future)  # first: Ctrl-C may come while the thread starts
+            try:
+                _CREW.do(task, future)
+            except RuntimeError:
+                futures.pop()
+                raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
+
+    def _halt(self, futures: list[Future[T]]) -> bool:
+        """Stop the kernels, or raise StillRunning; tell whether each had begun."""
+        self.stop[0] = 1
+        begun = [future for future in futures if not future.cancel()]  # what no thread has taken is cancelled
+        if wait(begun, timeout=KERNEL_SECONDS).not_done:
+            self.stop, self.progress = np.ones_like(self.stop), np.zeros_like(self.progress)  # theirs stay set
+            raise StillRunning from None
+        return len(begun) == len(futures)
+
+    def _wait(self, futures: list[Future[T]]) -> None:
+        pending: set[Future[T]] = set(futures)
+        while pending:
+            done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_EXCEPTION)
+            if any(future.exception() for future in done):
+                return
+            if self._show is not None:
+                self._show(int(self.progress.sum()))
+
+
+Inbox = SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
+
+
+class Crew:
+    """Threads that wait for tasks: to start one takes as long as a short search.
+
+    They are daemons, which nobody waits for at the end of the program, MOST_IDLE at most.  A process that was
+    forked has none; Python from 3.12 on warns who forks while there are any.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[Inbox] = []
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._idle.clear)
+
+    def do(self, task: Callable[[], T], future: Future[T]) -> None:
+        """Let a thread that does nothing else fulfil a future; raise RuntimeError if there can be no more."""
+        try:
+            self._idle.pop().put((task, future))
+        except IndexError:
+            inbox: Inbox = SimpleQueue()
+            inbox.put((task, future))  # first: Ctrl-C may come while the thread starts
+            Thread(target=self._serve, args=(inbox,), daemon=True).start()
+
+    def _serve(self, inbox: Inbox) -> None:
+        while self._work(inbox, *inbox.get()):  # what was done is not held on to while it waits
+            pass
+
+    def _work(self, inbox: Inbox, task: Callable[[], T], future: Future[T]) -> bool:
+        """Do a task, and tell whether to wait for another.
+
+        Who waits for it may have the next one at once: so this thread is idle before it says that it is done.
+        """
+        if not future.set_running_or_notify_cancel():
+            self._idle.append(inbox)
+            return True
+        tell: Callable[[], None]
+        try:
+            tell = partial(future.set_result, task())
+        except BaseException as error:  # whatever it is belongs to who asked
+            tell = partial(future.set_exception, error)
+        stays = len(self._idle) < MOST_IDLE
+        if stays:
+            self._idle.append(inbox)
+        tell()
+        return stays
+
+
+_CREW = Crew()
+
+
+def translating(task: Callable[..., T], *arguments: Any) -> T:
+    """Run a task here and return its result; an exception that a rule of a game raised becomes a GameError.
+
+    Any other exception is a fault of mdplay and passes unchanged.
+    """
+    try:
+        return task(*arguments)
+    except (MdplayError, MemoryError):
+        raise
+    except Exception as error:
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from error
+
+
+def num_threads(threads: int | None) -> int:
+    """Return the number of threads asked for, or one for each core; raise LimitError if they are too many."""
+    if threads is not None and threads > MAX_THREADS:
+        raise LimitError(f"{short(threads)} threads are too many; at most {MAX_THREADS}")
+    return max(
+        1,
+        threads if threads is not None else len(os.sched_getaffinity(0)) if _can_ask() else os.cpu_count() or 1,
+    )
+
+
+def _can_ask() -> bool:
+    return hasattr(os, "sched_getaffinity")
+
+
+# ---------------------------------------------------------------- compiling
+class Lost:
+    """The time that went to compilers, and to what was begun in vain before; threads side by side count once."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._until = 0.0
+        self._lock = Lock()
+
+    def add(self, began: float, ended: float) -> None:
+        """Note an interval, in seconds of ``time.perf_counter``."""
+        with self._lock:
+            self.seconds += max(0.0, ended - max(began, self._until))
+            self._until = max(self._until, ended)
+
+
+LOST = Lost()
+
+
+class Stopwatch:
+    """Measures work as if all its kernels had been compiled before."""
+
+    def __init__(self) -> None:
+        self._began, self._lost = time.perf_counter(), LOST.seconds
+
+    @property
+    def seconds(self) -> float:
+        """The seconds since the start, without those of compilers."""
+        return max(1e-9, time.perf_counter() - self._began - self.lost)
+
+    @property
+    def lost(self) -> float:
+        """The seconds since the start that went to compilers, and to what was begun in vain before."""
+        return LOST.seconds - self._lost
+
+
+class Compiling:
+    """Compilers at work: never in the main thread, where an exception of Ctrl-C would tear them to pieces.
+
+    Meanwhile Python's search for cycles of garbage rests.  A compiler makes millions of objects and keeps most of
+    them, and to look through them again and again took a seventh of its time.
+    """
+
+    def __init__(self) -> None:
+        self._working: set[Thread] = set()
+        self._lock = Lock()
+        self._collects = True  # whether garbage was searched for before
+        self._ends = False
+        self.elsewhere = False  # a kernel that no cache has is not compiled here: NotCompiled is raised instead
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being compiled now."""
+        return any(thread.is_alive() for thread in list(self._working))
+
+    @contextmanager
+    def here(self) -> Iterator[None]:
+        """Let kernels be compiled in this process after all."""
+        before, self.elsewhere = self.elsewhere, False
+        try:
+            yield
+        finally:
+            self.elsewhere = before
+
+    def run(self, task: Callable[[], T]) -> T:
+        """Run a compiler and return what it gives; Ctrl-C does not wait for it."""
+        if current_thread() is not main_thread():
+            return self._counted(task)
+        future: Future[T] = Future()
+        _CREW.do(partial(self._counted, task), future)
+        while not future.done():  # a signal that comes just before a wait without end would not be heard
+            wait([future], timeout=POLL_SECONDS)
+        return future.result()
+
+    def _counted(self, task: Callable[[], T]) -> T:
+        if not self._ends:
+            self._ends = True
+            atexit.register(self._wait)
+        thread = current_thread()
+        outer = thread in self._working
+        self._begin(thread)
+        began = time.perf_counter()
+        try:
+            return task()
+        finally:
+            LOST.add(began, time.perf_counter())
+            if not outer:
+                self._end(thread)
+
+    def _begin(self, thread: Thread) -> None:
+        with self._lock:
+            if not self._working:
+                self._collects = gc.isenabled()
+                gc.disable()
+            self._working.add(thread)
+
+    def _end(self, thread: Thread) -> None:
+        with self._lock:
+            self._working.discard(thread)
+            if self._collects and not self._working:
+                gc.enable()
+
+    def _wait(self) -> None:
+        """Wait for abandoned compilers: the end of the process would pull LLVM away under them."""
+        while self.busy:
+            time.sleep(POLL_SECONDS)
+
+
+compiling = Compiling()
+
+
+@contextmanager
+def stopped_after(watch: Watch, seconds: float | None) -> Iterator[None]:
+    """Stop the kernels of a watch after so many seconds, if any are given."""
+    if seconds is None:
+        yield
+        return
+    timer = Timer(seconds, lambda: watch.stop.fill(1))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

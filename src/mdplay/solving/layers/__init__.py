@@ -1,1 +1,0 @@
-"""Exact solving in layers by the workers of an engine: driver.py drives, shard.py works."""

@@ -1,0 +1,1 @@
+"""Files written atomically, arrays with checksums, folders."""

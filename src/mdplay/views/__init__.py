@@ -1,0 +1,1 @@
+"""HTML, charts, plots and sanitized SVG."""

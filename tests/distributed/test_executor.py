@@ -1,0 +1,34 @@
+import pytest
+
+from mdplay import AgentError, LimitError, UnknownName
+from mdplay.distributed.opening import open_engine
+from mdplay.runtime.executors import using
+from tests.distributed import tasks
+
+
+def test_serial_does_all_in_order():
+    shown = []
+    with using("serial") as engine:
+        assert engine.map(tasks.draw, range(20), show=shown.append) == list(map(tasks.draw, range(20)))
+        assert engine.share("value") == "value"
+        with pytest.raises(AgentError, match="number 3"):
+            engine.map(tasks.fail, range(20))
+    assert shown == list(range(1, 21))
+
+
+@pytest.mark.parametrize("text", ["threads", "ray:", "serial:2", "processes:", ""])
+def test_an_unknown_engine_is_refused(text):
+    with pytest.raises(
+        UnknownName, match="choose serial, processes, ray or ray:ADDRESS; .* the agent engine:COMMAND"
+    ):
+        open_engine(text)
+
+
+def test_workers_are_a_whole_number():
+    with pytest.raises(LimitError, match="workers=0"):
+        open_engine("processes", 0)
+
+
+def test_an_engine_that_is_given_stays_open():
+    with open_engine("serial") as engine, using(engine) as same:
+        assert same is engine
