@@ -13,6 +13,7 @@ policy of ``Solution.action`` is played to the end, against itself and against i
 import contextlib
 import itertools
 import json
+import math
 import os
 import random
 import subprocess
@@ -420,9 +421,9 @@ class Oracle:
     ) -> dict[Any, Fraction]:
         """Return the values of a component with chance: the best strategy against the best answer."""
         own = [[s for s in part if kind[s] == player] for player in (0, 1)]
-        sets = [list(itertools.product(*(arcs[s] for s in states))) for states in own]
-        if len(sets[0]) * len(sets[1]) > MAX_STRATEGIES:
+        if math.prod(len(arcs[s]) for states in own for s in states) > MAX_STRATEGIES:
             raise Unknown
+        sets = [list(itertools.product(*(arcs[s] for s in states))) for states in own]
         best: dict[Any, Fraction] = {}
         for mine in sets[0]:
             worst: dict[Any, Fraction] = {}
