@@ -3,11 +3,11 @@
 from typing import Any
 
 from mdplay.bits import nonempty
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from mdplay.rng import advance, pick, scramble, stream
 
 
-@part
+@inlined
 def won(b: Any) -> bool:
     y = b & (b >> 7)
     if y & (y >> 14):
@@ -22,7 +22,7 @@ def won(b: Any) -> bool:
     return y & (y >> 2) != 0
 
 
-@part
+@inlined
 def legal(taken: Any) -> Any:
     mask = 0
     for c in range(7):

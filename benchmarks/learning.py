@@ -21,7 +21,7 @@ import numpy as np
 
 from mdplay.games.twenty48.moves import row_table
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
-from mdplay.runtime.threads import Watch
+from mdplay.runtime.threads import TaskGroup
 from scalar_2048 import train as train_scalar
 
 Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds
@@ -43,7 +43,7 @@ def ours(method: str) -> Run:
     def run(episodes: int) -> tuple[float, float]:
         training = TilesTraining.begin(TrainingSettings(method=method, seed=1))
         out = training.room(episodes)
-        task = training.task(Watch().worker(), episodes, out)
+        task = training.task(TaskGroup().worker(), episodes, out)
         began = time.thread_time()
         task()
         return int(out.moves.sum()), time.thread_time() - began

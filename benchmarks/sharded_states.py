@@ -20,7 +20,7 @@ from threading import Thread
 from mdplay import Game, make
 from mdplay.distributed.state_shard import Shard, Sharding, digest_of
 from mdplay.distributed.states import Count, enumerated
-from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.executors import Executor, using
 from mdplay.states.enumeration import Enumeration
 
 WARM_ROUNDS = 12
@@ -80,7 +80,7 @@ def kill(folder: Path, times: int, shards: int, dead: list[int]) -> None:
         dead.append(pid)
 
 
-def measure(game: Game, engine: Engine, shards: int, kills: int = 0) -> Count:
+def measure(game: Game, engine: Executor, shards: int, kills: int = 0) -> Count:
     with TemporaryDirectory() as temporary:
         try:
             with enumerated(game, engine, shards=shards, folder=Path(temporary) / "warm", show=Clock(WARM_ROUNDS)):

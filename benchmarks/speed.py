@@ -92,11 +92,11 @@ def run_here(play: Callable[..., object], game: object, games: int) -> object:
     import numpy as np
 
     from mdplay.compiling import native, word, words
-    from mdplay.runtime.threads import Watch
+    from mdplay.runtime.threads import TaskGroup
     from mdplay.searching.playouts import CHUNK, COLUMNS, MAX_MOVES, play_chunks
 
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
-    play_chunks(native(game), words(game.initial()), word(1), games, MAX_MOVES, Watch().worker(), rows)
+    play_chunks(native(game), words(game.initial()), word(1), games, MAX_MOVES, TaskGroup().worker(), rows)
     return rows
 
 

@@ -14,7 +14,7 @@ import time
 from dataclasses import dataclass
 
 from mdplay import Game, LimitError, make
-from mdplay.runtime.threads import Watch
+from mdplay.runtime.threads import TaskGroup
 from mdplay.solving.retrograde import analysed
 from mdplay.states.enumeration import Enumeration
 
@@ -46,7 +46,7 @@ def enumerated(game: Game, threads: int, most: int | None, memory: int) -> Run:
     work = Enumeration(game, fold=True, threads=threads, memory=memory, max_states=most)
     began, clock = time.process_time(), time.perf_counter()
     try:
-        work.run(Watch(threads))
+        work.run(TaskGroup(threads))
     except LimitError:
         if most is None:
             raise

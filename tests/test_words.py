@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from mdplay.errors import counted, plural
+from mdplay.errors import plural, pluralize
 from tests.helpers import ROOT
 
 # what is counted where people read it; "{n} states" in an f-string would say "1 states"
@@ -72,7 +72,7 @@ def bare_counts(text):
     ],
 )
 def test_a_number_agrees_with_its_noun(number, noun, words):
-    assert counted(number, noun) == words
+    assert pluralize(number, noun) == words
 
 
 def test_the_last_of_several_words_changes():

@@ -27,7 +27,7 @@ from collections.abc import Iterable
 _PLURALS = {"ply": "plies", "table entry": "table entries"}
 
 
-def counted(number: int, noun: str) -> str:
+def pluralize(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 state``, ``2 states``, ``1,000 random games``."""
     return f"{number:,} {noun if number == 1 else plural(noun)}"
 
@@ -108,7 +108,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownName:
 
 
 # ---------------------------------------------------------------- numbers that callers give
-def check_whole(name: str, value: object, least: int = 1) -> None:
+def check_integer(name: str, value: object, least: int = 1) -> None:
     """Raise LimitError unless a value is a whole number, at least so large."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise LimitError(f"{name}={short(repr(value))} is not a whole number")

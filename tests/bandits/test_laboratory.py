@@ -123,10 +123,10 @@ def test_what_is_no_bandit_is_refused(text):
 def test_a_long_run_can_be_stopped(needs_compiler):
     from mdplay.bandits.kernel import COLUMNS, Length, Problem, Totals, new_arms, play
     from mdplay.compiling import native, word
-    from mdplay.runtime.threads import Watch
+    from mdplay.runtime.threads import TaskGroup
     from mdplay.searching.selectors import UCB1
 
-    watch, steps = Watch(), 10**15
+    watch, steps = TaskGroup(), 10**15
     watch.stop[0] = 1
     problem = Problem(np.array([0.5, 0.4]), False, False, 1.0, 0.0)
     totals = Totals(np.zeros((1, 2, COLUMNS)), np.zeros((1, 3)))

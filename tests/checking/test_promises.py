@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from mdplay.bits import U64
-from mdplay.checking.contract_checks import hold_promises, time_limit
+from mdplay.checking.contract_checks import spot_check, time_limit
 from mdplay.errors import GameError
 from mdplay.game import Bounds
 from mdplay.naming.registry import make, names
@@ -116,12 +116,12 @@ def all_listed(self, s: State) -> Bounds:
 )
 def test_a_broken_promise_is_named(base, methods, sentence):
     with pytest.raises(GameError, match=sentence):
-        hold_promises(lying(base, **methods))
+        spot_check(lying(base, **methods))
 
 
 @pytest.mark.parametrize("game", [Count(), Numbered(), Known(), Dice(), *map(make, names())], ids=repr)
 def test_honest_games_are_held(game):
-    hold_promises(game)
+    spot_check(game)
 
 
 def test_a_game_is_held_once():
@@ -132,9 +132,9 @@ def test_a_game_is_held_once():
         return State(0, 0)
 
     game = lying(Count, initial=initial)
-    hold_promises(game)
+    spot_check(game)
     before = len(calls)
-    hold_promises(game)
+    spot_check(game)
     assert len(calls) == before > 0
 
 
@@ -142,7 +142,7 @@ def test_a_game_without_end_breaks_no_promise():
     def circle(self, s: State, action: int) -> State:
         return State((s.n + 1 + action) % 7, 1 - s.player)
 
-    hold_promises(lying(Count, step=circle))
+    spot_check(lying(Count, step=circle))
 
 
 def test_what_a_rule_raises_is_told():
@@ -150,7 +150,7 @@ def test_what_a_rule_raises_is_told():
         return State(s.n + 1 // (s.n - 2), 1 - s.player) if s.n > 1 else State(s.n + 1, 1 - s.player)
 
     with pytest.raises(GameError, match="Lying raised ZeroDivisionError"):
-        hold_promises(lying(Count, step=broken))
+        spot_check(lying(Count, step=broken))
 
 
 @pytest.mark.parametrize("frames", range(4))  # where Python gives up is in the rule or in what checks it
@@ -159,7 +159,7 @@ def test_the_line_of_a_rule_is_told_wherever_python_gave_up(frames):
         return self.step(s, action)
 
     def hold(frames):
-        return hold(frames - 1) if frames else hold_promises(lying(Count, step=deep))
+        return hold(frames - 1) if frames else spot_check(lying(Count, step=deep))
 
     with pytest.raises(GameError, match=r"RecursionError: .* \(test_promises.py, line \d+: return self.step"):
         hold(frames)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
-from mdplay.cli.exit import answer
+from mdplay.cli.exit import report_error
 from mdplay.errors import FormatError
 from tests.helpers import HUNG_SECONDS, NIM, ROOT, write
 
@@ -24,7 +24,7 @@ from tests.helpers import HUNG_SECONDS, NIM, ROOT, write
     ],
 )
 def test_a_fault_of_the_input_is_one_sentence(capsys, error, sentence):
-    assert answer(error) == 2
+    assert report_error(error) == 2
     err = capsys.readouterr().err
     assert sentence in err and err.startswith("mdplay: ") and err.count("\n") == 1
 
@@ -45,7 +45,7 @@ def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch, faul
     try:
         raise fault
     except type(fault) as error:
-        assert answer(error) == 70
+        assert report_error(error) == 70
     err = capsys.readouterr().err
     assert err.startswith(f"mdplay: this is a fault of mdplay ({name}); please report it")
     assert f"{name}: {fault}" in Path(err.split()[-1]).read_text()
@@ -53,14 +53,17 @@ def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch, faul
 
 def test_what_a_rule_raises_is_a_fault_of_the_input(mdplay, tmp_path):
     write(tmp_path, "nim.py", NIM.replace("return State(self.pile, 0)", "return State((1, 2)[self.pile], 0)"))
-    answer = mdplay("show", f"{tmp_path}/nim.py")
-    assert answer.code == 2 and "Nim raised IndexError: tuple index out of range (nim.py, line" in answer.err
+    report_error = mdplay("show", f"{tmp_path}/nim.py")
+    assert (
+        report_error.code == 2
+        and "Nim raised IndexError: tuple index out of range (nim.py, line" in report_error.err
+    )
 
 
 def test_exit_codes_pass():
-    assert [answer(SystemExit(code)) for code in (0, None, 1, "text")] == [0, 0, 1, 1]
-    assert answer(click.exceptions.Exit(3)) == 3
-    assert answer(KeyboardInterrupt()) == 130
+    assert [report_error(SystemExit(code)) for code in (0, None, 1, "text")] == [0, 0, 1, 1]
+    assert report_error(click.exceptions.Exit(3)) == 3
+    assert report_error(KeyboardInterrupt()) == 130
 
 
 def shell(line, **options):
@@ -152,8 +155,8 @@ def test_a_signal_ends_whatever_runs(what, number, needs_compiler):
 @pytest.mark.parametrize("option", ["-t", "--seconds"])
 @pytest.mark.parametrize("value", ["nan", "inf", "1e300", "0", "-1"])
 def test_time_is_a_finite_number(mdplay, option, value):
-    answer = mdplay("search", "tic-tac-toe", option, value)
-    assert answer.code == 2 and ("range" in answer.err or "finite" in answer.err)
+    report_error = mdplay("search", "tic-tac-toe", option, value)
+    assert report_error.code == 2 and ("range" in report_error.err or "finite" in report_error.err)
 
 
 @pytest.mark.parametrize("value", [2**63, 10**30, -(10**30)])
@@ -164,8 +167,8 @@ def test_counts_and_seeds_fit_64_bits(mdplay, value):
 
 def test_long_input_is_not_repeated_whole(mdplay):
     for arguments in (["show", "y" * 9000], ["show", "tic-tac-toe", "-p", "y" * 9000], ["y" * 9000]):
-        answer = mdplay(*arguments)
-        assert answer.code == 2 and len(answer.err) < 600
+        report_error = mdplay(*arguments)
+        assert report_error.code == 2 and len(report_error.err) < 600
 
 
 @pytest.mark.parametrize(
@@ -173,27 +176,27 @@ def test_long_input_is_not_repeated_whole(mdplay):
     [["solve", "connect-four", "--objective", "win", "--batch"], ["accuracy", "tic-tac-toe", "--positions"]],
 )
 def test_a_line_without_end_is_refused(mdplay, line):
-    answer = mdplay(*line, "/dev/zero")
-    assert answer.code == 2 and "/dev/zero, line 1 is longer than 1,048,576 bytes" in answer.err
+    report_error = mdplay(*line, "/dev/zero")
+    assert report_error.code == 2 and "/dev/zero, line 1 is longer than 1,048,576 bytes" in report_error.err
 
 
 def test_an_argument_with_a_nul_is_named(mdplay):
-    answer = mdplay("plan", "a\0b")
-    assert answer.code == 2 and "The argument 'a\\x00b' contains a NUL character." in answer.err
+    report_error = mdplay("plan", "a\0b")
+    assert report_error.code == 2 and "The argument 'a\\x00b' contains a NUL character." in report_error.err
 
 
 def test_a_bad_position_of_a_file_is_named_by_its_line_and_an_empty_name_as_such(mdplay, tmp_path):
     path = tmp_path / "positions.txt"
     path.write_text("000000000\nzzz 1\n")
-    answer = mdplay("accuracy", "tic-tac-toe", "-a", "random", "--positions", path)
-    assert answer.code == 2 and f"{path}, line 2: " in answer.err
+    report_error = mdplay("accuracy", "tic-tac-toe", "-a", "random", "--positions", path)
+    assert report_error.code == 2 and f"{path}, line 2: " in report_error.err
     assert mdplay("plan", "").err == "mdplay: '' is a folder; name a file\n"
     assert "cannot read '': " in mdplay("accuracy", "tic-tac-toe", "--positions", "").err
 
 
 def test_a_book_that_has_no_name_is_refused(mdplay):
-    answer = mdplay("prove", "qubic", "--out", ".")
-    assert answer.code == 2 and "'.' is a directory" in answer.err
+    report_error = mdplay("prove", "qubic", "--out", ".")
+    assert report_error.code == 2 and "'.' is a directory" in report_error.err
     assert mdplay("prove", "qubic", "--out", "").err == "mdplay: a book needs the name of a file, not ''\n"
 
 

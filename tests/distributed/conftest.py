@@ -1,10 +1,10 @@
 import pytest
 
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 
 
 @pytest.fixture(scope="session")
 def on_ray():
     """Ray on this machine, started once."""
-    with open_engine("ray", 2) as opened:
+    with open_executor("ray", 2) as opened:
         yield opened

@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay import AgentError, LimitError, UnknownName
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from mdplay.runtime.executors import using
 from tests.distributed import tasks
 
@@ -21,14 +21,14 @@ def test_an_unknown_engine_is_refused(text):
     with pytest.raises(
         UnknownName, match="choose serial, processes, ray or ray:ADDRESS; .* the agent engine:COMMAND"
     ):
-        open_engine(text)
+        open_executor(text)
 
 
 def test_workers_are_a_whole_number():
     with pytest.raises(LimitError, match="workers=0"):
-        open_engine("processes", 0)
+        open_executor("processes", 0)
 
 
 def test_an_engine_that_is_given_stays_open():
-    with open_engine("serial") as engine, using(engine) as same:
+    with open_executor("serial") as engine, using(engine) as same:
         assert same is engine

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mdplay import FormatError
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from mdplay.runtime.executors import Keep
 from tests.distributed import tasks
 from tests.helpers import ROOT
@@ -28,7 +28,7 @@ if __name__ == "__main__":
 
 def test_finished_tasks_are_not_done_again(tmp_path):
     keep = Keep(tmp_path / "kept", "numbers")
-    engine = open_engine("serial")
+    engine = open_executor("serial")
     first = engine.map(tasks.arrays, range(5), keep=keep)
     marks = tmp_path / "marks"
     marks.mkdir()
@@ -39,7 +39,7 @@ def test_finished_tasks_are_not_done_again(tmp_path):
 
 
 def test_what_is_damaged_or_of_other_work_is_done_again(tmp_path):
-    engine, keep = open_engine("serial"), Keep(tmp_path, "numbers")
+    engine, keep = open_executor("serial"), Keep(tmp_path, "numbers")
     wanted = engine.map(tasks.arrays, range(3), keep=keep)
     shards = sorted(tmp_path.rglob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:-1])
@@ -51,7 +51,7 @@ def test_what_is_damaged_or_of_other_work_is_done_again(tmp_path):
 
 def test_only_arrays_are_kept(tmp_path):
     with pytest.raises(FormatError, match="task 0 is no dict of arrays"):
-        open_engine("serial").map(tasks.draw, range(1), keep=Keep(tmp_path, "words"))
+        open_executor("serial").map(tasks.draw, range(1), keep=Keep(tmp_path, "words"))
 
 
 def test_a_run_whose_driver_was_killed_goes_on(tmp_path):
@@ -70,6 +70,6 @@ def test_a_run_whose_driver_was_killed_goes_on(tmp_path):
     assert 20 <= len(before) < 400
     again = tmp_path / "again"
     again.mkdir()
-    found = open_engine("serial").map(tasks.note, range(400), again, keep=Keep(kept, "notes"))
+    found = open_executor("serial").map(tasks.note, range(400), again, keep=Keep(kept, "notes"))
     assert [int(one["number"][0]) for one in found] == list(range(400))
     assert {int(path.name.partition(".")[0]) for path in again.iterdir()} == set(range(400)) - before

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from mdplay import AgentError, LimitError, load_records
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from tests.distributed import tasks
 from tests.distributed.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
 from tests.helpers import write
@@ -37,7 +37,7 @@ def test_every_use_gives_the_bytes_of_the_serial_engine(on_ray, use):
 
 
 def test_a_ray_that_runs_already_is_used_and_left_running(on_ray):
-    with open_engine("ray") as second:
+    with open_executor("ray") as second:
         assert second.workers == on_ray.workers == 2
     assert on_ray.map(tasks.draw, range(2)) == list(map(tasks.draw, range(2)))
 
@@ -55,7 +55,10 @@ def test_without_the_extra_a_sentence_says_what_to_install(mdplay, monkeypatch):
 
 
 def test_memory_is_limited(on_ray):
-    with open_engine("ray", memory=2 << 30) as small, pytest.raises(LimitError, match="task 0 needs more memory"):
+    with (
+        open_executor("ray", memory=2 << 30) as small,
+        pytest.raises(LimitError, match="task 0 needs more memory"),
+    ):
         small.map(tasks.hungry, [0])
 
 

@@ -13,7 +13,7 @@ from multiprocessing import active_children
 import pytest
 
 from mdplay import AgentError, GameError, LimitError, make, match
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from tests.distributed import tasks
 from tests.distributed.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
 from tests.helpers import NIM, write
@@ -21,7 +21,7 @@ from tests.helpers import NIM, write
 
 @pytest.fixture(scope="module")
 def engine():
-    with open_engine("processes", 2) as opened:
+    with open_executor("processes", 2) as opened:
         yield opened
 
 
@@ -54,7 +54,7 @@ def test_work_that_cannot_be_sent_is_told_in_a_sentence(engine):
 
 def test_a_worker_uses_no_more_memory_than_it_may():
     with (
-        open_engine("processes", 1, memory=1 << 30) as small,
+        open_executor("processes", 1, memory=1 << 30) as small,
         pytest.raises(LimitError, match="task 0 needs more"),
     ):
         small.map(tasks.hungry, [0])
@@ -62,7 +62,7 @@ def test_a_worker_uses_no_more_memory_than_it_may():
 
 def test_ctrl_c_ends_the_workers_at_once():
     before = {child.pid for child in active_children()}
-    with open_engine("processes", 2) as opened:
+    with open_executor("processes", 2) as opened:
         opened.map(tasks.sleep, range(2), 0.01)  # they are up
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):

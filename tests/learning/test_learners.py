@@ -8,7 +8,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.learning.cell_utilities import read_points
 from mdplay.learning.learners import learners, options_of
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 from mdplay.rng import Random
 
 BOARD = make("2048:rows=2,cols=2")
@@ -101,7 +101,7 @@ class Nothing:
 
 
 def test_a_game_brings_its_own_learner():
-    bring(Own, learners={"nothing": Nothing})
+    register_extras(Own, learners={"nothing": Nothing})
     assert list(learners(Own())) == ["nothing", "network", "points"]
     options = {option.name: option.help for option in options_of(Own())}
     assert next(iter(options)) == "depth" and {"minutes", "tuples", "explore"} <= set(options)

@@ -9,10 +9,12 @@ from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.learning.network import Network, read_network, shipped_network
 from mdplay.learning.shipped import need_shipped, shipped_file
-from mdplay.naming.registry import bring, bringers, brought
+from mdplay.naming.registry import extras_of, games_with_extras, register_extras
 from mdplay.playing.agents import DEFAULT_AGENT, default_agent, named_agent
 
-GAMES = [f"{name}:{given}" for name in bringers("networks") for given in brought(make(name), "networks")]
+GAMES = [
+    f"{name}:{given}" for name in games_with_extras("networks") for given in extras_of(make(name), "networks")
+]
 LARGEST, LARGEST_OF_ALL = 1_000_000, 5_000_000  # bytes; six networks
 LARGER = {"dots-and-boxes:rows=3,cols=3": 1_800_000}  # where a megabyte costs strength: 94.5 % instead of 98.9 %
 
@@ -68,7 +70,7 @@ def test_a_game_of_a_user_brings_its_own(tmp_path):
     file = tmp_path / "own.network"
     learned = learn(Own(), episodes=60, tuples="0-1-2,0-4-8,3-4-5", seed=3, compact=str(file))
     assert file.stat().st_size < learned.network.weights.nbytes + 4000
-    bring(Own, networks={"": file})
+    register_extras(Own, networks={"": file})
     found = shipped_network(Own())
     assert isinstance(found, Network) and read_network(file, Own()) is found
     for action, value in learned.network.values(Own().initial()).items():

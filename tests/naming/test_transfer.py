@@ -3,25 +3,25 @@ import pickle
 import pytest
 
 from mdplay import GameError, make
-from mdplay.naming.transfer import made_again, recipe_of
+from mdplay.naming.transfer import rebuild, recipe_of
 from tests.helpers import NIM, write
 
 
 @pytest.mark.parametrize("text", ["connect-four:rows=4,cols=5", "anti-tic-tac-toe", "2048:rows=2,cols=2"])
 def test_a_game_is_made_again(text):
     game = make(text)
-    again = made_again(pickle.loads(pickle.dumps(recipe_of(game))))
+    again = rebuild(pickle.loads(pickle.dumps(recipe_of(game))))
     assert again == game and type(again) is type(game)
 
 
 def test_a_users_game_comes_from_its_file_and_must_have_the_same_rules(tmp_path):
     file = write(tmp_path, "shipped.py", NIM)
     recipe = recipe_of(make(f"{file}:Nim:pile=5"))
-    assert made_again(recipe).initial() == (5, 0)
+    assert rebuild(recipe).initial() == (5, 0)
     with pytest.raises(GameError, match="other rules of Nim"):
-        made_again(recipe._replace(identity="0" * 32))
+        rebuild(recipe._replace(identity="0" * 32))
     with pytest.raises(GameError, match="no Nom in"):
-        made_again(recipe._replace(name="Nom"))
+        rebuild(recipe._replace(name="Nom"))
 
 
 def test_a_game_inside_a_function_cannot_be_sent():

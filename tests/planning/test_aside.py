@@ -4,13 +4,13 @@ import threading
 
 import pytest
 
-from mdplay.planning.backends import aside
+from mdplay.planning.backends import run_in_daemon_thread
 
 
 def test_an_answer_and_an_error_come_back():
-    assert aside(lambda: 6 * 7) == 42
+    assert run_in_daemon_thread(lambda: 6 * 7) == 42
     with pytest.raises(ZeroDivisionError):
-        aside(lambda: 1 // 0)
+        run_in_daemon_thread(lambda: 1 // 0)
 
 
 def test_ctrl_c_leaves_the_work_behind():
@@ -25,7 +25,7 @@ def test_ctrl_c_leaves_the_work_behind():
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        aside(work)
+        run_in_daemon_thread(work)
     assert not ended.is_set()
     release.set()
     assert ended.wait()

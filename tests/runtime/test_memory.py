@@ -3,7 +3,7 @@
 import pytest
 
 from mdplay import LimitError
-from mdplay.runtime.memory import available, budget, in_words, new_floats, require
+from mdplay.runtime.memory import available, budget, format_bytes, new_floats, require
 
 
 def test_what_is_free():
@@ -14,7 +14,7 @@ def test_what_is_free():
 
 @pytest.mark.parametrize("size, words", [(2_300_000_000, "2.3 GB"), (5_000_000, "5.0 MB"), (700, "1 kB")])
 def test_in_words(size, words):
-    assert in_words(size) == words
+    assert format_bytes(size) == words
 
 
 def test_what_does_not_fit_is_a_sentence():

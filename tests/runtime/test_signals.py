@@ -5,7 +5,14 @@ import threading
 import pytest
 
 from mdplay.runtime import signals as stopping
-from mdplay.runtime.signals import StillRunning, Terminated, Watchman, answered, finishing, saving
+from mdplay.runtime.signals import (
+    SignalWatcher,
+    StillRunning,
+    Terminated,
+    defer_exit,
+    mark_interrupt_handled,
+    saving,
+)
 
 
 class Left:
@@ -32,7 +39,7 @@ def press(number=signal.SIGINT):
 @pytest.mark.parametrize("number, kind", [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
 def test_the_first_signal_is_an_exception(left, number, kind):
     before = signal.getsignal(number)
-    with pytest.raises(kind), Watchman(left, left.notices.append) as watchman:
+    with pytest.raises(kind), SignalWatcher(left, left.notices.append) as watchman:
         press(number)
     assert watchman.number == number
     assert signal.getsignal(number) is before
@@ -40,7 +47,7 @@ def test_the_first_signal_is_an_exception(left, number, kind):
 
 
 def test_who_does_not_end_is_left(left):
-    with Watchman(left, left.notices.append):
+    with SignalWatcher(left, left.notices.append):
         with pytest.raises(KeyboardInterrupt):
             press()
         assert left.event.wait(60)
@@ -49,7 +56,7 @@ def test_who_does_not_end_is_left(left):
 
 def test_the_second_signal_leaves_at_once(left, monkeypatch):
     monkeypatch.setattr(stopping, "LEAVE_SECONDS", 1e6)
-    with Watchman(left, left.notices.append):
+    with SignalWatcher(left, left.notices.append):
         with pytest.raises(KeyboardInterrupt):
             press()
         press()
@@ -58,27 +65,27 @@ def test_the_second_signal_leaves_at_once(left, monkeypatch):
 
 def test_what_must_be_finished_is_waited_for(left):
     told = threading.Event()
-    with Watchman(left, lambda text: told.set()):
+    with SignalWatcher(left, lambda text: told.set()):
         with pytest.raises(KeyboardInterrupt):
             press()
-        with finishing():
+        with defer_exit():
             assert told.wait(60), "the person learns why it takes so long"
             assert not left.number
         assert left.event.wait(60)
 
 
 def test_an_answer_that_follows_is_waited_for(left):
-    with Watchman(left, left.notices.append):
+    with SignalWatcher(left, left.notices.append):
         with pytest.raises(KeyboardInterrupt):
             press()
-        answered()
+        mark_interrupt_handled()
         assert not left.event.wait(0.5)
 
 
 def test_an_ignored_signal_stays_ignored(left):
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with Watchman(left, left.notices.append) as watchman:
+        with SignalWatcher(left, left.notices.append) as watchman:
             press()
         assert not watchman.number and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     finally:

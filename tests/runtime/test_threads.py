@@ -13,17 +13,17 @@ from mdplay.errors import GameError, LimitError
 from mdplay.naming.specs import load_module
 from mdplay.runtime import threads as running
 from mdplay.runtime.signals import StillRunning, Terminated
-from mdplay.runtime.threads import Watch, compiling, num_threads
+from mdplay.runtime.threads import TaskGroup, compiling, num_threads
 from tests.helpers import NIM, python, write
 
 
 def test_results_come_in_order():
-    assert Watch(3).run([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
+    assert TaskGroup(3).run([lambda: 1, lambda: 2, lambda: 3]) == [1, 2, 3]
 
 
 def test_progress_is_shown_while_tasks_run():
     seen = []
-    watch = Watch(1, seen.append)
+    watch = TaskGroup(1, seen.append)
 
     def work():
         for _ in range(3):
@@ -35,7 +35,7 @@ def test_progress_is_shown_while_tasks_run():
 
 
 def test_a_failing_task_stops_the_others():
-    watch = Watch(2)
+    watch = TaskGroup(2)
 
     def patient():
         while not watch.stop[0]:
@@ -55,9 +55,9 @@ def test_what_a_rule_raises_is_a_sentence_and_what_mdplay_raises_passes(tmp_path
     with pytest.raises(
         GameError, match=r"^Nim raised IndexError: list index out of range \(raising.py, line \d+: "
     ):
-        Watch().run([lambda: game.legal(game.initial()._replace(pile=3))])
+        TaskGroup().run([lambda: game.legal(game.initial()._replace(pile=3))])
     with pytest.raises(IndexError, match="^list index out of range$"):
-        Watch().run([lambda: [game][1]])
+        TaskGroup().run([lambda: [game][1]])
 
 
 def test_our_own_errors_pass_unchanged():
@@ -65,7 +65,7 @@ def test_our_own_errors_pass_unchanged():
         raise LimitError("too big")
 
     with pytest.raises(LimitError, match="too big"):
-        Watch().run([failing])
+        TaskGroup().run([failing])
 
 
 def test_threads():
@@ -74,7 +74,7 @@ def test_threads():
 
 
 def test_a_stop_before_the_first_run_is_heard_and_one_before_the_next_forgotten():
-    watch = Watch()
+    watch = TaskGroup()
     watch.stop[0] = 1
     assert watch.run([lambda: int(watch.stop[0])]) == [1]
     assert watch.run([lambda: int(watch.stop[0])]) == [0]
@@ -94,11 +94,11 @@ def press_ctrl_c(watch):
 
 def test_ctrl_c_stops_the_tasks_and_goes_on_as_an_exception():
     with pytest.raises(KeyboardInterrupt):
-        press_ctrl_c(Watch())
+        press_ctrl_c(TaskGroup())
 
 
 def test_ctrl_c_ends_an_interruptible_job_with_what_it_has():
-    assert press_ctrl_c(Watch(interruptible=True)) == ["what there is"]
+    assert press_ctrl_c(TaskGroup(interruptible=True)) == ["what there is"]
 
 
 def interrupted(watch, ends):
@@ -116,7 +116,7 @@ def interrupted(watch, ends):
 
 @pytest.mark.parametrize("interruptible", [False, True])
 def test_ctrl_c_does_not_wait_for_who_never_stops(interruptible):
-    watch, ends = Watch(interruptible=interruptible), threading.Event()
+    watch, ends = TaskGroup(interruptible=interruptible), threading.Event()
     stop = watch.stop
     with pytest.raises(StillRunning):
         interrupted(watch, ends)
@@ -127,7 +127,7 @@ def test_ctrl_c_does_not_wait_for_who_never_stops(interruptible):
 
 
 def test_sigterm_ends_an_interruptible_job_too():
-    watch = Watch(interruptible=True)
+    watch = TaskGroup(interruptible=True)
 
     def raise_it(number, frame):
         raise Terminated
@@ -209,13 +209,13 @@ def test_who_shows_the_progress_may_cancel_the_job_and_its_threads_have_ended_by
     def show(_: int) -> None:
         raise Enough
 
-    def work(watch: Watch) -> None:
+    def work(watch: TaskGroup) -> None:
         while not watch.stop[0]:
             time.sleep(0.001)
         time.sleep(0.05)
         ended.append(True)
 
-    watch = Watch(1, show)
+    watch = TaskGroup(1, show)
     with pytest.raises(Enough):
         watch.run([partial(work, watch)])
     assert ended == [True]
@@ -227,9 +227,9 @@ def test_a_thread_is_used_again_and_holds_on_to_nothing():
 
     thing = Thing()
     kept = weakref.ref(thing)
-    first = Watch().run([lambda thing=thing: (threading.get_ident(), id(thing))])[0]
+    first = TaskGroup().run([lambda thing=thing: (threading.get_ident(), id(thing))])[0]
     del thing
-    assert Watch().run([threading.get_ident])[0] == first[0]
+    assert TaskGroup().run([threading.get_ident])[0] == first[0]
     assert kept() is None
 
 
@@ -267,7 +267,7 @@ def test_a_system_without_threads_is_a_sentence(monkeypatch):
     monkeypatch.setattr(running, "_CREW", running.Crew())
     monkeypatch.setattr(running, "Thread", Refused)
     with pytest.raises(LimitError, match="allows no 2 threads"):
-        Watch(2).run([int, int])
+        TaskGroup(2).run([int, int])
 
 
 class Interrupted(threading.Thread):
@@ -279,7 +279,7 @@ class Interrupted(threading.Thread):
 def test_ctrl_c_while_a_thread_starts_loses_no_task(monkeypatch):
     monkeypatch.setattr(running, "_CREW", running.Crew())
     monkeypatch.setattr(running, "Thread", Interrupted)
-    assert Watch(interruptible=True).run([lambda: 7]) == [7]
+    assert TaskGroup(interruptible=True).run([lambda: 7]) == [7]
 
 
 def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
@@ -289,4 +289,4 @@ def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
 
     monkeypatch.setattr(running, "_CREW", Nobody())
     with pytest.raises(KeyboardInterrupt):
-        Watch(interruptible=True).run([lambda: 7])
+        TaskGroup(interruptible=True).run([lambda: 7])

@@ -25,7 +25,7 @@ from mdplay.games.twenty48.rules import Twenty48
 from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
-from mdplay.runtime.threads import Watch
+from mdplay.runtime.threads import TaskGroup
 from mdplay.searching import mcts as module
 from mdplay.searching.mcts import MCTSAgent, mcts
 from mdplay.searching.result import SearchAgent
@@ -225,7 +225,7 @@ def test_random_games_that_come_back_to_positions_are_drawn_by_the_limit(expansi
 
 @pytest.mark.parametrize("expansion", ["one", "all"])
 def test_endless_random_games_can_be_stopped(expansion):
-    watch = Watch()
+    watch = TaskGroup()
     watch.stop[0] = 1
     with pytest.raises(LimitError, match="before its first random game"):
         mcts(Endless(), simulations=10, expansion=expansion, watch=watch)
@@ -254,7 +254,7 @@ def test_a_tree_stays_below_its_limit(needs_compiler):
 
 
 def test_a_stopped_search_tells_its_best_so_far():
-    watch = Watch(2)
+    watch = TaskGroup(2)
     threading.Timer(0.05, watch.stop.fill, [1]).start()
     result = mcts(ConnectFour(), simulations=10**9, watch=watch)
     assert 0 < result.simulations < 10**9

@@ -8,7 +8,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.naming.notation import parse_position
 from mdplay.naming.registry import make
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 from mdplay.searching import playouts as module
 from mdplay.searching.playouts import play_chunks, playouts
 from tests.helpers import COMPILED, NIM, write
@@ -83,7 +83,7 @@ def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
 def test_an_endless_game_can_be_stopped(game):
     stop, progress, rows = np.ones(1, np.uint8), np.zeros(1, np.int64), np.zeros((1, module.COLUMNS))
     start = words(game.step(game.initial(), 0))
-    play_chunks(native(game), start, word(0), 1, 10**15, Worker(0, 1, stop, progress), rows)
+    play_chunks(native(game), start, word(0), 1, 10**15, WorkSlice(0, 1, stop, progress), rows)
     assert (rows[0, module.BROKEN], progress[0]) == (module.STOPPED, 0)
 
 

@@ -2,7 +2,7 @@
 
 Here are tested besides: ``mdplay.solving.hashed_kernel``.
 
-``hold_promises`` is switched off where a lie is told only in states that a sample might miss.
+``spot_check`` is switched off where a lie is told only in states that a sample might miss.
 """
 
 from dataclasses import dataclass

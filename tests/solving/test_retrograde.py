@@ -11,7 +11,7 @@ import pytest
 
 from mdplay import Game, LimitError, make, solve
 from mdplay.errors import CycleError, FormatError, GameError
-from mdplay.runtime.threads import Watch
+from mdplay.runtime.threads import TaskGroup
 from mdplay.solving.files import Unfinished, save_table
 from mdplay.solving.retrograde import prepared, retrograde
 from mdplay.solving.solution import Solution
@@ -132,7 +132,7 @@ def test_unfinished_work_goes_on_from_its_file(tmp_path):
     game, path = make("dodgem"), tmp_path / "solution"
     whole = solve(game, method="retrograde")
     work = prepared(game, game.initial(), threads=1, memory=None)
-    work._watch = Watch()
+    work._watch = TaskGroup()
     work._begin()
     for _ in range(2):  # expand and number one chunk, as if somebody had stopped after it
         work._next_step()()

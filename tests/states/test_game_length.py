@@ -10,12 +10,12 @@ from mdplay.states.game_length import (
     LEAST,
     MAX_CHANCE_MOVES,
     MAX_MOVES,
-    Referee,
+    MoveLimit,
+    explicit_move_limit,
     has_margins,
     lengths,
     may_repeat,
     move_limit,
-    told_limit,
 )
 
 
@@ -76,7 +76,7 @@ def test_a_game_may_say_its_limit():
     class Short(Pacing):
         max_moves = 12
 
-    assert move_limit(Short()) == told_limit(Short()) == 12 and told_limit(Short(), 3) == 3
+    assert move_limit(Short()) == explicit_move_limit(Short()) == 12 and explicit_move_limit(Short(), 3) == 3
     Short.max_moves = "many"
     with pytest.raises(GameError, match="Short.max_moves is 'many'; it must be a whole number from 1 on"):
         move_limit(Short())
@@ -94,20 +94,20 @@ def walk(game, moves):
 
 
 def test_the_referee_calls_off_what_comes_back_to_a_position():
-    referee = Referee(Pacing())
-    ended = next(position.num_events for position in walk(Pacing(), 5000) if referee.calls_off(position))
+    referee = MoveLimit(Pacing())
+    ended = next(position.num_events for position in walk(Pacing(), 5000) if referee.is_truncated(position))
     assert ended == move_limit(Pacing())
-    early = Referee(Pacing(), 9)
-    assert next(p.num_events for p in walk(Pacing(), 50) if early.calls_off(p)) == 9
+    early = MoveLimit(Pacing(), 9)
+    assert next(p.num_events for p in walk(Pacing(), 50) if early.is_truncated(p)) == 9
 
 
 def test_the_referee_leaves_a_long_game_alone_that_never_repeats():
     game = make("2048")
-    referee, position = Referee(game), Position.start(game)
+    referee, position = MoveLimit(game), Position.start(game)
     for number in range(3 * LEAST):
         if position.is_over:
             break
-        assert not referee.calls_off(position)
+        assert not referee.is_truncated(position)
         position = position.after(position.draw(number << 56) if position.is_chance else position.actions[0])
     assert position.num_events > LEAST
 
@@ -115,14 +115,14 @@ def test_the_referee_leaves_a_long_game_alone_that_never_repeats():
 def test_the_third_repetition_truncates_a_game_in_which_nothing_is_random():
     """Positions repeat every two moves; a random number drawn in between starts the count again."""
     still = [Random(0), Random(1)]
-    referee = Referee(Pacing())
-    assert next(p.num_events for p in walk(Pacing(), 50) if referee.calls_off(p, still)) == 4
-    referee, drawn = Referee(Pacing()), [Random(0), Random(1)]
+    referee = MoveLimit(Pacing())
+    assert next(p.num_events for p in walk(Pacing(), 50) if referee.is_truncated(p, still)) == 4
+    referee, drawn = MoveLimit(Pacing()), [Random(0), Random(1)]
     for position in walk(Pacing(), LEAST // 2):
-        assert not referee.calls_off(position, drawn)
+        assert not referee.is_truncated(position, drawn)
         drawn[1].word()
-    explicit = Referee(Pacing(), 30)
-    assert next(p.num_events for p in walk(Pacing(), 50) if explicit.calls_off(p, still)) == 30
+    explicit = MoveLimit(Pacing(), 30)
+    assert next(p.num_events for p in walk(Pacing(), 50) if explicit.is_truncated(p, still)) == 30
 
 
 def test_games_with_chance_that_repeat_are_truncated_late():
@@ -130,6 +130,6 @@ def test_games_with_chance_that_repeat_are_truncated_late():
         def outcomes(self, s: Walk) -> int:
             return 0
 
-    referee = Referee(Dicey())
-    assert not any(referee.calls_off(position) for position in walk(Dicey(), 20 * LEAST))
+    referee = MoveLimit(Dicey())
+    assert not any(referee.is_truncated(position) for position in walk(Dicey(), 20 * LEAST))
     assert referee.limit == MAX_CHANCE_MOVES

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_bits
 from mdplay.adapters.spaces import widths as field_widths
 from mdplay.bits import has, lowest, nonempty, without_lowest
-from mdplay.checking.contract_checks import hold_promises
-from mdplay.compiling import kernel, load, native, pack, part, unpack, word, words
+from mdplay.checking.contract_checks import spot_check
+from mdplay.compiling import inlined, kernel, load, native, pack, unpack, word, words
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import make
@@ -59,7 +59,7 @@ Chosen = NDArray[np.uint8]
 Actions = NDArray[np.int64]
 
 
-@part
+@inlined
 def wait(game: Any, s: Any, x: Any, side: int) -> Any:
     """Let chance and the opponent move: the state in which ``side`` moves, and what player 0 gained."""
     gain, moves = 0.0, 0
@@ -81,7 +81,7 @@ def wait(game: Any, s: Any, x: Any, side: int) -> Any:
     return s, gain
 
 
-@part
+@inlined
 def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
     """Make a legal move and wait for the next: the state, and what the mover gained."""
     mover = game.player(s)
@@ -96,7 +96,7 @@ def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
     return s, -gain if mover else gain
 
 
-@part
+@inlined
 def write_mask(mask: Any, i: int, out_mask: Mask) -> int:
     """Write the legal actions of environment i; return whether one is beyond the space."""
     for a in range(out_mask.shape[1]):
@@ -110,7 +110,7 @@ def write_mask(mask: Any, i: int, out_mask: Mask) -> int:
     return 0
 
 
-@part
+@inlined
 def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
     """Write a state of environment i, who moves in it and how; return what is wrong, or 0."""
     packed = pack(game, s)
@@ -159,7 +159,7 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         self, game: Game[Any] | str, num_envs: int = 1, *, opponent: str | None = "random", player: int = 0
     ) -> None:
         self.game = make(game) if isinstance(game, str) else game
-        hold_promises(self.game)
+        spot_check(self.game)
         if opponent not in ("random", None):
             raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
         check_player(self.game, player)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, unit
-from mdplay.compiling import borrow, kernel, part
+from mdplay.compiling import inlined, kernel, unchecked_view
 from mdplay.rng import advance, scramble, stream
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 from mdplay.searching import selectors
 from mdplay.searching.selecting import ARM, Scale, learn, reward_arm, select
 
@@ -18,7 +18,7 @@ REWARD, REWARD_SQUARED, OPTIMAL, OPTIMAL_SQUARED, REGRET, REGRET_SQUARED, COLUMN
 END_REWARD, END_OPTIMAL, MEAN_REWARD = range(3)
 POLL = (1 << 14) - 1  # a run asks after so many steps whether it is to stop
 TAIL = 20  # the last twentieth of the steps is "the end"
-normal = part(selectors.normal)
+normal = inlined(selectors.normal)
 
 
 class Problem(NamedTuple):
@@ -59,7 +59,7 @@ def new_arms(size: int) -> Arms:
 
 @kernel
 def play(
-    selector: Any, problem: Problem, length: Length, seed: Any, worker: Worker, room: Arms, out: Totals
+    selector: Any, problem: Problem, length: Length, seed: Any, worker: WorkSlice, room: Arms, out: Totals
 ) -> None:
     """Play the groups of runs that are the worker's.
 
@@ -68,8 +68,8 @@ def play(
     """
     # All indices are inside: the arms have an entry each for every mean, out.sums a point for every `every`
     # steps, begun ones included, and progress an entry for every worker.
-    arms = Arms(borrow(room.known), borrow(room.true))
-    out_sums, out_ends = borrow(out.sums), borrow(out.ends)
+    arms = Arms(unchecked_view(room.known), unchecked_view(room.true))
+    out_sums, out_ends = unchecked_view(out.sums), unchecked_view(out.ends)
     for group in range(worker.first, len(out_sums), worker.stride):
         for run in range(group, len(out_ends), len(out_sums)):
             x = start(selector, arms.known, problem.means, problem.drawn, stream(seed, run), arms.true)
@@ -79,7 +79,7 @@ def play(
                 return
 
 
-@part
+@inlined
 def start(selector: Any, arms: Any, means: Any, drawn: bool, x: Any, out_true: Any) -> Any:
     """Reset the arms and set their true means, given ones in random order; return the random state."""
     for k in range(len(means)):
@@ -97,7 +97,7 @@ def start(selector: Any, arms: Any, means: Any, drawn: bool, x: Any, out_true: A
     return x
 
 
-@part
+@inlined
 def play_once(
     selector: Any,
     room: Arms,
@@ -152,7 +152,7 @@ def play_once(
     out_end[MEAN_REWARD] = total / steps
 
 
-@part
+@inlined
 def add(point: Any, column: int, value: float) -> None:
     """Add a figure and its square, in place."""
     point[column] += value

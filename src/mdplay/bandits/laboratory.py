@@ -31,8 +31,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import FormatError, LimitError
-from mdplay.runtime.executors import Engine, using
-from mdplay.runtime.threads import Show, Watch, num_threads
+from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.threads import Show, TaskGroup, num_threads
 from mdplay.searching.selectors import Selector, bernoulli_divergence, make_selector, split_selectors
 from mdplay.storage.files import write
 
@@ -220,7 +220,7 @@ def run_bandit(
     runs: int = 2000,
     seed: int = 0,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     show: Show | None = None,
 ) -> Curve:
     """Play a selector on a bandit many times and return its curve.
@@ -277,7 +277,7 @@ def _play(
     means = np.array(bandit.means or [0.0] * bandit.size)
     problem = Problem(means, not bandit.means, bandit.kind == "gaussian", bandit.deviation, bandit.drift)
     job = partial(play, native(trial.selector), problem, Length(trial.steps, trial.every), word(trial.seed))
-    watch, out = Watch(stride, show), Totals(sums, ends)
+    watch, out = TaskGroup(stride, show), Totals(sums, ends)
     watch.run([partial(job, watch.worker(i, stride), new_arms(bandit.size), out) for i in workers])
 
 
@@ -289,7 +289,7 @@ def play_group(group: int, trial: Trial) -> dict[str, Floats]:
 
 
 def _played_by(
-    engine: Engine | str, workers: int | None, trial: Trial, show: Show | None
+    engine: Executor | str, workers: int | None, trial: Trial, show: Show | None
 ) -> tuple[Floats, Floats]:
     """Let an engine play all groups."""
     sums, ends = _new_sums(trial)
@@ -334,7 +334,7 @@ def compare(
     policies: Sequence[str] | str,
     *,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     **options: Any,
 ) -> Comparison:
     """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`.

@@ -15,14 +15,14 @@ from typing import Any
 from xml.etree import ElementTree
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import Promises, blaming, check_scoring_sets, show, time_limit
+from mdplay.checking.contract_checks import ContractChecks, check_scoring_sets, show, time_limit, wrap_rule_errors
 from mdplay.checking.understood import Seen, black, check_cells, muted, sentence, unclear, warnings
 from mdplay.compiling.contract import check_shape, checked
-from mdplay.errors import GameError, MdplayError, counted
+from mdplay.errors import GameError, MdplayError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.naming.notation import parse_position
 from mdplay.rng import Random
-from mdplay.states.game_length import told_limit
+from mdplay.states.game_length import explicit_move_limit
 from mdplay.svg import PLAYERS
 
 MAX_NODES = 300  # positions looked at for one value; fewer than Python's frames
@@ -116,8 +116,8 @@ def check_game(
 
 def _checked_report(game: Game[Any], games: int, seed: int, max_moves: int, compiled: bool) -> Report:
     try_game(game)
-    checker = _Checker(checked(game), min(max_moves, told_limit(game) or max_moves))
-    with blaming(game):
+    checker = _Checker(checked(game), min(max_moves, explicit_move_limit(game) or max_moves))
+    with wrap_rule_errors(game):
         checker.check_constants()
         if game.has_scoring_sets:
             check_scoring_sets(checker.game, SETS)
@@ -142,7 +142,7 @@ def try_game(game: Game[Any], *, seconds: float = TRIAL_SECONDS) -> None:
     Whatever a rule raises, a wrong type or a rule that never returns becomes a GameError in one sentence.
     """
     plain, rng = checked(game), Random(0)
-    with blaming(game), time_limit(seconds), muted(game):
+    with wrap_rule_errors(game), time_limit(seconds), muted(game):
         s = plain.initial()
         for _ in range(TRIAL_MOVES):
             if nonempty(plain.outcomes(s)):
@@ -156,7 +156,7 @@ def try_game(game: Game[Any], *, seconds: float = TRIAL_SECONDS) -> None:
                 return
 
 
-class _Checker(Promises):
+class _Checker(ContractChecks):
     """Plays a game in plain Python and checks each position on the way."""
 
     def __init__(self, game: Game[Any], max_moves: int) -> None:
@@ -182,13 +182,12 @@ class _Checker(Promises):
                 self.note_end(moves, total if after is None else None)
                 return
             s = after
-        if told_limit(self.game) is not None:
+        if explicit_move_limit(self.game) is not None:
             self.note_end(self.max_moves, None)
             return
-        endless = (
-            f"a random game did not end within {counted(self.max_moves, 'move')}; it came to {show(self.game, s)}"
-        )
-        raise GameError(f"{endless}; a game that may go on for ever sets max_moves")
+        limit = pluralize(self.max_moves, "move")
+        reached = f"a random game did not end within {limit}; it reached {show(self.game, s)}"
+        raise GameError(f"{reached}; set max_moves if the game can last without end")
 
     def note_end(self, moves: int, total: float | None) -> None:
         """Note how a game ended; None: it was called off."""
@@ -244,7 +243,9 @@ class _Checker(Promises):
         if num_players(self.game) == 2 and self.longest > 1 and len(self.movers) == 1:
             idle = 1 - self.movers.pop()
             who = f"the {PLAYERS[idle]} player (player == {idle})"
-            raise GameError(f"{who} never moved in {counted(games, 'random game')}; does step change the player?")
+            raise GameError(
+                f"{who} never moved in {pluralize(games, 'random game')}; does step change the player?"
+            )
 
     def check(self, s: State, rng: Random) -> None:
         """Hold the game to every promise at one position, those about words for people too."""

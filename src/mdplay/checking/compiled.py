@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
-from mdplay.compiling import kernel, pack, part, unpack, words
+from mdplay.compiling import inlined, kernel, pack, unpack, words
 from mdplay.compiling.contract import checked, mask_size
 from mdplay.errors import GameError
 from mdplay.game import Game, State
@@ -19,7 +19,7 @@ Packed = Any  # a state as a tuple of words
 Flags = NDArray[np.uint8]
 
 
-@part
+@inlined
 def mark(mask: Mask, out: Flags) -> None:
     """Set the entries of a mask's elements; there are as many entries as the mask may have elements."""
     while nonempty(mask):

@@ -7,10 +7,10 @@ added up.
 
 The promises of a game, held in plain Python: at one position, or in a small sample before a long run.
 
-``Promises`` checks what the contract (mdplay.game) says of a single position; ``check_game`` uses it at many of
-them, with the words for people besides.  ``hold_promises`` plays a few random games, some milliseconds in all, so
-that a kernel is not sent for hours through rules that lie.  The sentence of the GameError names the promise.
-No numba in here.
+``ContractChecks`` checks what the contract (mdplay.game) says of a single position; ``check_game`` uses it at many
+of them, with the words for people besides.  ``spot_check`` plays a few random games, some milliseconds in all, so
+that a kernel is not sent for hours through rules that lie.  The sentence of the GameError names the promise.  No
+numba in here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from weakref import WeakSet
 from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.compiling.contract import check_shape, checked, rule_error
 from mdplay.compiling.digest import forget_with, refresh
-from mdplay.errors import GameError, MdplayError, counted
+from mdplay.errors import GameError, MdplayError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
 
@@ -50,7 +50,7 @@ def check_kept(game: Game[Any], code: int, max_moves: int = 0) -> None:
         return
     if code == ENDLESS:
         way = "does every game end?  If positions repeat, set max_moves of the game or of the call"
-        raise GameError(f"a random game did not end within {counted(max_moves, 'move')}; {way}")
+        raise GameError(f"a random game did not end within {pluralize(max_moves, 'move')}; {way}")
     raise GameError(f"{type(game).__name__} breaks a promise: {SENTENCES[code]}; mdplay check tells where")
 
 
@@ -69,7 +69,7 @@ _HELD: WeakSet[Game[Any]] = WeakSet()
 forget_with(_HELD.clear)
 
 
-def hold_promises(game: Game[Any], state: State = None) -> None:
+def spot_check(game: Game[Any], state: State = None) -> None:
     """Raise GameError if a small sample of random games from a state (default: the start) shows a broken promise.
 
     A game that was held once is not held again.  A game that goes on for ever breaks no promise here.
@@ -79,7 +79,7 @@ def hold_promises(game: Game[Any], state: State = None) -> None:
         return
     check_shape(game)
     double = checked(game)
-    with blaming(game), time_limit(SECONDS):
+    with wrap_rule_errors(game), time_limit(SECONDS):
         sample = _Sample(double)
         sample.check_constants()
         if game.has_scoring_sets:
@@ -99,11 +99,11 @@ def number_of(game: Game[Any], s: State) -> int:
     return number
 
 
-def blame_position(game: Game[Any], s: State) -> None:
+def diagnose_position(game: Game[Any], s: State) -> None:
     """Raise GameError for the promise that is broken at a position or right after it, if there is one."""
     double = checked(game)
-    promises = Promises(double)
-    with blaming(game), time_limit(SECONDS):
+    promises = ContractChecks(double)
+    with wrap_rule_errors(game), time_limit(SECONDS):
         promises.check_constants()
         promises.check(s, Random(0))
         chance = nonempty(double.outcomes(s))
@@ -117,7 +117,7 @@ def blame_position(game: Game[Any], s: State) -> None:
 
 
 @contextmanager
-def blaming(game: Game[Any]) -> Iterator[None]:
+def wrap_rule_errors(game: Game[Any]) -> Iterator[None]:
     """Turn whatever the rules of the game raise into a GameError that says where."""
     try:
         yield
@@ -161,7 +161,7 @@ def show(game: Game[Any], s: State) -> str:
         return repr(tuple(s))
 
 
-class Promises:
+class ContractChecks:
     """Holds a game to its promises, a position at a time; the game should be a ``checked`` double."""
 
     def __init__(self, game: Game[Any]) -> None:
@@ -369,7 +369,7 @@ class Promises:
                 )
 
 
-class _Sample(Promises):
+class _Sample(ContractChecks):
     """A few random games: every position on the way is looked at, and as many as the effort lasts for closely."""
 
     def __init__(self, game: Game[Any]) -> None:

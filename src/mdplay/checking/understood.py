@@ -25,7 +25,7 @@ from mdplay.bits import as_int, elements, nonempty, popcount
 from mdplay.checking.contract_checks import show
 from mdplay.compiling.contract import rules, where
 from mdplay.compiling.digest import code_names
-from mdplay.errors import GameError, counted
+from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.svg import KINDS, PLAYERS, STYLE, uncoloured
 
@@ -133,12 +133,12 @@ def sentence(players: int, seen: Seen, points: bool) -> str:
     """Return in one line how a game was understood."""
     kinds = ["two players" if players == 2 else "one player"]
     kinds += ["chance"] * seen.chance + ["points"] * points
-    moves = f"at most {counted(seen.most, 'move')} to choose from"
+    moves = f"at most {pluralize(seen.most, 'move')} to choose from"
     shortest, longest = min(seen.lengths), max(seen.lengths)
     games = (
-        f"games of {shortest:,} to {counted(longest, 'move')}"
+        f"games of {shortest:,} to {pluralize(longest, 'move')}"
         if shortest < longest
-        else f"games of {counted(longest, 'move')}"
+        else f"games of {pluralize(longest, 'move')}"
     )
     again = "positions come again" if seen.repeats else "no position came again"
     return ", ".join([*kinds, moves, games, again])
@@ -154,7 +154,7 @@ def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
     meant = num_players(game) == 1 or hasattr(game, "max_moves") or _says_endless(type(game))
     ended, played = len(seen.totals), len(seen.lengths)
     if seen.repeats and not meant and 0 < ended < played:
-        unfinished = f"positions repeat, and {played - ended} of {counted(played, 'random game')} did not end"
+        unfinished = f"positions repeat, and {played - ended} of {pluralize(played, 'random game')} did not end"
         yield f"{unfinished}: infinite play is a draw unless the game sets endless; is that meant?"
     if type(game).text is not Game.text and not game.has_parse:
         yield "text is written and parse is not: positions can be given as their fields only"
@@ -204,11 +204,11 @@ def _about_players(game: Game[Any]) -> Iterator[str]:
 
 def _about_results(game: Game[Any], seen: Seen) -> Iterator[str]:
     if not seen.totals:
-        yield f"none of {counted(len(seen.lengths), 'random game')} came to an end: does every game end?"
+        yield f"none of {pluralize(len(seen.lengths), 'random game')} came to an end: does every game end?"
     if not game.has_result and not game.has_reward:
         yield "neither result nor reward is written: every game is worth 0 to everybody"
     elif len(seen.totals) >= FEW_GAMES and len(set(seen.totals)) == 1 and not _is_puzzle(game, seen):
-        ended = counted(len(seen.totals), "random game")
+        ended = pluralize(len(seen.totals), "random game")
         yield f"all {ended} ended with {seen.totals[0]:+g}: is the result meant so?"
     elif num_players(game) == 2 and not game.has_reward:
         yield from _about_signs(seen)
@@ -232,7 +232,7 @@ def _about_signs(seen: Seen) -> Iterator[str]:
     never, other = ("below", "second") if value > 0 else ("above", "first")
     ended = f"{movers[0]} by a move of the first player and {movers[1]} by one of the second"
     yield (
-        f"no result of {counted(len(seen.totals), 'random game')} was {never} 0, and {value:+g} came {ended}: "
+        f"no result of {pluralize(len(seen.totals), 'random game')} was {never} 0, and {value:+g} came {ended}: "
         f"result speaks for the first player (player == 0), so is a win of the {other} meant to be {-value:+g}?"
     )
 
@@ -244,13 +244,13 @@ def _about_turns(game: Game[Any], seen: Seen) -> Iterator[str]:
     for player in (0, 1):
         other = 1 - player
         who, whose = f"the {PLAYERS[player]} player (player == {player})", PLAYERS[other]
-        played = counted(len(seen.lengths), "random game")
+        played = pluralize(len(seen.lengths), "random game")
         again = seen.later[player, player]
         if not seen.turns[player, other] and seen.turns[player, player] >= ENOUGH:
             yield f"once {who} had moved, the {whose} never moved again in {played}: does step change the player?"
         elif again >= ENOUGH and seen.later[other, player] >= ENOUGH and not seen.later[other, other]:
             yield (
-                f"{who} moved twice in a row {counted(again, 'time')} in {played}, the {whose} never: "
+                f"{who} moved twice in a row {pluralize(again, 'time')} in {played}, the {whose} never: "
                 f"does step change the player?"
             )
 
@@ -268,7 +268,7 @@ def _about_symmetries(game: Game[Any], states: list[Any]) -> Iterator[str]:
         return
     for k in range(1, min(game.symmetries(), MOST_SYMMETRIES)):
         if all(game.image(s, k) == s for s in states):
-            seen = counted(len(states), "position")
+            seen = pluralize(len(states), "position")
             yield f"symmetry {k} changed none of {seen}: it is the identity, or not written yet"
             return
 

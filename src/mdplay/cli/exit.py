@@ -14,7 +14,7 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from mdplay.runtime.signals import Watchman
+from mdplay.runtime.signals import SignalWatcher
 
 SAY_SECONDS = 0.2  # for the last words of a process that is stopped; its terminal may be stopped too
 STREAMS = ("stdin", "stdout", "stderr")
@@ -26,7 +26,7 @@ def program() -> NoReturn:
     _keep_terminal()
     sys.unraisablehook = _unraisable
     warnings.showwarning = _warned
-    watchman = Watchman(_leave_now, _say)
+    watchman = SignalWatcher(_leave_now, _say)
     code = run_watched(watchman)
     watchman.close(restore=False)
     _flush()
@@ -35,17 +35,17 @@ def program() -> NoReturn:
     sys.exit(code)
 
 
-def run_watched(watchman: Watchman | None = None) -> int:
+def run_watched(watchman: SignalWatcher | None = None) -> int:
     """Run the command line of ``sys.argv``, stoppable at any moment, and return the exit code."""
     own = watchman is None
-    watchman = watchman or Watchman(_leave_now, _say)
+    watchman = watchman or SignalWatcher(_leave_now, _say)
     try:
         watchman.__enter__()
         return _run()
     except BaseException as error:
         if not watchman.number:
-            return answer(error)
-        say("stopped")  # whatever it is came of the signal
+            return report_error(error)
+        print_error("stopped")  # whatever it is came of the signal
         if not own:
             _end(128 + watchman.number)  # here, where the error still holds what a compiler was at
         return 128 + watchman.number
@@ -64,7 +64,7 @@ def _run() -> int:
 
 
 # ---------------------------------------------------------------- words for what went wrong
-def answer(error: BaseException) -> int:
+def report_error(error: BaseException) -> int:
     """Say on stderr what went wrong, in one sentence, and return the exit code."""
     import click
 
@@ -74,19 +74,19 @@ def answer(error: BaseException) -> int:
         code = getattr(error, "exit_code", getattr(error, "code", 0))
         return code if isinstance(code, int) else int(code is not None)
     if isinstance(error, (KeyboardInterrupt, Stopped, click.Abort)):
-        say("stopped")
+        print_error("stopped")
         return 130
     if isinstance(error, BrokenPipeError):
         _give_up("stdout")  # the reader has left: say no more
         return 1
     words = _words(error)
     if words is None:
-        say(_report(error))
+        print_error(_report(error))
         return 70
     if isinstance(error, OSError) and error.filename is None:  # it came of writing to a stream
         _give_up("stdout")
         words = f"the output cannot be written: {words}"
-    say(words)
+    print_error(words)
     return 2
 
 
@@ -147,7 +147,7 @@ def _write_report(data: bytes) -> str:
     return name
 
 
-def say(message: str) -> None:
+def print_error(message: str) -> None:
     """Write a sentence on stderr; if nobody can read it there, so be it."""
     from mdplay.errors import sentence
 
@@ -215,7 +215,7 @@ def _restore_terminal() -> None:
 
 def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
     """Say a warning as one sentence."""
-    say(str(message))
+    print_error(str(message))
 
 
 def _unraisable(problem: Any) -> None:

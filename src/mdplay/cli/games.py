@@ -27,7 +27,7 @@ from mdplay.cli.common import (
     print_json,
     seed_option,
 )
-from mdplay.errors import MdplayError, UnknownName, counted
+from mdplay.errors import MdplayError, UnknownName, pluralize
 from mdplay.game import Game, num_players
 from mdplay.naming import registry, specs
 from mdplay.naming.notation import result_text
@@ -95,7 +95,7 @@ def games_command(as_json: bool) -> None:
         if game["name"] not in registry.BUILT_IN:
             click.echo(f"  from {game['source']}")
         click.echo(f"  parameters: {', '.join(game['parameters']) or 'none'}")
-        click.echo(f"  {counted(game['players'], 'player')}; {', '.join(game['knows']) or 'rules only'}")
+        click.echo(f"  {pluralize(game['players'], 'player')}; {', '.join(game['knows']) or 'rules only'}")
 
 
 @click.command()
@@ -116,9 +116,9 @@ def check_command(game: Game[Any], games: int, seed: int, as_json: bool) -> None
     if as_json:
         print_json(asdict(report))
         return
-    played, met = counted(report.games, "random game"), counted(report.positions, "position")
+    played, met = pluralize(report.games, "random game"), pluralize(report.positions, "position")
     click.echo(f"{type(game).__name__} keeps the contract: {played}, {met},")
-    click.echo(f"longest {counted(report.longest, 'move')}; compiled and plain rules agree.")
+    click.echo(f"longest {pluralize(report.longest, 'move')}; compiled and plain rules agree.")
     click.echo(f"understood as: {report.understood}")
     if report.repeats:
         click.echo(f"positions come back: endless play is worth {report.endless} to player 1")
@@ -148,14 +148,14 @@ def cache_command(clear: bool, days: float | None, as_json: bool) -> None:
         print_json({"folder": str(kernels_folder()), "kernels": len(files), "bytes": size, "removed": removed})
         return
     if days is not None:
-        click.echo(f"removed {counted(removed, 'compiled kernel')}")
-    click.echo(f"{kernels_folder()}: {counted(len(files), 'compiled kernel')}, {size / 1e6:.1f} MB")
+        click.echo(f"removed {pluralize(removed, 'compiled kernel')}")
+    click.echo(f"{kernels_folder()}: {pluralize(len(files), 'compiled kernel')}, {size / 1e6:.1f} MB")
 
 
 def _sentence(position: Position[Any]) -> str:
     two = num_players(position.game) == 2
     if position.is_chance:
-        return f"Chance moves: {counted(len(position.outcomes), 'outcome')}."
+        return f"Chance moves: {pluralize(len(position.outcomes), 'outcome')}."
     if position.player is None:
         return f"The game is over: {result_text(position.game, position.total)}." if two else "The game is over."
     mover = f"Player {position.player + 1} moves" if two else "Your move"
@@ -223,7 +223,8 @@ def show_records(records: list[Record], number: int | None, as_json: bool) -> No
     chosen = records if number is None else [record for record in records if record.number == number]
     if not chosen:
         raise UnknownName(
-            f"the record has no game {number}; it has {counted(len(records), 'game')}, from {records[0].number} on"
+            f"the record has no game {number}; it has {pluralize(len(records), 'game')}, beginning with number "
+            f"{records[0].number}"
         )
     if as_json:
         print_json([record.document() for record in chosen])
@@ -234,7 +235,7 @@ def show_records(records: list[Record], number: int | None, as_json: bool) -> No
 
 
 def _summary(record: Record) -> str:
-    moves = counted(len(record.events), "move")
+    moves = pluralize(len(record.events), "move")
     return f"game {record.number}: {' v '.join(record.agents)}, {moves}, {_result(record)}"
 
 

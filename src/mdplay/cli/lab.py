@@ -25,7 +25,7 @@ from mdplay.cli.common import (
     seed_option,
     threads_option,
 )
-from mdplay.errors import FormatError, counted
+from mdplay.errors import FormatError, pluralize
 
 if TYPE_CHECKING:
     from mdplay.bandits.laboratory import Comparison
@@ -95,7 +95,7 @@ def _print(curves: Comparison) -> None:
         best = f"{curve.end_optimal:.1%} +- {curve.end_optimal_error:.1%}"
         click.echo(f"{curve.name:28} {regret:>16} {reward:>16} {best:>18}")
     speed = sum(int(c.steps[-1]) * c.runs for c in curves) / sum(c.seconds for c in curves)
-    click.echo(f"+- one standard error over {counted(curves[0].runs, 'run')}; {speed:,.0f} steps/s")
+    click.echo(f"+- one standard error over {pluralize(curves[0].runs, 'run')}; {speed:,.0f} steps/s")
     if (constant := curves.bandit.lower_bound()) is not None:
         click.echo(f"Lai-Robbins: regret grows at least like {constant:.3f} ln(steps)")
 

@@ -32,7 +32,7 @@ class Learners(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the games that bring learners of their own."""
-        return registry.bringers("learners")
+        return registry.games_with_extras("learners")
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Return the command of a game, given as ``name:parameter=value,...`` or ``file.py:Class``."""
@@ -40,7 +40,7 @@ class Learners(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of games; no learner is imported for it."""
-        games = {name: registry.names_brought(registry.make(name), "learners") for name in self.list_commands(ctx)}
+        games = {name: registry.extra_names(registry.make(name), "learners") for name in self.list_commands(ctx)}
         rows = [(name, f"Its own methods: {', '.join(methods)}.") for name, methods in games.items()]
         with formatter.section("Games"):
             formatter.write_dl([*rows, (ANY, "Any game: network; if its actions are points, also points.")])

@@ -28,7 +28,7 @@ from mdplay.cli.common import (
     progress,
     seed_option,
 )
-from mdplay.errors import MdplayError, counted
+from mdplay.errors import MdplayError, pluralize
 from mdplay.game import Game
 from mdplay.playing.matches.evaluating import Evaluation, evaluate
 from mdplay.playing.matches.match import MatchResult, Tally, match
@@ -94,13 +94,13 @@ def playing(games: int | None, results: str | None, record: str | None) -> Itera
         with progress("games" if games else "played", games) as show:
             yield show
         if reused := REUSED[str(results)] - before:
-            played = f"{reused:,} of {counted(games, 'game')}" if games else counted(reused, "game")
+            played = f"{reused:,} of {pluralize(games, 'game')}" if games else pluralize(reused, "game")
             click.echo(f"mdplay: {played} from {results}", err=True)
     except (KeyboardInterrupt, MdplayError) as error:
         finished: tuple[Record, ...] = vars(error).get("records", ())
         if record is not None and finished:
             save_records(record, finished)
-            click.echo(f"mdplay: {counted(len(finished), 'finished game')} saved in {record}", err=True)
+            click.echo(f"mdplay: {pluralize(len(finished), 'finished game')} saved in {record}", err=True)
         if results is not None and (finished or isinstance(error, KeyboardInterrupt)):
             click.echo(f"mdplay: finished games are in {results}; the same command continues from there", err=True)
         raise
@@ -109,7 +109,7 @@ def playing(games: int | None, results: str | None, record: str | None) -> Itera
 def called_off(by_limit: int) -> list[str]:
     """Return a line about truncated games, if there were any."""
     why = "truncated by a third repetition or by the move limit (--max-moves) and counted as infinite play"
-    return [f"{counted(by_limit, 'game')} {why}"] if by_limit else []
+    return [f"{pluralize(by_limit, 'game')} {why}"] if by_limit else []
 
 
 def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
@@ -117,7 +117,7 @@ def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
     if not games:
         return []
     lost = (r for r in records if r.forfeit is not None and r.agents[r.forfeit] == agent)
-    return [f"{agent} lost {counted(games, 'game')} because it failed, as here: {next(lost).reason}"]
+    return [f"{agent} lost {pluralize(games, 'game')} because it failed, as here: {next(lost).reason}"]
 
 
 def report(
@@ -171,7 +171,7 @@ def _lines(found: MatchResult) -> list[str]:
         f"{a} v {b}: {_words(found.tally)}",
         f"score {found.tally.score:.3f} (95 %: {low:.3f} to {high:.3f}), Elo {_elo(found)}",
         f"{a} " + "; ".join(f"as player {n}: {_words(t)}" for n, t in ((1, first), (2, second)) if t.games),
-        f"{counted(found.distinct, 'distinct game')} of {found.tally.games:,}",
+        f"{pluralize(found.distinct, 'distinct game')} of {found.tally.games:,}",
     ]
     if any(abs(result) not in (0, 1) for result in found.results):
         lines.insert(2, f"mean result {mean:+.3f} +- {1.96 * error:.3f} (95 %)")
@@ -248,7 +248,7 @@ def _tournament_lines(found: TournamentResult) -> list[str]:
         lines.append(f"{i + 1:>3} {row.agent:{width}} {statistics}{cells}")
     repeated = sum(one.tally.games - one.distinct for one in found.matches)
     if repeated:
-        again = counted(repeated, "repetition")
+        again = pluralize(repeated, "repetition")
         lines.append(f"{again} of a game move for move; ratings and intervals count each game once")
     for agent, games in found.forfeits.items():
         lines += forfeited(agent, games, found.records)
@@ -290,7 +290,7 @@ def _evaluate_lines(found: Evaluation) -> list[str]:
     return [
         f"{found.agent}: mean {mean:.{digits}f} +- {1.96 * error:.{digits}f} (95 %), "
         f"standard error {error:.{digits}f}",
-        f"{counted(len(found.results), 'game')}{_distinct(found)}; {moves:,.1f} moves per game, "
+        f"{pluralize(len(found.results), 'game')}{_distinct(found)}; {moves:,.1f} moves per game, "
         f"{found.moves_per_second:,.0f} moves per second",
         f"quantiles: {quantiles}",
         *called_off(found.by_limit),

@@ -25,7 +25,7 @@ from mdplay.cli.common import (
     print_json,
     progress,
 )
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.game import Game
 from mdplay.naming.notation import result_text
 
@@ -103,7 +103,7 @@ def _lines(found: Plan, bounds: bool) -> str:
 def _warn(found: Plan) -> None:
     """Say on stderr what a reader of the values must know."""
     if found.infinite.size:
-        click.echo(f"mdplay: {counted(found.infinite.size, 'state')} of infinite value", err=True)
+        click.echo(f"mdplay: {pluralize(found.infinite.size, 'state')} of infinite value", err=True)
     if not found.closed:
         click.echo(
             f"mdplay: the values are proven to {found.gap / 2:.1e}, not to {found.tolerance:.1e}: "
@@ -160,14 +160,14 @@ def _line(number: int, step: Response) -> str:
     """Return what happened in one step, for a reader."""
     if step.value is None:
         return f"start    player {step.player + 1}"
-    changed = "first response" if step.changed is None else f"{counted(step.changed, 'state')} changed"
+    changed = "first response" if step.changed is None else f"{pluralize(step.changed, 'state')} changed"
     return f"step {number:<3} player {step.player + 1}  value {step.value:.6f}  {changed}"
 
 
 def _print(found: Responses) -> None:
     """Print the fixed point and the game that it plays."""
     game = found.graph.game
-    steps = counted(len(found.steps) - 1, "step")
+    steps = pluralize(len(found.steps) - 1, "step")
     click.echo(f"\nfixed point after {steps}; the game that it plays: {' '.join(found.moves)}")
     click.echo(game.board(found.graph.state(found.end)))
     if found.result is None:

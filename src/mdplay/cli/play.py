@@ -31,14 +31,14 @@ from mdplay.cli.common import (
     progress,
     seed_option,
 )
-from mdplay.errors import FormatError, MdplayError, UnknownName, counted
+from mdplay.errors import FormatError, MdplayError, UnknownName, pluralize
 from mdplay.game import Game, num_players
 from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import BY_NETWORK, DEFAULT_AGENT, default_agent, named_agent
 from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
 from mdplay.position import Position
-from mdplay.runtime.signals import finishing
+from mdplay.runtime.signals import defer_exit
 from mdplay.runtime.threads import POLL_SECONDS
 
 
@@ -91,7 +91,7 @@ def play_command(
         session.run()
     finally:
         if record:
-            with finishing():
+            with defer_exit():
                 session.record().save(record)
 
 
@@ -225,7 +225,7 @@ def accuracy_command(
     if as_json:
         print_json({"agent": agent, **found.document()})
         return
-    positions = counted(found.positions, "position")
+    positions = pluralize(found.positions, "position")
     click.echo(
         f"{agent} plays an optimal move in {found.kept:,} of {positions}: {_share(found.share, found.interval)}"
     )

@@ -28,7 +28,7 @@ from mdplay.cli.common import (
     progress,
     threads_option,
 )
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.game import Game
 
 
@@ -70,10 +70,10 @@ def prove_command(
     if as_json:
         print_json(proof.document())
     else:
-        grown = counted(proof.expansions, "expansion")
-        statistics = f"{grown}, {counted(proof.threat_nodes, 'threat position')}, {proof.seconds:.1f} s"
-        found = counted(len(proof.book), "line") if proof.book is not None else "no book"
-        click.echo(f"{proof.proved} of {counted(proof.replies, 'answer')} proved: {found} ({statistics})")
+        grown = pluralize(proof.expansions, "expansion")
+        statistics = f"{grown}, {pluralize(proof.threat_nodes, 'threat position')}, {proof.seconds:.1f} s"
+        found = pluralize(len(proof.book), "line") if proof.book is not None else "no book"
+        click.echo(f"{proof.proved} of {pluralize(proof.replies, 'answer')} proved: {found} ({statistics})")
     if proof.book is None:
         raise SystemExit(1)
 
@@ -85,7 +85,7 @@ def _reporter() -> Callable[[int, int], None]:
     def report(proved: int, answers: int) -> None:
         nonlocal last
         if proved > last:
-            click.echo(f"{proved} of {counted(answers, 'answer')} proved, {time.monotonic() - began:.1f} s")
+            click.echo(f"{proved} of {pluralize(answers, 'answer')} proved, {time.monotonic() - began:.1f} s")
             last = proved
 
     return report
@@ -113,9 +113,9 @@ def verify_command(game: Game[Any], book: Path, engine: str | None, threads: int
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:
-        lines, met = counted(verdict.lines, "line"), counted(verdict.met, "position")
+        lines, met = pluralize(verdict.lines, "line"), pluralize(verdict.met, "position")
         click.echo(f"{lines}, {met} met, at most {verdict.depth} in one game")
-        answers, nodes = counted(verdict.threats, "answer"), counted(verdict.nodes, "position")
+        answers, nodes = pluralize(verdict.threats, "answer"), pluralize(verdict.nodes, "position")
         click.echo(f"{answers} left to threats ({nodes} looked at)")
         click.echo("verified" if verdict.verified else f"gap: {verdict.gap}")
     if not verdict.verified:
@@ -160,5 +160,5 @@ def book_command(
     if as_json:
         print_json(facts)
         return
-    known, size = counted(facts["positions"], "position"), counted(facts["bytes"], "byte")
-    click.echo(f"{known} after {counted(plies, 'ply')}, {size}: {facts['path']}")
+    known, size = pluralize(facts["positions"], "position"), pluralize(facts["bytes"], "byte")
+    click.echo(f"{known} after {pluralize(plies, 'ply')}, {size}: {facts['path']}")

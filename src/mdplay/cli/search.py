@@ -18,7 +18,7 @@ from mdplay.cli.common import (
     seed_option,
     state_of,
 )
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.game import Game
 
 
@@ -83,23 +83,23 @@ def _print(game: Game[Any], state: Any, result: Any, agent: str) -> None:
     click.echo(f"\nline  {' '.join(result.line[:20])}")
     if result.simulations:
         speed = f"{result.simulations_per_second:,.0f}/s"
-        simulated, nodes = counted(result.simulations, "simulation"), counted(result.nodes, "node")
+        simulated, nodes = pluralize(result.simulations, "simulation"), pluralize(result.nodes, "node")
         click.echo(f"{simulated} in {result.seconds:.2f} s ({speed}), {nodes}")
         if result.by_limit:
-            click.echo(f"{counted(result.by_limit, 'random game')} called off by the limit of moves")
+            click.echo(f"{pluralize(result.by_limit, 'random game')} called off by the limit of moves")
     else:
-        click.echo(f"depth {result.depth}, {counted(result.nodes, 'node')} in {result.seconds:.2f} s")
+        click.echo(f"depth {result.depth}, {pluralize(result.nodes, 'node')} in {result.seconds:.2f} s")
 
 
 def _print_way(result: Any) -> None:
     """Print the solution of a puzzle, or that there is none yet."""
-    searched = f"{counted(result.nodes, 'node')} in {result.seconds:.2f} s"
+    searched = f"{pluralize(result.nodes, 'node')} in {result.seconds:.2f} s"
     if not result.actions:
-        click.echo(f"\nNo solution found: at least {counted(result.depth, 'move')} are needed.  {searched}")
+        click.echo(f"\nNo solution found: at least {pluralize(result.depth, 'move')} are needed.  {searched}")
         return
     value = (
         "" if result.proven else f"  Its result is {result.value:g}; a goal farther away may have a higher one."
     )
-    click.echo(f"\nSolved in {counted(result.depth, 'move')}, which is the least.{value}")
+    click.echo(f"\nSolved in {pluralize(result.depth, 'move')}, which is the least.{value}")
     click.echo(" ".join(result.line))
     click.echo(searched)

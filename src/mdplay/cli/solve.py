@@ -25,7 +25,7 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.errors import MdplayError, PositionError, counted
+from mdplay.errors import MdplayError, PositionError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.naming.notation import parse_position
 
@@ -133,7 +133,7 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
     click.echo(f"{game.board(state)}\n")
     click.echo(verdict(game, facts, seconds))
     click.echo(
-        f"{facts['method']}: {counted(facts['states'], COUNTED.get(facts['method'], 'state'))}, {_time(facts)}"
+        f"{facts['method']}: {pluralize(facts['states'], COUNTED.get(facts['method'], 'state'))}, {_time(facts)}"
     )
     told = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
     if told and facts["moves"]:  # else nothing is known of one move that is not known of all
@@ -247,14 +247,16 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
     if game.has_outcomes or facts["opponent"] != "perfect":
         against = "" if facts["opponent"] == "perfect" else f", against {facts['opponent']}"
         return f"Expected result{player}{against}: {value:.10g}."
-    plies = "" if not facts["distance"] else f" in {counted(facts['distance'], 'ply')}"
+    plies = "" if not facts["distance"] else f" in {pluralize(facts['distance'], 'ply')}"
     plies = " by infinite play" if facts.get("endless") else plies
     if single:
         if facts.get("endless"):
             return "No solution: best play is infinite."
         solved = _is_solved_puzzle(game, facts)
         return (
-            f"Solved in {counted(facts['distance'], 'move')}." if solved else f"Best result: {value:.10g}{plies}."
+            f"Solved in {pluralize(facts['distance'], 'move')}."
+            if solved
+            else f"Best result: {value:.10g}{plies}."
         )
     if value == 0:
         return f"Draw{plies}."

@@ -27,7 +27,7 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.cli.match import max_moves_option
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.game import Game, num_players
 
 
@@ -89,7 +89,7 @@ def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | Non
         )
     else:
         sizes = {"state": len(found), "edge": found.edges, "level": len(found.levels)}
-        told = ", ".join(counted(number, noun) for noun, number in sizes.items())
+        told = ", ".join(pluralize(number, noun) for noun, number in sizes.items())
         click.echo(f"{told}, digest {found.digest:016x}")
 
 
@@ -141,12 +141,12 @@ def playouts_command(game: Game[Any], position: str | None, as_json: bool, **giv
         print_json(found.document())
         return
     click.echo(
-        f"{counted(found.games, 'random game')} in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)"
+        f"{pluralize(found.games, 'random game')} in {found.seconds:.2f} s ({found.games_per_second:,.0f} games/s)"
     )
     click.echo(f"mean result {found.mean:+.4f} +- {1.96 * found.standard_error:.4f} (95 %) for player 1")
     if num_players(game) == 2:
         click.echo(f"player 1 wins {found.wins:,}, player 2 {found.losses:,}, drawn {found.draws:,}")
     click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
     if found.by_limit:
-        limit = counted(found.max_moves, "move")
-        click.echo(f"{counted(found.by_limit, 'game')} called off by the limit of {limit} (--max-moves)")
+        limit = pluralize(found.max_moves, "move")
+        click.echo(f"{pluralize(found.by_limit, 'game')} called off by the limit of {limit} (--max-moves)")

@@ -14,13 +14,12 @@ kernels.py      kernels and parts, plain first                plain.py       wha
 fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
 """
 
-from mdplay.compiling.kernels import direct, kernel, part
+from mdplay.compiling.kernels import direct, inlined, kernel
 from mdplay.compiling.plain import (
     Packed,
     State,
     Word,
     as_mask,
-    borrow,
     first_word,
     get,
     load,
@@ -29,6 +28,7 @@ from mdplay.compiling.plain import (
     peek,
     prefetch,
     put,
+    unchecked_view,
     unpack,
     viewed,
     width,
@@ -41,18 +41,18 @@ __all__ = [
     "State",
     "Word",
     "as_mask",
-    "borrow",
     "direct",
     "first_word",
     "get",
+    "inlined",
     "kernel",
     "load",
     "native",
     "pack",
-    "part",
     "peek",
     "prefetch",
     "put",
+    "unchecked_view",
     "unpack",
     "viewed",
     "width",

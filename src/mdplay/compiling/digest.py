@@ -8,8 +8,8 @@ The hash of a game covers what its rules can reach, from the methods of the cont
     annotations    resolved, down to the fields and methods of the NamedTuples
     classes        with all their bases: what ``super()`` calls and what a constant's class inherits
 
-A module of the user's counts as such whatever its name: ``code.py`` is not the standard library's ``code``.
-A ``Watch`` notes where everything was found, so that a constant that is changed later in the same process, as in
+A module of the user's counts as such whatever its name: ``code.py`` is not the standard library's ``code``. A
+``Watch`` notes where everything was found, so that a constant that is changed later in the same process, as in
 a notebook, is noticed: ``refresh`` is asked by every verb.
 
 Comments, docstrings, line numbers and words for people that no rule calls do not count.  What has no hash (an open

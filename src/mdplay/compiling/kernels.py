@@ -36,7 +36,7 @@ from mdplay.compiling.contract import checked, rule_error
 from mdplay.compiling.plain import BOUNDS, NO_COMPILER, PARTS
 from mdplay.errors import MdplayError
 from mdplay.game import Compiled
-from mdplay.runtime.threads import LOST, translating
+from mdplay.runtime.threads import COMPILE_TIME, translating
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -333,7 +333,7 @@ class Kernel(Generic[P, R]):
             from mdplay.compiling.numba.compiler import dispatcher_of
 
             self._dispatcher = dispatcher_of(self.py_func)
-            LOST.add(began, time.perf_counter())
+            COMPILE_TIME.add(began, time.perf_counter())
         return self._dispatcher
 
     @property
@@ -362,7 +362,7 @@ class Kernel(Generic[P, R]):
             return self._plain(args, deadline, judged=not trial.kept)
         except Enough:
             self._ready.add(names)
-            LOST.add(now, time.perf_counter())
+            COMPILE_TIME.add(now, time.perf_counter())
             return Enough
         finally:
             trial.spend(time.process_time() - deadline.began)
@@ -419,7 +419,7 @@ def kernel(
     return Kernel(function, plain_first=plain_first, writes=writes, share=share)
 
 
-def part(function: Callable[P, R]) -> Callable[P, R]:
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
     """Make a function a piece of kernels; it is compiled into them and never cached on its own."""
     PARTS.append(cast(FunctionType, function))
     return function

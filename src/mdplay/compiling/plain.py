@@ -33,7 +33,7 @@ def native(instance: C) -> C:
 
 
 # ---------------------------------------------------------------- arrays
-def borrow(array: Any) -> Any:
+def unchecked_view(array: Any) -> Any:
     """Return an array of the caller without counting references to it, in kernels and in plain Python."""
     return array
 

@@ -30,7 +30,7 @@ from numpy import ndarray
 
 from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.runtime.executors import Actors, Keep, Show
-from mdplay.runtime.signals import finishing
+from mdplay.runtime.signals import defer_exit
 from mdplay.storage import arrays as store
 from mdplay.storage.files import make_folder
 
@@ -175,7 +175,7 @@ class Kept:
         """Write an answer."""
         if not isinstance(answer, dict) or not all(isinstance(array, ndarray) for array in answer.values()):
             raise FormatError(f"the answer of task {number} is no dict of arrays: it cannot be kept")
-        with finishing():
+        with defer_exit():
             store.save(self._folder / f"{number}.shard", answer, kind=KIND, meta=self._words(number))
 
     def _words(self, number: int) -> dict[str, Any]:
@@ -187,7 +187,7 @@ Ended = Generator[tuple[list[int], Outcome], None, None]
 
 
 class Executor(ABC):
-    """An engine (``mdplay.runtime.executors.Engine``), and a context manager that closes it."""
+    """An engine (``mdplay.runtime.executors.Executor``), and a context manager that closes it."""
 
     workers = 1
 

@@ -37,12 +37,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
-from mdplay.compiling import borrow, get, kernel, part, put, width
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view, width
 from mdplay.distributed.state_shard import Keys, Shard, Sharding, hash_keys, owner_of
 from mdplay.distributed.states import Enumerated, enumerated
 from mdplay.errors import FormatError, GameError, LimitError, PositionError
 from mdplay.game import Game
-from mdplay.runtime.executors import Engine
+from mdplay.runtime.executors import Executor
 from mdplay.runtime.threads import Show
 from mdplay.solving.hashed import has_whole_values
 from mdplay.solving.hashed_kernel import endless_to_mover, is_better
@@ -58,13 +58,13 @@ UNKNOWN = -(1 << 31)  # an entry that is not written yet
 Entries = NDArray[np.int32]
 
 
-@part
+@inlined
 def value_in(entry: int) -> int:
     """Return the value to player 0 in an entry."""
     return entry >> DISTANCE_BITS
 
 
-@part
+@inlined
 def distance_in(entry: int) -> int:
     """Return the plies to the end in an entry."""
     return entry & (1 << DISTANCE_BITS) - 1
@@ -75,7 +75,7 @@ def address(
     shards: int, words: int, count: int, fresh: Any, hashes: Any, out_parcels: Any, out_sizes: Any
 ) -> None:
     """Put the keys of a block into the parcels of their owners; the hash of each gives way to its owner."""
-    key, room = borrow(fresh), len(out_parcels) // (shards * words)
+    key, room = unchecked_view(fresh), len(out_parcels) // (shards * words)
     for i in range(count):
         owner = owner_of(U64(get(hashes, i)), shards)
         at = (owner * room + out_sizes[owner]) * words
@@ -92,10 +92,10 @@ def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any,
     Follower e of all has its owner in ``owners[e]``; those of owner o are answered from ``answers[firsts[o]]`` on,
     in order.
     """
-    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
+    listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
     row, at, e = np.zeros(width(game), np.uint64), firsts.copy(), 0
     for i in range(len(out_entries)):
-        s = read_key(game, listed, i * words, fields, borrow(row))
+        s = read_key(game, listed, i * words, fields, unchecked_view(row))
         mask, _ = choices_of(game, s)
         second, best, distance = game.player(s) == 1, -np.inf, -1
         if not nonempty(mask):
@@ -121,7 +121,7 @@ def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any,
 @kernel
 def digest_entries(words: int, keys: Any, entries: Any) -> int:
     """Return the sum of the hashes of keys, each with its entry: the same in whatever order they are."""
-    listed, total = borrow(keys), U64(0)
+    listed, total = unchecked_view(keys), U64(0)
     for i in range(len(entries)):
         total += mix(hash_key(listed, i * words, words), U64(np.uint32(entries[i])))
     return int(total)
@@ -293,7 +293,7 @@ def _mapped(path: Path, kind: Any) -> NDArray[Any]:
     return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
 
 
-def solve_layers(question: Question, engine: Engine | str) -> LayeredTable:
+def solve_layers(question: Question, engine: Executor | str) -> LayeredTable:
     """Return the values of all states that the question's reaches, by the workers of an engine.
 
     Its file is a folder here, by default a temporary one; all workers must see it.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from mdplay.distributed.executor import Executor, Serial
-from mdplay.errors import UnknownName, check_whole, short
+from mdplay.errors import UnknownName, check_integer, short
 from mdplay.runtime.executors import WORDS
 from mdplay.runtime.threads import num_threads
 
 
-def open_engine(text: str, workers: int | None = None, *, memory: int | None = None) -> Executor:
+def open_executor(text: str, workers: int | None = None, *, memory: int | None = None) -> Executor:
     """Return the engine that a text names, with so many workers, by default one for each core.
 
     ``memory`` is what each worker may use, in bytes; a task that needs more raises LimitError.  Close the engine,
@@ -16,7 +16,7 @@ def open_engine(text: str, workers: int | None = None, *, memory: int | None = N
     """
     name, colon, address = text.partition(":")
     if workers is not None:
-        check_whole("workers", workers)
+        check_integer("workers", workers)
     if text == "serial":
         return Serial()
     if text == "processes":

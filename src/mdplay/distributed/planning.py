@@ -35,7 +35,7 @@ from mdplay.planning.krylov import ITERATIONS
 from mdplay.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.planning.model import Model
 from mdplay.planning.planner import Plan
-from mdplay.runtime.executors import Actors, Engine, using
+from mdplay.runtime.executors import Actors, Executor, using
 from mdplay.states.graph_search import Floats
 
 ROUNDS, SWEEPS = 4, 3  # of sweeps in place: ghosts are exchanged between the rounds
@@ -160,7 +160,7 @@ class Whole(NamedTuple):
 
 def plan_sharded(
     model: Model | Shards,
-    engine: Engine | str,
+    engine: Executor | str,
     *,
     shards: int | None = None,
     method: str = "auto",

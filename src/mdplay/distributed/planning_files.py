@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdplay.errors import FormatError, check_whole
+from mdplay.errors import FormatError, check_integer
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.model import Model
 from mdplay.states.graph_search import Integers
@@ -105,7 +105,7 @@ def _ascends(pointers: Integers, end: int) -> bool:
 
 def even_cuts(num_states: int, shards: int) -> tuple[int, ...]:
     """Return where each shard begins if all have as many states, give or take one."""
-    check_whole("shards", shards)
+    check_integer("shards", shards)
     return tuple(num_states * k // shards for k in range(shards + 1))
 
 

@@ -25,11 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64
-from mdplay.compiling import borrow, get, kernel, native, part, put
+from mdplay.compiling import get, inlined, kernel, native, put, unchecked_view
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import FormatError, LimitError
-from mdplay.naming.transfer import Recipe, made_again
-from mdplay.runtime.memory import in_words
+from mdplay.naming.transfer import GameSpec, rebuild
+from mdplay.runtime.memory import format_bytes
 from mdplay.states.enumeration import TROUBLE, chunk_of, expand
 from mdplay.states.keys import Keys as PackedKeys
 from mdplay.states.keys import Layout, hash_key, key_at, num_words, state_of, widths_needed
@@ -129,7 +129,7 @@ PARCELS_ROOM = 1 << 23  # keys that go out in a round, to all: shards wait for e
 class Sharding(NamedTuple):
     """What all shards of an enumeration know."""
 
-    recipe: Recipe
+    recipe: GameSpec
     fold: bool
     layout: Layout
     start: Keys  # the key of the first state
@@ -159,7 +159,7 @@ class Summary(NamedTuple):
     digest: int
 
 
-@part
+@inlined
 def owner_of(h: Any, shards: int) -> int:
     """Return the shard of a hash."""
     return int(h >> OWNER_SHIFT & (1 << OWNER_BITS) - 1) * shards >> OWNER_BITS
@@ -181,7 +181,7 @@ def sort_out(
 
     ``sent`` has ``words`` + 1 words a place: the last key handed on whose hash belongs there, and 1.
     """
-    key, room, low = borrow(fresh), len(out_parcels) // (shards * words), len(sent) // (words + 1) - 1
+    key, room, low = unchecked_view(fresh), len(out_parcels) // (shards * words), len(sent) // (words + 1) - 1
     mine = 0
     for i in range(count):
         h = U64(get(hashes, i))
@@ -209,7 +209,7 @@ def sort_out(
 @kernel
 def hash_keys(words: int, count: int, keys: Any, out_hashes: Any) -> None:
     """Write the hashes of keys."""
-    listed = borrow(keys)
+    listed = unchecked_view(keys)
     for i in range(count):
         put(out_hashes, i, hash_key(listed, i * words, words))
 
@@ -217,7 +217,7 @@ def hash_keys(words: int, count: int, keys: Any, out_hashes: Any) -> None:
 @kernel
 def digest_of(words: int, keys: Any) -> int:
     """Return the sum of the hashes of keys: the same in whatever order they are."""
-    listed, total = borrow(keys), U64(0)
+    listed, total = unchecked_view(keys), U64(0)
     for i in range(len(keys) // words):
         total += hash_key(listed, i * words, words)
     return int(total)
@@ -228,7 +228,7 @@ class Shard:
 
     def __init__(self, number: int, sharding: Sharding) -> None:
         self._own, self._sharding = number, sharding
-        self.game = made_again(sharding.recipe)
+        self.game = rebuild(sharding.recipe)
         self._native, self._words = native(self.game), num_words(sharding.layout)
         self._most_followers = chunk_of(self.game) * mask_size(self.game)
         self._log = Log(sharding.folder, number, self._words)
@@ -342,7 +342,9 @@ class Shard:
         used = numbering.known * 8 * self._words + 4 * numbering.slots_for(most)
         if used > self._sharding.memory or most > numbering.room:
             what = f"a shard of more than {numbering.known:,} states"
-            raise LimitError(f"{what} needs more memory than {in_words(self._sharding.memory)}, which may be used")
+            raise LimitError(
+                f"{what} needs more memory than {format_bytes(self._sharding.memory)}, which may be used"
+            )
         numbering.take_in(count, self._numbers)
 
     def _sealed(self, sizes: NDArray[np.int64]) -> list[Keys]:

@@ -23,8 +23,8 @@ import numpy as np
 from mdplay.distributed.state_shard import Shard, Sharding, Summary, Told
 from mdplay.errors import FormatError
 from mdplay.game import Game
-from mdplay.naming.transfer import Recipe, recipe_of
-from mdplay.runtime.executors import Actors, Engine, using
+from mdplay.naming.transfer import GameSpec, recipe_of
+from mdplay.runtime.executors import Actors, Executor, using
 from mdplay.runtime.memory import budget
 from mdplay.runtime.threads import Show
 from mdplay.states.keys import Layout, images_of, key_of, layout_of, refuse_thin, states_seen, widths_among
@@ -56,7 +56,7 @@ class How(TypedDict, total=False):
     show: Show | None
 
 
-def count_states(game: Game[Any], engine: Engine | str, state: Any = None, **how: Unpack[How]) -> Count:
+def count_states(game: Game[Any], engine: Executor | str, state: Any = None, **how: Unpack[How]) -> Count:
     """Count all states that one (default: the start) reaches, as ``enumerated`` finds them."""
     with enumerated(game, engine, state, **how) as found:
         return found.count()
@@ -81,7 +81,7 @@ class Enumerated:
 @contextmanager
 def enumerated(
     game: Game[Any],
-    engine: Engine | str,
+    engine: Executor | str,
     state: Any = None,
     *,
     fold: bool = False,
@@ -142,7 +142,7 @@ def _run(actors: Actors, game: Game[Any], show: Show | None) -> tuple[int, int] 
     return rounds, sent
 
 
-def _identified(folder: Path, recipe: Recipe, fold: bool, layout: Layout, start: Any, shards: int) -> Layout:
+def _identified(folder: Path, recipe: GameSpec, fold: bool, layout: Layout, start: Any, shards: int) -> Layout:
     """Say in the folder what is enumerated there, and return its layout; refuse a folder of something else."""
     path = folder / "enumeration.states"
     words = {"game": recipe.identity, "fold": fold, "start": [int(v) for v in start], "shards": shards}

@@ -25,8 +25,8 @@ from mdplay.game import Game
 from mdplay.learning.episodes import Episodes
 from mdplay.learning.network import Network
 from mdplay.learning.self_play import Learn
-from mdplay.naming.transfer import Recipe, made_again, recipe_of
-from mdplay.runtime.executors import Actors, Engine, using
+from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
+from mdplay.runtime.executors import Actors, Executor, using
 
 SLICE = 4000  # episodes of a worker in a round: fewer would take less time than telling the others
 
@@ -81,9 +81,9 @@ def join(training: Training, found: list[Changes]) -> None:
 class SliceLearner:
     """A worker's copy of a training, as it was after so many rounds."""
 
-    def __init__(self, number: int, workers: int, begin: Begin, recipe: Recipe, settings: Any) -> None:
+    def __init__(self, number: int, workers: int, begin: Begin, recipe: GameSpec, settings: Any) -> None:
         self._number, self._workers = number, workers
-        self._training = begin(made_again(recipe), settings)
+        self._training = begin(rebuild(recipe), settings)
         self._before = self._training.network.weights.copy(), self._training.coherence.copy()
         self._rounds = -1
 
@@ -148,7 +148,7 @@ class Spread:
 
 @contextmanager
 def spread(
-    training: Training, begin: Begin, engine: Engine | str, workers: int | None
+    training: Training, begin: Begin, engine: Executor | str, workers: int | None
 ) -> Iterator[tuple[Learn, int]]:
     """Give what learns so many episodes of a run with so many planned, and how many make a whole round.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import blaming
+from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.checking.understood import check_cells
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
@@ -64,7 +64,7 @@ class Board:
 @per_game(maxsize=16)
 def board_of(game: Game[Any]) -> Board:
     """Return the board of a game; raise GameError if there is nothing to see, or if its rules raise."""
-    with blaming(game):
+    with wrap_rule_errors(game):
         return _board_of(game)
 
 

@@ -23,8 +23,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.checking.contract_checks import LARGEST, hold_promises
-from mdplay.compiling import kernel, native, part, unpack, word, words
+from mdplay.checking.contract_checks import LARGEST, spot_check
+from mdplay.compiling import inlined, kernel, native, unpack, word, words
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import game_identity
 from mdplay.errors import GameError, LimitError, short, unknown
@@ -32,7 +32,7 @@ from mdplay.game import Game, num_players
 from mdplay.learning.cell_utilities import NEUTRAL, TIE, PointUtilities, num_points
 from mdplay.learning.learned import Run
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.runtime.threads import Show, Stopwatch, Watch
+from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
 
 EXPLORE = ("annealed", "always")
 EPISODES = (1_000, 10_000, 100_000)
@@ -45,7 +45,7 @@ REASONS = {
 }
 
 
-@part
+@inlined
 def best_point(mask: Any, utility: Any, draw: Any) -> int:
     """Return the point of the highest utility within a set; a random word decides among ties."""
     most, left = -1.0, mask
@@ -63,7 +63,7 @@ def best_point(mask: Any, utility: Any, draw: Any) -> int:
     return lowest(mask)
 
 
-@part
+@inlined
 def play_game(game: Any, s: Any, x: Any, greed: float, utility: Any, out_points: Any, out_players: Any) -> Any:
     """Play a game, greedy with a probability; return what player 0 gets and the number of moves.
 
@@ -172,7 +172,7 @@ def learn_utilities(
         raise LimitError(f"episodes={short(episodes)} must be at least 1")
     if explore not in EXPLORE:
         raise unknown("way to explore", explore, EXPLORE)
-    hold_promises(game)
+    spot_check(game)
     if game.has_outcomes or num_players(game) != 2:
         raise GameError(f"{type(game).__name__} is not a game of points: it needs two players and no chance")
     runs = [_run(game, count, explore, seed, show) for count in counts]
@@ -182,7 +182,7 @@ def learn_utilities(
 def _run(game: Game[Any], episodes: int, explore: str, seed: int, show: Show | None) -> PointUtilities:
     """Play so many games and return what the points were worth in them."""
     tally, results = np.zeros((2, num_points(game)), np.int64), np.zeros(3, np.int64)
-    watch = Watch(1, show)
+    watch = TaskGroup(1, show)
     run = partial(learn_points, native(game), words(game.initial()), word(seed))
     tail = (explore == "annealed", watch.stop, watch.progress, tally, results)
     clock = Stopwatch()

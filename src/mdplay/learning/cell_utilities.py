@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mdplay.bits import Mask, as_int, elements, nonempty
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import check_rules
-from mdplay.errors import FormatError, GameError, counted
+from mdplay.errors import FormatError, GameError, pluralize
 from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import Random
@@ -64,7 +64,7 @@ def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
         plot.set_yticks(range(shape[1]))
         plot.tick_params(labelsize=9, length=0)
         _write_values(plot, values[z], (low + 2 * high) / 3)
-    axes[0].set_ylabel(counted(run.num_games, "game"), fontsize=11)
+    axes[0].set_ylabel(pluralize(run.num_games, "game"), fontsize=11)
     figure.colorbar(image, ax=list(axes), shrink=0.9, label="utility")
 
 
@@ -167,7 +167,7 @@ class PointUtilities:
         from mdplay.views.html import sentence
 
         shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
-        games = counted(self.num_games, "game")
+        games = pluralize(self.num_games, "game")
         about = f"{games}, {self.explore}, seed {self.seed}: how often whoever took a point has won."
         return sentence(about) + heat_map(self.utilities.reshape(shape).tolist())
 
@@ -270,7 +270,7 @@ def shape_of(game: Game[Any]) -> tuple[int, int, int]:
 def _lines(run: PointUtilities) -> Iterator[str]:
     """Yield the lines that tell of one run."""
     speed = run.num_games / run.seconds
-    yield f"{counted(run.num_games, 'game')}, {run.explore}, seed {run.seed} ({speed:,.0f} games/s)"
+    yield f"{pluralize(run.num_games, 'game')}, {run.explore}, seed {run.seed} ({speed:,.0f} games/s)"
     yield f"player 1 won {run.victories:,}, player 2 {run.losses:,}, tied {run.ties:,}\n"
     yield from _layer_lines(run)
     yield "\npoint  utility     wins    games"
@@ -278,7 +278,7 @@ def _lines(run: PointUtilities) -> Iterator[str]:
         yield f"{point:>5}  {utility:.5f} {wins:>8,} {games:>8,}"
     yield ""
     if run.game is not None and (rich := rich_points(run.game)):
-        lines, of = counted(max(_lines_through(run.game)), "line"), len(rich)
+        lines, of = pluralize(max(_lines_through(run.game)), "line"), len(rich)
         yield f"{run.on_top(rich)} of the {of} points on {lines} are among the {of} highest\n"
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from mdplay.errors import FormatError
-from mdplay.runtime.signals import StillRunning, finishing
+from mdplay.runtime.signals import StillRunning, defer_exit
 
 FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
 POINTS = 10  # of the curve of a run
@@ -65,7 +65,7 @@ class Checkpoints:
             raise
         finally:
             if self._path is not None:
-                with finishing():
+                with defer_exit():
                     self._training.save(self._path)
 
 

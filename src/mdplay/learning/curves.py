@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.storage.files import write
 from mdplay.views.plots import save_plot
 
@@ -33,7 +33,7 @@ class Examined:
 
     def text(self) -> str:
         """Return the score for people."""
-        games = counted(self.games, "game")
+        games = pluralize(self.games, "game")
         return f"{self.score:.1%} ({self.low:.1%} .. {self.high:.1%}) in {games} against {self.opponent}"
 
 
@@ -51,7 +51,7 @@ class Kept:
 
     def text(self) -> str:
         """Return the share for people."""
-        asked = counted(self.positions, "position")
+        asked = pluralize(self.positions, "position")
         return f"value kept in {self.share:.1%} ({self.low:.1%} .. {self.high:.1%}) of {asked}"
 
 

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.compiling import borrow, kernel, load, part
+from mdplay.compiling import inlined, kernel, load, unchecked_view
 from mdplay.learning.look_ups import (
     Tables,
     borrowed,
@@ -124,28 +124,30 @@ def rate_table() -> NDArray[np.float32]:
     return np.exp(STEEPNESS * (np.arange(RATES) / (RATES - 1) - 1)).astype(np.float32)
 
 
-@part
+@inlined
 def borrowed_lesson(lesson: Any) -> Any:
     """Return what is learned for the innermost loops."""
-    return Lesson(borrowed(lesson.tables), borrow(lesson.coherence), borrow(lesson.rates), lesson.rule)
-
-
-@part
-def borrowed_trail(trail: Any) -> Any:
-    """Return room of the caller for the innermost loops."""
-    return Trail(
-        borrow(trail.places),
-        borrow(trail.signs),
-        borrow(trail.gains),
-        borrow(trail.bests),
-        borrow(trail.strays),
-        borrow(trail.rates),
-        borrow(trail.actions),
-        borrow(trail.values),
+    return Lesson(
+        borrowed(lesson.tables), unchecked_view(lesson.coherence), unchecked_view(lesson.rates), lesson.rule
     )
 
 
-@part
+@inlined
+def borrowed_trail(trail: Any) -> Any:
+    """Return room of the caller for the innermost loops."""
+    return Trail(
+        unchecked_view(trail.places),
+        unchecked_view(trail.signs),
+        unchecked_view(trail.gains),
+        unchecked_view(trail.bests),
+        unchecked_view(trail.strays),
+        unchecked_view(trail.rates),
+        unchecked_view(trail.actions),
+        unchecked_view(trail.values),
+    )
+
+
+@inlined
 def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
     """Fill in the legal actions and what they are worth to the mover, replies not looked at; return how many."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
@@ -159,7 +161,7 @@ def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
     return count
 
 
-@part
+@inlined
 def highest(values: Any, count: int, x: Any) -> Any:
     """Return where the highest of the first values is, and the random state; ties are drawn by lot."""
     found, ties = 0, 1
@@ -174,7 +176,7 @@ def highest(values: Any, count: int, x: Any) -> Any:
     return found, x
 
 
-@part
+@inlined
 def best_move(game: Any, tables: Any, s: Any, places: Any, room: Any, x: Any) -> Any:
     """Return the greedy move, its worth to player 0 and the random state.
 
@@ -188,7 +190,7 @@ def best_move(game: Any, tables: Any, s: Any, places: Any, room: Any, x: Any) ->
     return int(room.actions[k]), -room.values[k] if game.player(s) else room.values[k], x
 
 
-@part
+@inlined
 def after_chance(game: Any, s: Any, x: Any) -> Any:
     """Draw what chance does, event by event, until a player moves or the game is over."""
     for _ in range(MAX_MOVES):
@@ -199,7 +201,7 @@ def after_chance(game: Any, s: Any, x: Any) -> Any:
     return s, x
 
 
-@part
+@inlined
 def exploration(rule: Any, x: Any) -> Any:
     """Return how many moves an episode begins with at random, the share of random ones after, the random state."""
     if rule.starts == 0.0:
@@ -211,7 +213,7 @@ def exploration(rule: Any, x: Any) -> Any:
     return below(scramble(x), LONGEST_START + 1), max(rule.epsilon, ROAMING), x
 
 
-@part
+@inlined
 def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
     """Play an episode and write down its trail.
 
@@ -258,7 +260,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
     return moves, lessons, value, score + value
 
 
-@part
+@inlined
 def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
     weights, coherence, rates = lesson.tables.weights, lesson.coherence, lesson.rates
@@ -283,7 +285,7 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
         coherence[i, 1] += size
 
 
-@part
+@inlined
 def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None:
     """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
     tables, rule = lesson.tables, lesson.rule
@@ -302,7 +304,7 @@ def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None
         value = sign * known
 
 
-@part
+@inlined
 def share_of_rate(rule: Any, episode: int) -> Any:
     """Return what part of the rate counts in an episode: all, and in the last third of the run less and less."""
     late = (episode / rule.episodes - COHERENT) / (1 - COHERENT)

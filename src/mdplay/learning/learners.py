@@ -6,7 +6,8 @@ A learner is a frozen dataclass of its options, annotated with a line of help ea
 
     def learn(self, game, run) -> Learned
 
-A game brings its own by ``registry.bring(Game, learners={"name": Learner})``; the first of them is ``auto``.
+A game brings its own by ``registry.register_extras(Game, learners={"name": Learner})``; the first of them is
+``auto``.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from mdplay.compiling.contract import need_game
 from mdplay.errors import UnknownName, unknown
 from mdplay.game import Game
 from mdplay.learning.learned import Learned, Learner, Run
-from mdplay.naming.registry import brought, load_attribute
+from mdplay.naming.registry import extras_of, load_attribute
 from mdplay.naming.specs import Parameter, parameters
 
 LEARNERS = {
@@ -33,7 +34,7 @@ Maker = Callable[..., Learner]
 
 def learners(game: Game[Any]) -> dict[str, Maker]:
     """Return the ways to learn a game by their names: its own first, then those for any game that they fit."""
-    return brought(game, "learners") | {name: load_attribute(place) for name, place in LEARNERS.items()}
+    return extras_of(game, "learners") | {name: load_attribute(place) for name, place in LEARNERS.items()}
 
 
 def options_of(game: Game[Any]) -> list[Parameter]:

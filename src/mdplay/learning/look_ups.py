@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
-from mdplay.compiling import borrow, pack, part
+from mdplay.compiling import inlined, pack, unchecked_view
 from mdplay.learning.derived import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
 
@@ -46,20 +46,20 @@ def new_places(tables: Tables) -> Places:
     return Places(np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(num_cells, np.int32))
 
 
-@part
+@inlined
 def borrowed_places(places: Any) -> Any:
     """Return room of the caller for the innermost loops."""
-    return Places(borrow(places.now), borrow(places.next), borrow(places.cells))
+    return Places(unchecked_view(places.now), unchecked_view(places.next), unchecked_view(places.cells))
 
 
-@part
+@inlined
 def borrowed(tables: Any) -> Any:
     """Return tables of the caller for the innermost loops."""
     return Tables(
-        borrow(tables.weights),
-        borrow(tables.base),
-        borrow(tables.powers),
-        borrow(tables.layout),
+        unchecked_view(tables.weights),
+        unchecked_view(tables.base),
+        unchecked_view(tables.powers),
+        unchecked_view(tables.layout),
         tables.points,
         tables.shared,
         tables.ahead,
@@ -73,14 +73,14 @@ class NetworkArrays(NamedTuple):
     places: Places
 
 
-@part
+@inlined
 def borrowed_network(network: NetworkArrays) -> NetworkArrays:
     """Return a network of the caller without counting references to its arrays."""
     return NetworkArrays(borrowed(network.tables), borrowed_places(network.places))
 
 
 # ---------------------------------------------------------------- cells
-@part
+@inlined
 def read(game: Any, tables: Any, s: Any, i: int) -> Any:
     """Return what cell i holds: as the game says, or as a field of the state has it."""
     if game.has_cell:
@@ -98,13 +98,13 @@ def read(game: Any, tables: Any, s: Any, i: int) -> Any:
     return int(U64(packed[first]) >> shift & 1) + 2 * int(U64(packed[second]) >> shift & 1)
 
 
-@part
+@inlined
 def side(game: Any, tables: Any, s: Any) -> int:
     """Return which of the tables counts: that of the player to move."""
     return 0 if tables.shared else int(game.player(s))
 
 
-@part
+@inlined
 def locate(game: Any, tables: Any, s: Any, places: Any) -> None:
     """Fill in the cells and places of a position."""
     here = side(game, tables, s)
@@ -115,7 +115,7 @@ def locate(game: Any, tables: Any, s: Any, places: Any) -> None:
         places.cells[i] = moved(tables, places.cells, places.now, i, read(game, tables, s, i))
 
 
-@part
+@inlined
 def moved(tables: Any, cells: Any, out_places: Any, i: int, value: int) -> Any:
     """Move the places by what cell i holds now instead of what it held; return the new value."""
     change = np.int32(value - cells[i])
@@ -126,7 +126,7 @@ def moved(tables: Any, cells: Any, out_places: Any, i: int, value: int) -> Any:
     return value
 
 
-@part
+@inlined
 def look_at(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
     """Fill in the places of the position after an action, beside those of the present one."""
     turn = np.int32(side(game, tables, after) - side(game, tables, s))
@@ -143,7 +143,7 @@ def look_at(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any
             moved(tables, places.cells, places.next, i, read(game, tables, after, i))
 
 
-@part
+@inlined
 def go_to(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
     """Make the position after an action the present one."""
     look_at(game, tables, s, action, after, places)
@@ -161,7 +161,7 @@ def go_to(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) 
 
 
 # ---------------------------------------------------------------- values
-@part
+@inlined
 def total(weights: Any, places: Any) -> Any:
     """Return the sum of the weights, in four strands that do not wait for each other."""
     a = b = c = d = np.float32(0)
@@ -176,25 +176,25 @@ def total(weights: Any, places: Any) -> Any:
     return (a + b) + (c + d)
 
 
-@part
+@inlined
 def squashed(tables: Any, x: Any) -> Any:
     """Return points as they are, a result as tanh."""
     return x if tables.points else np.float32(math.tanh(x))
 
 
-@part
+@inlined
 def sign_of(game: Any, tables: Any, s: Any) -> Any:
     """Return -1 where the tables speak for player 1, else 1."""
     return np.float32(-1) if tables.shared and game.player(s) else np.float32(1)
 
 
-@part
+@inlined
 def estimate(game: Any, tables: Any, s: Any, places: Any) -> Any:
     """Return the value for player 0 of a position that is not over, given its places."""
     return sign_of(game, tables, s) * squashed(tables, total(tables.weights, places))
 
 
-@part
+@inlined
 def is_over(game: Any, s: Any) -> Any:
     """Tell whether nobody moves any more, neither a player nor chance."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
@@ -202,7 +202,7 @@ def is_over(game: Any, s: Any) -> Any:
     return not nonempty(game.legal(s))
 
 
-@part
+@inlined
 def can_win_at_once(game: Any, s: Any) -> Any:
     """Tell whether the player to move has a move that wins."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
@@ -217,13 +217,13 @@ def can_win_at_once(game: Any, s: Any) -> Any:
     return False
 
 
-@part
+@inlined
 def is_answered(game: Any, s: Any, after: Any) -> Any:
     """Tell whether the move from a position to the one after it loses to a single reply."""
     return game.player(after) != game.player(s) and can_win_at_once(game, after)
 
 
-@part
+@inlined
 def gain(game: Any, s: Any, action: int) -> Any:
     """Return the points that an action earns, for player 0."""
     if not game.has_reward:
@@ -232,7 +232,7 @@ def gain(game: Any, s: Any, action: int) -> Any:
     return -points if game.player(s) else points
 
 
-@part
+@inlined
 def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
     """Return what an action is worth to player 0: its points, and the result or the value after it."""
     points = gain(game, s, action)
@@ -242,7 +242,7 @@ def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places:
     return points + estimate(game, tables, after, places.next)
 
 
-@part
+@inlined
 def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
     """Return what an action is worth to player 0; one that loses to a single reply is lost."""
     after = game.step(s, action)
@@ -251,7 +251,7 @@ def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
     return value_after(game, tables, s, action, after, places)
 
 
-@part
+@inlined
 def best_value(game: Any, tables: Any, s: Any, places: Any) -> Any:
     """Return the value for player 0 of a position in which a player moves: that of the best move."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)

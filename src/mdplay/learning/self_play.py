@@ -23,7 +23,7 @@ from mdplay.game import Between, Game
 from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Actor, Run
-from mdplay.runtime.threads import MAX_THREADS, Show, Watch, Worker, num_threads
+from mdplay.runtime.threads import MAX_THREADS, Show, TaskGroup, WorkSlice, num_threads
 
 Learn = Callable[[int, int], None]  # so many episodes of a run that has so many in all
 Played = TypeVar(
@@ -52,7 +52,7 @@ class Training(ABC, Generic[Played]):
         """Return room for what comes of so many episodes; -1 moves: not played."""
 
     @abstractmethod
-    def task(self, worker: Worker, planned: int, out: Played) -> Callable[[], None]:
+    def task(self, worker: WorkSlice, planned: int, out: Played) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
 
     def check(self, played: Played) -> None:
@@ -81,7 +81,7 @@ class Training(ABC, Generic[Played]):
     def run(self, episodes: int, threads: int, planned: int, show: Show | None = None) -> None:
         """Learn some more episodes of a run that has ``planned`` in all.  Ctrl-C ends it after those at work."""
         out, before = self.room(episodes), self.num_moves
-        watch = Watch(threads, None if show is None else lambda more: show(before + more))
+        watch = TaskGroup(threads, None if show is None else lambda more: show(before + more))
         began = time.perf_counter()
         try:
             watch.run([self.task(watch.worker(i, threads), planned, out) for i in range(threads)])
@@ -92,7 +92,7 @@ class Training(ABC, Generic[Played]):
 
     def prepare(self) -> None:
         """Compile what there is to compile, so that the clock measures learning."""
-        watch = Watch()
+        watch = TaskGroup()
         watch.run([self.task(watch.worker(), 1, self.room(0))])
 
 

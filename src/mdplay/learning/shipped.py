@@ -12,7 +12,7 @@ from typing import Any
 from mdplay.compiling.identity import cells_identity, game_identity
 from mdplay.errors import FormatError
 from mdplay.game import Game
-from mdplay.naming.registry import brought
+from mdplay.naming.registry import extras_of
 from mdplay.storage.arrays import Stored, load
 
 SHIPPED = "shipped"  # the name of the network that comes with a game, where a file could be named
@@ -20,7 +20,7 @@ SHIPPED = "shipped"  # the name of the network that comes with a game, where a f
 
 def shipped_file(game: Game[Any], kind: str | None = None) -> Path | None:
     """Return the file of the network that comes with a game, of any kind or of this one, if it is of its rules."""
-    paths: list[Path] = list(brought(game, "networks").values())
+    paths: list[Path] = list(extras_of(game, "networks").values())
     return next((path for path in paths if _belongs(load(path, kind=None), game, kind)), None)
 
 

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling import native, word
 from mdplay.compiling.contract import mask_size
-from mdplay.errors import FormatError, GameError, counted
+from mdplay.errors import FormatError, GameError, pluralize
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import check_settings
@@ -41,9 +41,9 @@ from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.position import takes_state
-from mdplay.runtime.executors import Engine, driver
+from mdplay.runtime.executors import Executor, driver
 from mdplay.runtime.memory import new_floats
-from mdplay.runtime.threads import MAX_THREADS, Show, Watch, Worker
+from mdplay.runtime.threads import MAX_THREADS, Show, TaskGroup, WorkSlice
 
 Examine = Callable[[Actor], Found]
 
@@ -131,7 +131,7 @@ class NetworkTraining(Training[Episodes]):
 
     def play(self, first: int, episodes: int, planned: int) -> Episodes:
         """Learn episodes from a number on, and return what came of them; they do not count as played."""
-        out, watch, before = no_episodes(episodes), Watch(), self.episodes
+        out, watch, before = no_episodes(episodes), TaskGroup(), self.episodes
         self.episodes = first
         watch.run([self.task(watch.worker(), planned, out)])
         self.episodes = before
@@ -150,7 +150,7 @@ class NetworkTraining(Training[Episodes]):
         self.episodes += len(played.moves)
         self.moves += int(played.moves.sum(dtype=np.int64))
 
-    def task(self, worker: Worker, planned: int, out: Episodes) -> Callable[[], None]:
+    def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         tables, seed = self.network.tables, word(self.settings.seed)
         lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
@@ -199,9 +199,9 @@ class NetworkTraining(Training[Episodes]):
         """Return for people how much was learned how fast."""
         network = self.network
         size = f"{network.num_lookups} look-ups, {network.weights.nbytes / 1e6:.1f} MB"
-        moves = counted(self.moves, "move")
+        moves = pluralize(self.moves, "move")
         speed = f"{moves} in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
-        return f"{counted(self.episodes, 'episode')}, {speed}; {lengths_text(network.tuples)} cells, {size}"
+        return f"{pluralize(self.episodes, 'episode')}, {speed}; {lengths_text(network.tuples)} cells, {size}"
 
     def document(self) -> dict[str, Any]:
         """Return the statistics for JSON."""
@@ -296,7 +296,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
-    engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
+    engine: Annotated[Executor | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
         None
     )
     workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
@@ -306,7 +306,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
 
     def learn(self, game: Game[Any], run: Run) -> NetworkTraining:
         """Learn a game that keeps what its rules promise."""
-        hold_promises(game)
+        spot_check(game)
         return super().learn(game, run)
 
     def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:

@@ -243,7 +243,7 @@ def all_names(kind: str, table: Mapping[str, str]) -> list[str]:
 _BROUGHT: dict[type, dict[str, dict[str, Any]]] = {}
 
 
-def bring(game: type, **extras: Mapping[str, Any]) -> None:
+def register_extras(game: type, **extras: Mapping[str, Any]) -> None:
     """Register what a game brings beside its rules, each thing by a name: itself, or its place as a text.
 
     ``agents``      players of this game only; one called "perfect" is the agent ``perfect``
@@ -260,7 +260,7 @@ def bring(game: type, **extras: Mapping[str, Any]) -> None:
         _BROUGHT.setdefault(game, {}).setdefault(kind, {}).update(things)
 
 
-def brought(game: Game[Any], kind: str) -> dict[str, Any]:
+def extras_of(game: Game[Any], kind: str) -> dict[str, Any]:
     """Return what a game brings of a kind, by name; a class brings what its base classes bring."""
     found: dict[str, Any] = {}
     for cls in reversed(type(game).__mro__):
@@ -268,12 +268,12 @@ def brought(game: Game[Any], kind: str) -> dict[str, Any]:
     return {name: load_attribute(thing) if isinstance(thing, str) else thing for name, thing in found.items()}
 
 
-def names_brought(game: Game[Any], kind: str) -> list[str]:
+def extra_names(game: Game[Any], kind: str) -> list[str]:
     """Return the names of what a game brings of a kind, and import none of it."""
     return [name for cls in reversed(type(game).__mro__) for name in _BROUGHT.get(cls, {}).get(kind, {})]
 
 
-def bringers(kind: str) -> list[str]:
+def games_with_extras(kind: str) -> list[str]:
     """Return the names of the built-in games that bring something of a kind."""
     makers = {name: maker(name) for name in BUILT_IN}
     return [name for name, one in makers.items() if isinstance(one, type) and kind in _BROUGHT.get(one, {})]

@@ -21,7 +21,7 @@ from mdplay.game import Game
 from mdplay.naming.specs import load_module
 
 
-class Recipe(NamedTuple):
+class GameSpec(NamedTuple):
     """What makes a game again."""
 
     module: str
@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
     identity: str
 
 
-def recipe_of(game: Game[Any]) -> Recipe:
+def recipe_of(game: Game[Any]) -> GameSpec:
     """Return the recipe of a game; raise GameError if another process could not follow it."""
     cls = type(game)
     try:
@@ -42,11 +42,11 @@ def recipe_of(game: Game[Any]) -> Recipe:
         raise GameError(f"{cls.__qualname__} is inside a function, so no other process can make it")
     fields = dataclasses.fields(cast(Any, game))
     given = tuple((field.name, getattr(game, field.name)) for field in fields if field.init)
-    return Recipe(cls.__module__, file, cls.__qualname__, given, game_identity(game))
+    return GameSpec(cls.__module__, file, cls.__qualname__, given, game_identity(game))
 
 
 @lru_cache(maxsize=8)  # a worker plays many games of few rules, and a game keeps its kernels
-def made_again(recipe: Recipe) -> Game[Any]:
+def rebuild(recipe: GameSpec) -> Game[Any]:
     """Return the game of a recipe; raise GameError if its rules are others here."""
     found: Any = _module(recipe)
     for name in recipe.name.split("."):
@@ -59,7 +59,7 @@ def made_again(recipe: Recipe) -> Game[Any]:
     return game
 
 
-def _module(recipe: Recipe) -> ModuleType:
+def _module(recipe: GameSpec) -> ModuleType:
     """Return the module of a class: one of a package by its name, a user's file by its path."""
     if "." not in recipe.module:
         return load_module(Path(recipe.file))

@@ -33,7 +33,7 @@ from mdplay.states.graph_search import Floats, Integers, run
 T = TypeVar("T")
 
 
-def aside(function: Callable[[], T]) -> T:
+def run_in_daemon_thread(function: Callable[[], T]) -> T:
     """Return what a function of a library answers; it must let go of the interpreter while it works.
 
     It runs in a thread that the program does not wait for at its end.
@@ -187,7 +187,7 @@ class PlainPolicy:
             (weights, (self._line, self._target)), shape
         )
         try:
-            factors = aside(lambda: splu(matrix.tocsc()))
+            factors = run_in_daemon_thread(lambda: splu(matrix.tocsc()))
         except RuntimeError:
             return np.full(self._num_states, np.nan)
         solution = factors.solve(wanted)

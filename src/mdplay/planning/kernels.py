@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.compiling import kernel, part, prefetch
+from mdplay.compiling import inlined, kernel, prefetch
 from mdplay.planning.arrays import TIE, ChoiceArrays
 from mdplay.states.graph_search import Floats, Integers
 
@@ -58,7 +58,7 @@ def q_values(
         choice += np.uint64(1)
 
 
-@part
+@inlined
 def expectation(target: Integers, probability: Floats, value: Floats, begin: Any, end: Any) -> float:
     """Return the value that the transitions of a row lead to, on average."""
     total = 0.0
@@ -183,7 +183,7 @@ def measure(
         out_first[place + 1] = at
 
 
-@part
+@inlined
 def prefetch_row(choice: Any, first_transition: Integers, target: Integers, probability: Floats) -> None:
     """Ask the memory for both ends of a row: rows with gaps between them are not foreseen by the processor."""
     first, last = first_transition[choice], first_transition[choice + np.uint64(1)] - 1

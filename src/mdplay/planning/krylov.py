@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from mdplay.planning.arrays import ChoiceArrays
 from mdplay.states.graph_search import Floats, Integers
 
@@ -70,7 +70,7 @@ def arrange(
     out_first[len(order)] = at
 
 
-@part
+@inlined
 def precondition(rows: SplitRows, y: Floats, out_z: Floats) -> None:
     """Solve L z = y by one pass in order."""
     first, middle, target, weight, own = rows
@@ -81,7 +81,7 @@ def precondition(rows: SplitRows, y: Floats, out_z: Floats) -> None:
         out_z[i] = total / own[i]
 
 
-@part
+@inlined
 def subtract_upper(rows: SplitRows, y: Floats, z: Floats, out: Floats) -> None:
     """Find y - U z."""
     first, middle, target, weight, _ = rows

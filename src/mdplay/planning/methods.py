@@ -25,7 +25,7 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.planning.arrays import LARGEST, Change, ModelArrays, largest
-from mdplay.planning.backends import Backend, Choices, aside
+from mdplay.planning.backends import Backend, Choices, run_in_daemon_thread
 from mdplay.planning.bounds import Discounted, enclosure, half_width, span
 from mdplay.states.graph_search import Floats, Integers
 
@@ -360,7 +360,7 @@ def linear_program(backend: Backend, value: Floats, goal: Goal) -> Floats:
     matrix = csr_array((data, (row, column)), shape=(num_choices, arrays.num_states))
     limits = [(None, None) if live else (0.0, 0.0) for live in arrays.live.tolist()]
     model = {"c": np.ones(arrays.num_states), "A_ub": matrix, "b_ub": -arrays.reward, "bounds": limits}
-    found = aside(lambda: linprog(**model, method="highs-ipm"))
+    found = run_in_daemon_thread(lambda: linprog(**model, method="highs-ipm"))
     if found.x is None:
         raise LimitError(f"the linear program has no solution: {found.message}; use the method auto")
     goal.sweeps += int(found.nit)

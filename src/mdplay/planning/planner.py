@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mdplay.errors import FormatError, LimitError, counted, unknown
+from mdplay.errors import FormatError, LimitError, pluralize, unknown
 from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
 from mdplay.planning.arrays import LARGEST, UNIT, Decision, ModelArrays, expected_rewards, largest
 from mdplay.planning.assembly import Transitions, assemble
@@ -28,7 +28,7 @@ from mdplay.planning.bounds import ValueBounds, discounted_bounds
 from mdplay.planning.methods import METHODS, Goal, Show, SingularPolicy, overflow
 from mdplay.planning.model import Model
 from mdplay.planning.undiscounted import Reduction, certify, finite_part
-from mdplay.runtime.executors import Engine, driver
+from mdplay.runtime.executors import Executor, driver
 from mdplay.states.graph_search import Floats, Integers, lengths
 
 
@@ -53,7 +53,7 @@ class Plan:
     tolerance: float
 
     def __repr__(self) -> str:
-        states = counted(len(self.value), "state")
+        states = pluralize(len(self.value), "state")
         return f"<Plan of {states} by {self.method}: gap {self.gap:.3g} in {self.seconds:.2f} s>"
 
     @property
@@ -99,7 +99,7 @@ class Plan:
             for state, (*values, action) in enumerate(zip(*(c[:MAX_ROWS].tolist() for c in columns), strict=True))
         ]
         gap = f"gap {self.gap:.3g}{'' if self.closed else ', not closed'}"
-        states, rounds = counted(len(self.value), "state"), counted(self.iterations, "iteration")
+        states, rounds = pluralize(len(self.value), "state"), pluralize(self.iterations, "iteration")
         about = f"{states} by {self.method}, {rounds}: {gap} in "
         head = ("state", "value", "lower", "upper", "action")
         return sentence(f"{about}{self.seconds:.2f} s.") + table(
@@ -121,7 +121,7 @@ def plan(
     *,
     tolerance: float = 1e-6,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     show: Show | None = None,
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
@@ -152,7 +152,7 @@ def plan(
 
 
 def _by_engine(
-    mdp: Model, method: str, tolerance: float, workers: int | None, engine: Engine | str, show: Show | None
+    mdp: Model, method: str, tolerance: float, workers: int | None, engine: Executor | str, show: Show | None
 ) -> Plan:
     if method not in ("auto", "jacobi", "ipi"):
         raise FormatError(f"an engine plans by the method jacobi or ipi, not {method}; leave out one of them")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty, popcount
-from mdplay.checking.contract_checks import ENDLESS, check_kept, hold_promises
+from mdplay.checking.contract_checks import ENDLESS, check_kept, spot_check
 from mdplay.errors import LimitError, PositionError, UnknownName
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, choose, leave, make_agent
@@ -171,7 +171,7 @@ def sample_states(game: Game[Any], count: int, *, seed: int = 0, side: int | Non
 
     ``side``: only states in which this player moves.
     """
-    hold_promises(game)
+    spot_check(game)
     found: dict[Any, None] = {}
     fruitless = number = 0
     while len(found) < count and fruitless < MAX_FRUITLESS_GAMES:
@@ -192,7 +192,7 @@ def critical_states(game: Game[Any], oracle: Oracle, count: int, *, seed: int = 
 
     Each game gives one state, of any depth; fewer states if so many games in a row gave none that is new.
     """
-    hold_promises(game)
+    spot_check(game)
     found: dict[Any, dict[int, float]] = {}
     fruitless = number = 0
     while len(found) < count and fruitless < MAX_FRUITLESS_GAMES:

@@ -7,9 +7,9 @@
         advice.source    where it comes from, in words
 
 Values are for the player to move: what is still to come, points that were earned before left out.  A game may
-bring an adviser of its own (``mdplay.naming.registry.bring``: ``advisers``); others are advised by their solution,
-move by move where that is a proof, or else by tree search, with the network that comes with the game if there is
-one.
+bring an adviser of its own (``mdplay.naming.registry.register_extras``: ``advisers``); others are advised by their
+solution, move by move where that is a proof, or else by tree search, with the network that comes with the game if
+there is one.
 
 Whoever asks may cancel: ``show`` is called ten times a second and may raise.  An adviser may be asked from several
 threads; they take turns.
@@ -27,10 +27,10 @@ from threading import Lock
 from typing import Any, Protocol
 
 from mdplay.bits import elements
-from mdplay.errors import GameError, LimitError, NotCompiled, counted
+from mdplay.errors import GameError, LimitError, NotCompiled, pluralize
 from mdplay.game import Game
 from mdplay.learning.network import shipped_network
-from mdplay.naming.registry import brought, names_brought
+from mdplay.naming.registry import extra_names, extras_of
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
 from mdplay.searching.mcts import Search
@@ -113,7 +113,7 @@ def best_of(moves: Mapping[int, Value]) -> tuple[int, ...]:
 
 def adviser_method(game: Game[Any]) -> str:
     """Return how a game will be advised, in a word; nothing is solved or compiled for it."""
-    own = names_brought(game, "advisers")
+    own = extra_names(game, "advisers")
     if own:
         return own[0]
     try:
@@ -133,7 +133,7 @@ def adviser_for(
     ``show`` is called while the game is solved, and may raise to cancel it.
     """
     if opponent == "perfect":
-        for maker in brought(game, "advisers").values():
+        for maker in extras_of(game, "advisers").values():
             own: Adviser | None = maker(game)
             if own is not None:
                 return own
@@ -230,7 +230,7 @@ class SolutionAdviser:
     def _source(self) -> str:
         if self.solution.opponent != "perfect":
             return "the best answer to a random opponent"
-        return f"solved table of {counted(self.solution.states, 'state')}"
+        return f"solved table of {pluralize(self.solution.states, 'state')}"
 
 
 class ProofAdviser:
@@ -302,7 +302,7 @@ class ProofAdviser:
         best = best_of(moves)
         top = moves[best[0]]
         least = Value(top.value, True)
-        source = f"proof search, {len(moves)} of {counted(len(elements(self.game.legal(state))), 'move')}"
+        source = f"proof search, {len(moves)} of {pluralize(len(elements(self.game.legal(state))), 'move')}"
         return Advice(news, least, best if top.value >= 0 else (), source, bound=True)
 
 
@@ -354,7 +354,7 @@ class SearchAdviser:
         found = search.result()
         moves = {a: v for a, v in searched(search).items() if a not in known and (v.exact or not search.proven)}
         how = "tree search" if self._network is None else "tree search by a learned network"
-        source = f"{how}, {counted(found.simulations, 'simulation')}"
+        source = f"{how}, {pluralize(found.simulations, 'simulation')}"
         return Advice(moves, Value(found.value, found.proven), found.best, source, found.line)
 
 

@@ -39,11 +39,11 @@ from mdplay.game import Game
 from mdplay.learning.shipped import SHIPPED, shipped_file
 from mdplay.naming.registry import (
     all_names,
-    bringers,
-    brought,
+    extra_names,
+    extras_of,
+    games_with_extras,
     load_named,
     make,
-    names_brought,
 )
 from mdplay.naming.specs import Parameter, load_module, parameters, read_parameters, read_spec
 from mdplay.position import as_state
@@ -122,7 +122,7 @@ def default_agent(game: Game[Any]) -> str:
     """Return who plays and helps where nobody is named: tree search, by the game's network if there is one."""
     if shipped_file(game) is None:
         return DEFAULT_AGENT
-    return "network" if "network" in names_brought(game, "agents") else BY_NETWORK
+    return "network" if "network" in extra_names(game, "agents") else BY_NETWORK
 
 
 def agent_names() -> list[str]:
@@ -309,14 +309,14 @@ def _make(maker: Maker, game: Game[Any], name: str, options: Mapping[str, Any]) 
 # ---------------------------------------------------------------- makers by name
 def agent_maker(name: str, game: Game[Any]) -> Maker:
     """Return the maker behind a name: one that everybody knows, or one that the game brings."""
-    own = brought(game, "agents")
+    own = extras_of(game, "agents")
     if name in own and name != ASKS_THE_GAME:
         mine: Maker = own[name]
         return mine
     try:
         found: Maker = load_named("agent", name, AGENTS)
     except UnknownName:
-        if friends := [other for other in bringers("agents") if name in brought(make(other), "agents")]:
+        if friends := [other for other in games_with_extras("agents") if name in extras_of(make(other), "agents")]:
             raise UnknownName(f"only {', '.join(friends)} has an agent {name!r}") from None
         raise unknown("agent", name, [*agent_names(), *own]) from None
     return found

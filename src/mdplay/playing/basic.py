@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mdplay.compiling.digest import per_game
 from mdplay.errors import FormatError, PositionError
 from mdplay.game import Game
-from mdplay.naming.registry import brought
+from mdplay.naming.registry import extras_of
 from mdplay.planning.formats.encoding import PolicyFile, read_lines, read_policy_file
 from mdplay.playing.agents import Agent, Maker
 from mdplay.rng import Random
@@ -106,5 +106,5 @@ class PerfectAgent:
 
 def perfect_agent(game: Game[Any]) -> Agent:
     """Return the agent that knows best: the game's own perfect player, else the exact solution."""
-    maker: Maker = brought(game, "agents").get("perfect", PerfectAgent)
+    maker: Maker = extras_of(game, "agents").get("perfect", PerfectAgent)
     return maker(game)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import LimitError, counted
+from mdplay.errors import LimitError, pluralize
 from mdplay.game import Game
 from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, Report, Run
@@ -57,7 +57,7 @@ def learn(
         if number is not None and number < 1:
             raise LimitError(f"{name}={number} is too few; give at least 1")
     if against is not None or exact is not None:
-        judges = Judges(game, against, games or GAMES, exact or 0, report)
+        judges = TrainingEvaluator(game, against, games or GAMES, exact or 0, report)
         judges.call()  # a wrong name is better known now than at the first point of the curve
         options["examine"] = judges.examine
     run = Run(None if method == "auto" else method, episodes, seed, file, show, report)
@@ -65,7 +65,7 @@ def learn(
 
 
 @dataclass(frozen=True)
-class Judges:
+class TrainingEvaluator:
     """Whoever judges what is learned: an opponent, and exact values."""
 
     game: Game[Any]
@@ -100,5 +100,5 @@ class Judges:
     @cached_property
     def _critical(self) -> dict[Any, dict[int, float]]:
         if self.report is not None:  # it may take minutes
-            self.report(f"asking for the exact values of {counted(self.positions, 'position')}, once")
+            self.report(f"asking for the exact values of {pluralize(self.positions, 'position')}, once")
         return critical_states(self.game, named_oracle(self.game, "perfect"), self.positions)

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.compiling.identity import game_identity
-from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError, counted
+from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError, pluralize
 from mdplay.game import Game, num_players, write_fields
 from mdplay.naming.notation import event_text, parse_position
 from mdplay.naming.registry import from_data, name_of, text_of
@@ -78,9 +78,8 @@ class Record:
 
     def __repr__(self) -> str:
         result = "unfinished" if self.result is None else f"result {self.result:g}"
-        return (
-            f"<Record of {self.game!r}: {' v '.join(self.agents)}, {counted(len(self.events), 'move')}, {result}>"
-        )
+        moves = pluralize(len(self.events), "move")
+        return f"<Record of {self.game!r}: {' v '.join(self.agents)}, {moves}, {result}>"
 
     def replay(self) -> Position[Any]:
         """Return the last position of the game, with all that led there."""

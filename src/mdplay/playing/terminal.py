@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import click
 
 from mdplay.bits import elements
-from mdplay.errors import AgentError, IllegalMove, MdplayError, counted
+from mdplay.errors import AgentError, IllegalMove, MdplayError, pluralize
 from mdplay.game import Game
 from mdplay.naming.notation import find_action
 from mdplay.playing.agents import Agent, NamedAgent, blaming, choose, default_agent, named_agent
@@ -42,7 +42,7 @@ from mdplay.playing.records import Record
 from mdplay.position import Position
 from mdplay.rng import Random
 from mdplay.searching.result import SearchAgent
-from mdplay.states.game_length import LEAST, Referee
+from mdplay.states.game_length import LEAST, MoveLimit
 
 MARKS = {"X": "red", "O": "yellow"}
 TILES = ("white", "cyan", "blue", "green", "yellow", "magenta", "red")
@@ -220,10 +220,10 @@ class Session:
     @property
     def called_off(self) -> bool:
         """Whether the game has gone on for too long; taking back moves makes it shorter."""
-        referee = Referee(self.game)
+        referee = MoveLimit(self.game)
         if self.position.num_events < (referee.limit or LEAST):
             return False
-        return any(referee.calls_off(position) for position in self.position.positions)
+        return any(referee.is_truncated(position) for position in self.position.positions)
 
     def record(self) -> Record:
         """Return the game so far."""
@@ -365,7 +365,7 @@ class Session:
     def _end(self) -> str:
         if not self.position.is_over:
             value = f"{self.position.total_if_endless:g} for player 1"
-            return f"The game is called off after {counted(self.position.num_events, 'move')}: {value}."
+            return f"The game is called off after {pluralize(self.position.num_events, 'move')}: {value}."
         total = self.position.total
         if self.alone:
             return f"The game is over: {total:g} points."

@@ -24,7 +24,7 @@ from mdplay.naming.registry import load_attribute
 T = TypeVar("T")
 Show = Callable[[int], None]
 DRIVERS = {  # functions of mdplay.distributed by what they do, loaded when an executor is used
-    "open": "mdplay.distributed.opening:open_engine",
+    "open": "mdplay.distributed.opening:open_executor",
     "solve": "mdplay.distributed.layers:solve_layers",
     "plan": "mdplay.distributed.planning:plan_sharded",
     "learn": "mdplay.distributed.training:spread",
@@ -39,7 +39,7 @@ class Keep(NamedTuple):
     identity: str
 
 
-class Engine(Protocol):
+class Executor(Protocol):
     """Whoever does numbered tasks."""
 
     workers: int
@@ -110,12 +110,12 @@ def driver(verb: str) -> Any:
 
 
 @contextmanager
-def using(engine: Engine | str, workers: int | None = None) -> Iterator[Engine]:
+def using(engine: Executor | str, workers: int | None = None) -> Iterator[Executor]:
     """Give the engine that a text names, and end its workers at the end; an engine itself goes on as it is."""
     if not isinstance(engine, str):
         yield engine
         return
-    opened: Engine = driver("open")(engine, workers)
+    opened: Executor = driver("open")(engine, workers)
     try:
         yield opened
     finally:

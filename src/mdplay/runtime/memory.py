@@ -34,7 +34,7 @@ def budget(memory: int | None) -> int:
     return int(SHARE * available()) if memory is None else memory
 
 
-def in_words(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Return a number of bytes for people."""
     for unit, factor in (("GB", 1e9), ("MB", 1e6)):
         if size >= factor:
@@ -46,7 +46,7 @@ def require(needed: float, memory: int | None, what: str) -> None:
     """Raise LimitError unless so many bytes fit."""
     limit = budget(memory)
     if needed > limit:
-        given = f"{in_words(needed)} of memory; {in_words(limit)} may be used"
+        given = f"{format_bytes(needed)} of memory; {format_bytes(limit)} may be used"
         raise LimitError(f"{what} would need {given}, and mdplay search needs no table")
 
 

@@ -5,7 +5,7 @@ what it raises then may be lost in a callback.  So the command line keeps a watc
 the C library wakes by a byte in a pipe:
 
     first signal     KeyboardInterrupt in the main thread: kernels are stopped, what can be kept is saved
-    a second later   the watchman leaves the process, unless something must be finished first (``finishing``)
+    a second later   the watchman leaves the process, unless something must be finished first (``defer_exit``)
     second signal    the watchman leaves at once
 
 Nothing in here is needed for the library's own use; there, Ctrl-C is the usual exception.
@@ -43,17 +43,17 @@ class Patience:
         self.answered = False  # the signal has ended a job, and the program goes on to its answer
 
 
-PATIENCE = Patience()
+SHUTDOWN = Patience()
 
 
 @contextmanager
-def finishing() -> Iterator[None]:
+def defer_exit() -> Iterator[None]:
     """Mark work that is finished even after Ctrl-C, such as saving; only a second Ctrl-C cuts it short."""
-    PATIENCE.finishing += 1
+    SHUTDOWN.finishing += 1
     try:
         yield
     finally:
-        PATIENCE.finishing -= 1
+        SHUTDOWN.finishing -= 1
 
 
 @contextmanager
@@ -65,17 +65,17 @@ def saving(save: Callable[[], object] | None) -> Iterator[None]:
         raise
     except KeyboardInterrupt:
         if save is not None:
-            with finishing():
+            with defer_exit():
                 save()
         raise
 
 
-def answered() -> None:
+def mark_interrupt_handled() -> None:
     """Tell that Ctrl-C has ended a job, and that its answer follows."""
-    PATIENCE.answered = True
+    SHUTDOWN.answered = True
 
 
-class Watchman:
+class SignalWatcher:
     """Hears SIGINT and SIGTERM while the block runs; ``leave(number)`` ends the process from any thread."""
 
     def __init__(self, leave: Callable[[int], None], notice: Callable[[str], None]) -> None:
@@ -84,9 +84,9 @@ class Watchman:
         self._raised = self._over = False
         self._before: dict[int, Any] = {}
 
-    def __enter__(self) -> Watchman:
+    def __enter__(self) -> SignalWatcher:
         """Begin to listen; a signal that the shell lets the program ignore stays ignored."""
-        PATIENCE.answered = False
+        SHUTDOWN.answered = False
         if threading.current_thread() is not threading.main_thread():
             return self
         reader, self._writer = os.pipe()
@@ -139,9 +139,9 @@ class Watchman:
         while left > 0:
             time.sleep(TICK_SECONDS)
             left -= TICK_SECONDS
-            if self._over or PATIENCE.answered:
+            if self._over or SHUTDOWN.answered:
                 return
-            if PATIENCE.finishing and left <= 0:
+            if SHUTDOWN.finishing and left <= 0:
                 if not told:
                     self._notice("saving; Ctrl-C again leaves without")
                 left, told = LEAVE_SECONDS, True

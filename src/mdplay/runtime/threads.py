@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from mdplay.compiling.contract import rule_error
 from mdplay.errors import LimitError, MdplayError, short
-from mdplay.runtime.signals import KERNEL_SECONDS, StillRunning, Terminated, answered
+from mdplay.runtime.signals import KERNEL_SECONDS, StillRunning, Terminated, mark_interrupt_handled
 
 T = TypeVar("T")
 Show = Callable[[int], None]
@@ -32,7 +32,7 @@ MAX_THREADS = 1024
 MOST_IDLE = 16  # threads that wait for work
 
 
-class Worker(NamedTuple):
+class WorkSlice(NamedTuple):
     """One thread's share of a job: items first, first + stride, ...; when to stop, and how far all threads are."""
 
     first: int
@@ -41,7 +41,7 @@ class Worker(NamedTuple):
     progress: NDArray[np.int64]
 
 
-class Watch:
+class TaskGroup:
     """The stop and progress arrays of one job, and who is told of the progress."""
 
     def __init__(self, threads: int = 1, show: Show | None = None, *, interruptible: bool = False) -> None:
@@ -51,9 +51,9 @@ class Watch:
         self._interruptible = interruptible
         self._ended = False  # a run has ended here, and set stop by itself
 
-    def worker(self, first: int = 0, stride: int = 1) -> Worker:
+    def worker(self, first: int = 0, stride: int = 1) -> WorkSlice:
         """Return the share of thread ``first`` of ``stride`` threads, as kernels take it."""
-        return Worker(first, stride, self.stop, self.progress)
+        return WorkSlice(first, stride, self.stop, self.progress)
 
     def run(self, tasks: Sequence[Callable[[], T]]) -> list[T]:
         """Run the tasks side by side, each in a thread, and return their results in order.
@@ -76,7 +76,7 @@ class Watch:
             all_began = self._halt(futures)
             if not (all_began and self._interruptible) or isinstance(interrupt, Terminated):
                 raise
-            answered()
+            mark_interrupt_handled()
         except Exception:  # what ``show`` raised
             self.stop[0] = 1
             wait(futures)
@@ -120,7 +120,7 @@ class Watch:
 Inbox = SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
 
 
-class Crew:
+class ThreadPool:
     """Threads that wait for tasks: to start one takes as long as a short search.
 
     They are daemons, which nobody waits for at the end of the program, MOST_IDLE at most.  A process that was
@@ -165,7 +165,7 @@ class Crew:
         return stays
 
 
-_CREW = Crew()
+_CREW = ThreadPool()
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
@@ -199,7 +199,7 @@ def _can_ask() -> bool:
 
 
 # ---------------------------------------------------------------- compiling
-class Lost:
+class CompileTime:
     """The time that went to compilers, and to what was begun in vain before; threads side by side count once."""
 
     def __init__(self) -> None:
@@ -214,14 +214,14 @@ class Lost:
             self._until = max(self._until, ended)
 
 
-LOST = Lost()
+COMPILE_TIME = CompileTime()
 
 
 class Stopwatch:
     """Measures work as if all its kernels had been compiled before."""
 
     def __init__(self) -> None:
-        self._began, self._lost = time.perf_counter(), LOST.seconds
+        self._began, self._lost = time.perf_counter(), COMPILE_TIME.seconds
 
     @property
     def seconds(self) -> float:
@@ -231,7 +231,7 @@ class Stopwatch:
     @property
     def lost(self) -> float:
         """The seconds since the start that went to compilers, and to what was begun in vain before."""
-        return LOST.seconds - self._lost
+        return COMPILE_TIME.seconds - self._lost
 
 
 class Compiling:
@@ -283,7 +283,7 @@ class Compiling:
         try:
             return task()
         finally:
-            LOST.add(began, time.perf_counter())
+            COMPILE_TIME.add(began, time.perf_counter())
             if not outer:
                 self._end(thread)
 
@@ -310,7 +310,7 @@ compiling = Compiling()
 
 
 @contextmanager
-def stopped_after(watch: Watch, seconds: float | None) -> Iterator[None]:
+def stopped_after(watch: TaskGroup, seconds: float | None) -> Iterator[None]:
     """Stop the kernels of a watch after so many seconds, if any are given."""
     if seconds is None:
         yield

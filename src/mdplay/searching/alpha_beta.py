@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import U64, Mask, covers, lowest, mix, nonempty, without_lowest
 from mdplay.checking.contract_checks import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
-from mdplay.compiling import Packed, State, borrow, kernel, load, pack, part, unpack
+from mdplay.compiling import Packed, State, inlined, kernel, load, pack, unchecked_view, unpack
 from mdplay.game import Bounds, Game
 from mdplay.learning.look_ups import NetworkArrays, best_value
 from mdplay.searching.tree import bounds_of, is_settled
@@ -111,7 +111,7 @@ def longer_stack(stack: Stack) -> Stack:
     return longer
 
 
-@part
+@inlined
 def key_of(game: Game[Any], s: State) -> int:
     """Return a hash of a state: 63 bits, which fit an int plain and compiled."""
     packed = pack(game, s)
@@ -146,8 +146,8 @@ def search_value(
     # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
     # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
     # of two.
-    table = borrow(table)
-    stack = Stack(borrow(stack.frames), borrow(stack.states), borrow(stack.moves))
+    table = unchecked_view(table)
+    stack = Stack(unchecked_view(stack.frames), unchecked_view(stack.states), unchecked_view(stack.moves))
     ply = counters[PLY]
     counters[PLY] = 0
     if ply == 0:
@@ -170,7 +170,7 @@ def search_value(
     return math.nan
 
 
-@part
+@inlined
 def push(game: Game[Any], s: State, stack: Stack, ply: int, depth: int, alpha: float, beta: float) -> None:
     """Put a state on the stack, to be searched within a window."""
     packed = pack(game, s)
@@ -182,7 +182,7 @@ def push(game: Game[Any], s: State, stack: Stack, ply: int, depth: int, alpha: f
     frame.beta = beta
 
 
-@part
+@inlined
 def open_node(
     game: Game[Any],
     settings: DepthSettings,
@@ -230,7 +230,7 @@ def open_node(
     return math.nan
 
 
-@part
+@inlined
 def at_once(
     game: Game[Any],
     s: State,
@@ -252,7 +252,7 @@ def at_once(
     return math.nan
 
 
-@part
+@inlined
 def guess(game: Game[Any], network: NetworkArrays | None, s: State) -> float:
     """Return what a state is held to be worth to player 0: by the game's heuristic, or by a network if given."""
     if network is None:
@@ -260,7 +260,7 @@ def guess(game: Game[Any], network: NetworkArrays | None, s: State) -> float:
     return float(best_value(game, network.tables, s, network.places))
 
 
-@part
+@inlined
 def number(value: float, counters: Counters) -> float:
     """Return a value of the game; one that is NaN or too large to add up ends the search and counts as 0."""
     if abs(value) <= LARGEST:
@@ -269,7 +269,7 @@ def number(value: float, counters: Counters) -> float:
     return 0.0
 
 
-@part
+@inlined
 def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves: NDArray[np.uint16]) -> int:
     """List the elements of a mask: the favourite first, then by the game's order; return how many.
 
@@ -289,7 +289,7 @@ def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves:
     return count
 
 
-@part
+@inlined
 def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: int) -> Any:
     """Tell whether an action is to be tried before another, smaller one."""
     if other == favourite:
@@ -299,7 +299,7 @@ def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: 
     return game.has_order and game.order(s, action) > game.order(s, other)
 
 
-@part
+@inlined
 def enter(game: Game[Any], stack: Stack, ply: int, counters: Counters) -> None:
     """Put the state after the next move of the node at a ply on the stack, which has room for it."""
     s, frame = load(game, stack.states, ply), stack.frames[ply]
@@ -323,7 +323,7 @@ def enter(game: Game[Any], stack: Stack, ply: int, counters: Counters) -> None:
     push(game, after, stack, ply + 1, frame.depth - 1, frame.alpha - frame.gain, frame.beta - frame.gain)
 
 
-@part
+@inlined
 def absorb(stack: Stack, ply: int, value: float) -> float:
     """Take in the value of the move tried at a ply; return the node's value if it is done, else NaN."""
     frame = stack.frames[ply]
@@ -342,7 +342,7 @@ def absorb(stack: Stack, ply: int, value: float) -> float:
     return float(frame.best) if cut or frame.tried == frame.count else math.nan
 
 
-@part
+@inlined
 def remember(table: Table, frame: Any, counters: Counters) -> None:
     """Write a finished node into the table, over whatever was there; one of chance is exact, its window open."""
     entry = table[frame.key & len(table) - 1]
@@ -357,7 +357,7 @@ def remember(table: Table, frame: Any, counters: Counters) -> None:
         entry.bound = AT_MOST if frame.best <= frame.floor else EXACT
 
 
-@part
+@inlined
 def recall(table: Table, frame: Any, counters: Counters) -> tuple[float, int]:
     """Return what the table knows: the value if it settles the node, else NaN; the best move or NONE."""
     entry = table[frame.key & len(table) - 1]

@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from mdplay.compiling import Packed, State, kernel, part, unpack
+from mdplay.compiling import Packed, State, inlined, kernel, unpack
 from mdplay.game import Game
 from mdplay.learning.look_ups import (
     NetworkArrays,
@@ -25,7 +25,7 @@ from mdplay.learning.look_ups import (
     locate,
     value_after,
 )
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 from mdplay.searching.selecting import LOST, PROVEN, Records
 from mdplay.searching.selectors import Arm, Selector
 from mdplay.searching.simulating import ends_with, expand_by, is_extreme, known_value, note_margin, proof_of
@@ -67,7 +67,7 @@ def simulate_by_network(
     network: NetworkArrays,
     tree: TreeArrays,
     settings: SearchSettings,
-    worker: Worker,
+    worker: WorkSlice,
 ) -> None:
     """Run simulations on a tree, in place; it returns as the standard form does."""
     root, tree = unpack(game, start), borrowed_tree(tree)
@@ -81,7 +81,7 @@ def simulate_by_network(
             return
 
 
-@part
+@inlined
 def value_leaf(
     game: Game[Any],
     selector: Selector,
@@ -116,7 +116,7 @@ def value_leaf(
     return value, exact, depth
 
 
-@part
+@inlined
 def value_children(
     game: Game[Any], network: NetworkArrays, tree: TreeArrays, node: int, s: State
 ) -> tuple[float, bool]:
@@ -146,7 +146,7 @@ def value_children(
     return sign * best, exact
 
 
-@part
+@inlined
 def give_priors(nodes: Records, first: int, last: int, best: float, factor: float) -> None:
     """Make the priors of children: softmax of their values."""
     total = 0.0

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import covers, elements
-from mdplay.checking.contract_checks import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept, hold_promises
+from mdplay.checking.contract_checks import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept, spot_check
 from mdplay.compiling import Packed, State, native, width, words
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
@@ -25,7 +25,7 @@ from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show, Stopwatch, Watch
+from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
 from mdplay.searching.alpha_beta import (
     BROKEN,
     COUNTERS,
@@ -62,7 +62,7 @@ class Deepening:
         s: State,
         depth: int,
         knowledge: bool,
-        watch: Watch,
+        watch: TaskGroup,
         table_bits: int,
         network: Network | None = None,
     ) -> None:
@@ -177,7 +177,7 @@ def depth_limited(
     network: Network | None = None,
     knowledge: bool = True,
     table_bits: int = TABLE_BITS,
-    watch: Watch | None = None,
+    watch: TaskGroup | None = None,
     show: Show | None = None,
     interruptible: bool = False,
 ) -> SearchResult:
@@ -192,9 +192,9 @@ def depth_limited(
     s = state
     check_network(network)
     check_depth(game, s, depth, seconds)
-    hold_promises(game, s)
+    spot_check(game, s)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
-    watch = watch or Watch(1, show, interruptible=interruptible)
+    watch = watch or TaskGroup(1, show, interruptible=interruptible)
     job = Deepening(game, s, limit, knowledge, watch, table_bits, network)
     if seconds is not None:
         job.compile()  # the clock starts after that

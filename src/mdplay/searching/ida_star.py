@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
-from mdplay.checking.contract_checks import hold_promises
-from mdplay.compiling import Packed, State, kernel, load, native, pack, part, width, words
-from mdplay.errors import GameError, LimitError, counted
+from mdplay.checking.contract_checks import spot_check
+from mdplay.compiling import Packed, State, inlined, kernel, load, native, pack, width, words
+from mdplay.errors import GameError, LimitError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.position import takes_state
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.states.game_length import has_margins
 
@@ -43,19 +43,19 @@ MANY_NODES, MANY_NODES_GUIDED = 1 << 20, 1 << 27  # nodes after which it begins:
 LOOK_EVERY = 1 << 10  # states between two looks at the clock
 
 
-@part
+@inlined
 def moves_left(game: Game[Any], s: State) -> float:
     """Return a lower bound of the moves to the goal."""
     return max(0.0, -float(game.heuristic(s))) if game.has_heuristic else 0.0
 
 
-@part
+@inlined
 def is_goal(game: Game[Any], s: State) -> bool:
     """Tell whether an end is the goal."""
     return not game.has_result or game.result(s) > game.endless
 
 
-@part
+@inlined
 def after(mask: Mask, last: int) -> Any:
     """Return the elements of a set beyond the last one."""
     while nonempty(mask) and lowest(mask) <= last:
@@ -137,10 +137,10 @@ def fewest_moves(
     heuristic.  Raise LimitError if no goal can be reached.
     """
     check_puzzle(game)
-    hold_promises(game, state)
+    spot_check(game, state)
     start, began = state, time.perf_counter()
     check_open(game, start)
-    watch = Watch(1, show, interruptible=interruptible)
+    watch = TaskGroup(1, show, interruptible=interruptible)
     rows, path = np.zeros((MOST_MOVES, width(game)), np.uint64), np.zeros(MOST_MOVES, np.int64)
     bound = max(1.0, -float(game.heuristic(start)))
     status, count, flooded = BEYOND, 0, False
@@ -186,7 +186,7 @@ def _flood(game: Game[Any], start: Any, until: float) -> list[int] | None:
                     way.append(action)
                 return way[::-1] if len(way) < MOST_MOVES else None
     raise LimitError(
-        f"no goal can be reached from {game.text(start)}: all {counted(len(came), 'state')} are known"
+        f"no goal can be reached from {game.text(start)}: all {pluralize(len(came), 'state')} are known"
     )
 
 

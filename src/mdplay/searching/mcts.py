@@ -31,15 +31,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from mdplay.checking.contract_checks import check_kept, hold_promises
+from mdplay.checking.contract_checks import check_kept, spot_check
 from mdplay.compiling import State, native, word, words
 from mdplay.compiling.digest import refresh
-from mdplay.errors import GameError, LimitError, check_kind, check_seconds, check_whole, unknown
+from mdplay.errors import GameError, LimitError, check_integer, check_kind, check_seconds, unknown
 from mdplay.game import Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random, stream
-from mdplay.runtime.threads import Show, Stopwatch, Watch, Worker, num_threads
+from mdplay.runtime.threads import Show, Stopwatch, TaskGroup, WorkSlice, num_threads
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.result import MoveStatistics, Node, SearchResult, check_open, stopping_after
 from mdplay.searching.selecting import OPEN, REPEATED
@@ -85,7 +85,7 @@ def mcts(
     max_bytes: int = MAX_BYTES,
     max_moves: int | None = None,
     reuse: SearchResult | None = None,
-    watch: Watch | None = None,
+    watch: TaskGroup | None = None,
     show: Show | None = None,
     interruptible: bool = False,
 ) -> SearchResult:
@@ -102,10 +102,10 @@ def mcts(
     """
     s = state
     check_search(game, s, simulations, seconds, expansion, max_bytes)
-    hold_promises(game, s)
+    spot_check(game, s)
     selector = selector_for(network, selector)
     count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
-    watch = watch or Watch(count, show, interruptible=interruptible)
+    watch = watch or TaskGroup(count, show, interruptible=interruptible)
     limit, kind = move_limit(game, max_moves), kind_of(game)
     trees = _kept_trees(reuse, s, selector, count, max_bytes // count, limit)
     for _ in range(count - len(trees)):
@@ -149,7 +149,7 @@ def check_search(
     if expansion == "all" and game.has_reward:
         raise GameError("expansion=all counts wins, and this game counts points; use expansion=one")
     if simulations is not None:
-        check_whole("simulations", simulations)
+        check_integer("simulations", simulations)
     check_seconds(seconds)
     if size < MIN_BYTES:
         raise LimitError(f"a tree of {size} bytes is too small; allow at least {MIN_BYTES}")
@@ -186,7 +186,7 @@ def grow(
     settings: SearchSettings,
     tree: Tree,
     simulations: int,
-    worker: Worker,
+    worker: WorkSlice,
 ) -> None:
     """Run simulations on a tree until the budget is spent; give it more room whenever it is full."""
     run, arrays = simulating(tree), TreeArrays(tree.nodes, tree.tally, new_path())
@@ -323,7 +323,7 @@ class Search:
         self.game = game
         self.state = state
         check_search(game, self.state, None, None, expansion, max_bytes)
-        hold_promises(game, self.state)
+        spot_check(game, self.state)
         self.seconds = 0.0
         self.stopped = False
         span = first_span(game, expansion)
@@ -331,7 +331,7 @@ class Search:
         given = (self.state, selector_for(network, selector), span, max_bytes, move_limit(game), kind_of(game))
         tree = new_tree(*given, room=most)
         self._tree = replace(tree, max_nodes=most)  # all the room that it may ever take, given as it is used
-        self._step = Watch()  # of the step that runs
+        self._step = TaskGroup()  # of the step that runs
         settings = SearchSettings(seed, 0, solver, knowledge, grows=True)
         self._grow = partial(grow, game, simulating(game, expansion, network, ready=True), settings, self._tree)
 
@@ -354,7 +354,7 @@ class Search:
         """Search on: so many simulations more, or so long, or whichever ends first."""
         if simulations is not None and simulations < 0:
             raise LimitError(f"simulations={simulations} must be at least 0")
-        step = self._step = Watch()
+        step = self._step = TaskGroup()
         if self.stopped:  # looked at after the step is there to be stopped
             return
         more = MOST_SIMULATIONS if simulations is None else simulations

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, nonempty
-from mdplay.checking.contract_checks import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept, hold_promises
-from mdplay.compiling import Packed, State, Word, kernel, native, part, unpack, word, words
-from mdplay.errors import check_whole
+from mdplay.checking.contract_checks import DRAW, ENDLESS, LARGEST, NUMBERS, STOPPED, check_kept, spot_check
+from mdplay.compiling import Packed, State, Word, inlined, kernel, native, unpack, word, words
+from mdplay.errors import check_integer
 from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.runtime.threads import Show, Stopwatch, Watch, Worker, num_threads
+from mdplay.runtime.threads import Show, Stopwatch, TaskGroup, WorkSlice, num_threads
 from mdplay.states.game_length import MAX_MOVES, move_limit
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
@@ -30,7 +30,7 @@ POLL = 4096  # moves of one game after which it first asks whether it is to stop
 TOTAL, SQUARES, WINS, DRAWS, LOSSES, MOVES, LONGEST, BY_LIMIT, BROKEN, COLUMNS = range(10)
 
 
-@part
+@inlined
 def play_out(game: Game[Any], s: State, x: Word, max_moves: int) -> Any:
     """Play at random to the end: what player 0 gets from here, the moves made, the random state.
 
@@ -59,7 +59,7 @@ def play_out(game: Game[Any], s: State, x: Word, max_moves: int) -> Any:
     return total, -ENDLESS, x
 
 
-@part
+@inlined
 def rollout(game: Game[Any], s: State, x: Word, max_moves: int, stop: NDArray[np.uint8]) -> Any:
     """Play a random game as ``play_out`` does, and hear of a stop in a long one: -STOPPED moves.
 
@@ -82,7 +82,7 @@ def play_chunks(
     seed: Word,
     num_games: int,
     max_moves: int,
-    worker: Worker,
+    worker: WorkSlice,
     out: NDArray[np.float64],
 ) -> None:
     """Fill a worker's rows of ``out`` with the statistics of their chunks of games.
@@ -173,13 +173,13 @@ def playouts(
     again are, after ten times their mean length or as the game says.
     """
     s = state
-    check_whole("games", games)
-    hold_promises(game, s)
+    check_integer("games", games)
+    spot_check(game, s)
     limit = move_limit(game, max_moves)
     start = words(s)
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
     count = min(num_threads(threads), len(rows))
-    watch = Watch(count, show)
+    watch = TaskGroup(count, show)
     play = play_chunks if games <= MOST_PLAIN else play_chunks.compiled_first
     run = partial(play, native(game), start, word(seed), games, limit)
     clock = Stopwatch()

@@ -24,7 +24,7 @@ from mdplay.game import Game
 from mdplay.naming.notation import event_text
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.searching.selecting import LOST, PROVEN
 from mdplay.searching.tree import Tree
 from mdplay.storage.files import write
@@ -166,7 +166,7 @@ def check_open(game: Game[Any], s: State) -> None:
 
 
 @contextmanager
-def stopping_after(seconds: float | None, watch: Watch) -> Iterator[None]:
+def stopping_after(seconds: float | None, watch: TaskGroup) -> Iterator[None]:
     """Set the stop array after some time."""
     timer = Timer(seconds or 0.0, watch.stop.fill, [1])
     timer.daemon = True

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import mix, unit
-from mdplay.compiling import Word, part
+from mdplay.compiling import Word, inlined
 from mdplay.searching.selectors import Arm, Pull, Selector
 
 OPEN, PROVEN, LOST, REPEATED = range(4)
@@ -36,7 +36,7 @@ class Scale(NamedTuple):
     factor: float
 
 
-@part
+@inlined
 def view(selector: Selector, arms: Records, k: int, scale: Scale) -> Arm:
     """Return arm k as the selector sees it."""
     arm = arms[k]
@@ -49,7 +49,7 @@ def view(selector: Selector, arms: Records, k: int, scale: Scale) -> Arm:
     return Arm(int(arm.pulls), mean, square, arm.weight)
 
 
-@part
+@inlined
 def select(selector: Selector, arms: Records, first: int, last: int, total: int, scale: Scale, word: Word) -> int:
     """Return the arm in first .. last - 1 of the highest score, lost ones left out."""
     coin = unit(mix(word, 1 << 32))
@@ -63,7 +63,7 @@ def select(selector: Selector, arms: Records, first: int, last: int, total: int,
     return best
 
 
-@part
+@inlined
 def reward_arm(selector: Selector, arms: Records, k: int, reward: float) -> None:
     """Add a reward to an arm, in place."""
     arm = arms[k]
@@ -73,7 +73,7 @@ def reward_arm(selector: Selector, arms: Records, k: int, reward: float) -> None
         arm.square += (reward * reward - arm.square) / arm.pulls
 
 
-@part
+@inlined
 def learn(
     selector: Selector, arms: Records, first: int, last: int, chosen: int, reward: float, scale: Scale
 ) -> None:

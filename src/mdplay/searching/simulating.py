@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from mdplay.bits import covers, nonempty
 from mdplay.checking.contract_checks import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
-from mdplay.compiling import Packed, State, Word, kernel, part, unpack
+from mdplay.compiling import Packed, State, Word, inlined, kernel, unpack
 from mdplay.game import Bounds, Game
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 from mdplay.searching.playouts import rollout
 from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Records, Scale, learn, reward_arm
 from mdplay.searching.selectors import Selector
@@ -56,7 +56,12 @@ from mdplay.states.game_length import MAX_MOVES
 
 
 def share_done(
-    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
+    game: Game[Any],
+    selector: Selector,
+    start: Packed,
+    tree: TreeArrays,
+    settings: SearchSettings,
+    worker: WorkSlice,
 ) -> float:
     """Return the share of the simulations that is done."""
     return float(tree.tally[0].done / settings.simulations) if settings.simulations else 1.0
@@ -65,7 +70,12 @@ def share_done(
 # ---------------------------------------------------------------- the standard form
 @kernel(plain_first=True, share=share_done)
 def simulate(
-    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
+    game: Game[Any],
+    selector: Selector,
+    start: Packed,
+    tree: TreeArrays,
+    settings: SearchSettings,
+    worker: WorkSlice,
 ) -> None:
     """Run the standard form on a tree, in place."""
     root, tree = unpack(game, start), borrowed_tree(tree)
@@ -78,9 +88,9 @@ def simulate(
             return
 
 
-@part
+@inlined
 def ends_with(
-    game: Game[Any], selector: Selector, tree: TreeArrays, valued: Any, settings: SearchSettings, worker: Worker
+    game: Game[Any], selector: Selector, tree: TreeArrays, valued: Any, settings: SearchSettings, worker: WorkSlice
 ) -> bool:
     """Back up what a leaf is worth, as ``value_leaf`` tells it; return whether the search is to stop."""
     value, exact, depth = valued
@@ -90,7 +100,7 @@ def ends_with(
     return end_simulations(tree, worker, 1)
 
 
-@part
+@inlined
 def value_leaf(
     game: Game[Any],
     selector: Selector,
@@ -122,14 +132,14 @@ def value_leaf(
     return value, exact, depth
 
 
-@part
+@inlined
 def known_value(tree: TreeArrays, depth: int) -> float:
     """Return what the node at a depth of the path is worth to player 0 from here on."""
     step = tree.path[depth]
     return float(step.sign * tree.nodes[int(step.node)].value - step.gain)
 
 
-@part
+@inlined
 def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, s: State, bounds: Bounds) -> None:
     """Give a node a child for each move worth a search; for each legal move if the game does not know."""
     if game.has_bounds and nonempty(bounds.moves):
@@ -141,7 +151,7 @@ def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, 
         expand(tree, node, game.legal(s), selector.initial_weight())
 
 
-@part
+@inlined
 def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
     """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
     if game.has_bounds:
@@ -154,7 +164,7 @@ def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool
     return result, moves == 0
 
 
-@part
+@inlined
 def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np.uint8]) -> Any:
     """Return the result of a random game, its moves, the random state; called off, it is worth endless play."""
     result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
@@ -164,7 +174,7 @@ def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np
     return result, moves, x
 
 
-@part
+@inlined
 def note_margin(game: Game[Any], tree: TreeArrays, result: float) -> None:
     """Note the first result beyond a win; what was proven because nothing beats a win is open again."""
     nodes, tally = tree.nodes, tree.tally
@@ -176,7 +186,7 @@ def note_margin(game: Game[Any], tree: TreeArrays, result: float) -> None:
             nodes[k].proof = OPEN
 
 
-@part
+@inlined
 def note_end(tally: Records, moves: int) -> None:
     """Note why a rollout stopped short: called off after its moves, which is no fault, or a broken promise."""
     if moves == -ENDLESS and tally[0].max_moves < MAX_MOVES:
@@ -185,7 +195,7 @@ def note_end(tally: Records, moves: int) -> None:
         tally[0].broken = -moves
 
 
-@part
+@inlined
 def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, value: float, exact: bool) -> None:
     """Add the value of a simulation, for player 0, to every node of the path; exact: it is certain."""
     nodes, tally, path = tree
@@ -211,7 +221,7 @@ def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, v
         nodes[0].proof = PROVEN
 
 
-@part
+@inlined
 def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool:
     """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
@@ -222,7 +232,7 @@ def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool
     return bool(value >= tally[0].high if sign > 0 else value <= tally[0].low)
 
 
-@part
+@inlined
 def proof_of(game: Game[Any], tree: TreeArrays, node: int, sign: int, value: float) -> tuple[bool, float]:
     """Return whether a node, one of whose children is now proven, is proven too, and its value for player 0.
 
@@ -240,7 +250,7 @@ def proof_of(game: Game[Any], tree: TreeArrays, node: int, sign: int, value: flo
     return True, sign * best
 
 
-@part
+@inlined
 def learn_at(selector: Selector, nodes: Records, parent: int, k: int, reward: float, scale: Scale) -> None:
     """Let the selector learn at a node from the reward of its child k."""
     first = int(nodes[parent].first)
@@ -250,7 +260,12 @@ def learn_at(selector: Selector, nodes: Records, parent: int, k: int, reward: fl
 # ---------------------------------------------------------------- expansion=all
 @kernel(plain_first=True, share=share_done)
 def simulate_all(
-    game: Game[Any], selector: Selector, start: Packed, tree: TreeArrays, settings: SearchSettings, worker: Worker
+    game: Game[Any],
+    selector: Selector,
+    start: Packed,
+    tree: TreeArrays,
+    settings: SearchSettings,
+    worker: WorkSlice,
 ) -> None:
     """Run expansion=all on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
     root, tree = unpack(game, start), borrowed_tree(tree)
@@ -263,7 +278,7 @@ def simulate_all(
             return
 
 
-@part
+@inlined
 def play_leaf(
     game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
 ) -> int:
@@ -280,7 +295,7 @@ def play_leaf(
     return 1
 
 
-@part
+@inlined
 def play_children(
     game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
 ) -> int:
@@ -300,7 +315,7 @@ def play_children(
     return max(kids, 1)
 
 
-@part
+@inlined
 def add_result(selector: Selector, tree: TreeArrays, depth: int, result: float) -> None:
     """Add a visit to every node of the path, and a win where the player who moved into it has won."""
     nodes, tally, path = tree

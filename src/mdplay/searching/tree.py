@@ -25,17 +25,17 @@ import numpy as np
 
 from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import DRAW, LARGEST, NUMBERS, PLAYER
-from mdplay.compiling import State, Word, borrow, kernel, pack, part
+from mdplay.compiling import State, Word, inlined, kernel, pack, unchecked_view
 from mdplay.compiling.contract import mask_size
 from mdplay.game import Bounds, Game
 from mdplay.rng import advance, scramble, stream
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 from mdplay.searching.selecting import ARM_FIELDS, OPEN, REPEATED, Records, Scale, select
 from mdplay.searching.selectors import Selector
 from mdplay.states.game_length import has_margins, may_repeat
 
 
-@part
+@inlined
 def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
     """Return what the game knows of a state, if that is wanted and a player moves; else bounds that are open."""
     chance = game.has_outcomes and nonempty(game.outcomes(s))
@@ -44,13 +44,13 @@ def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
     return Bounds(0, 1, 0)
 
 
-@part
+@inlined
 def is_settled(bounds: Bounds) -> bool:
     """Tell whether the value is known."""
     return bool(bounds.low == bounds.high)
 
 
-@part
+@inlined
 def names_the_move(bounds: Bounds) -> bool:
     """Tell whether the value is known, and the move that keeps it too: the only one listed."""
     return bool(
@@ -125,20 +125,20 @@ def new_path() -> Records:
     return np.zeros(MAX_DEPTH + 2, STEP)
 
 
-@part
+@inlined
 def borrowed_tree(tree: TreeArrays) -> TreeArrays:
     """Return a tree of the caller without counting references to its arrays."""
-    return TreeArrays(borrow(tree.nodes), borrow(tree.tally), borrow(tree.path))
+    return TreeArrays(unchecked_view(tree.nodes), unchecked_view(tree.tally), unchecked_view(tree.path))
 
 
 # ---------------------------------------------------------------- one simulation
-@part
+@inlined
 def is_open(tree: TreeArrays, settings: SearchSettings) -> bool:
     """Tell whether simulations are left, and something to find out."""
     return bool(tree.tally[0].done < settings.simulations and not tree.nodes[0].proof)
 
 
-@part
+@inlined
 def next_leaf(
     game: Game[Any], selector: Selector, tree: TreeArrays, root: State, settings: SearchSettings
 ) -> Leaf:
@@ -149,21 +149,21 @@ def next_leaf(
     return leaf
 
 
-@part
-def end_simulations(tree: TreeArrays, worker: Worker, count: int) -> bool:
+@inlined
+def end_simulations(tree: TreeArrays, worker: WorkSlice, count: int) -> bool:
     """Count simulations; return whether the search is to stop."""
     tree.tally[0].done += count
     worker.progress[worker.first] += count
     return bool(worker.stop[0])
 
 
-@part
+@inlined
 def has_room(tree: TreeArrays, count: int) -> bool:
     """Tell whether so many more nodes fit."""
     return bool(tree.tally[0].nodes + count <= len(tree.nodes))
 
 
-@part
+@inlined
 def expand(tree: TreeArrays, node: int, mask: Mask, weight: float) -> None:
     """Give a node a child for each element of the mask, for which there is room; none if the mask is empty."""
     nodes, tally = tree.nodes, tree.tally
@@ -178,7 +178,7 @@ def expand(tree: TreeArrays, node: int, mask: Mask, weight: float) -> None:
     tally[0].nodes = size
 
 
-@part
+@inlined
 def scale_for(player: int, tally: Records) -> Scale:
     """Return how a selector sees the values of a player: low .. high as 0 .. 1; as they are if that is empty."""
     low, high = tally[0].low, tally[0].high
@@ -187,7 +187,7 @@ def scale_for(player: int, tally: Records) -> Scale:
     return Scale(-high if player else low, 1.0 / (high - low))
 
 
-@part
+@inlined
 def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word) -> Any:
     """Return the child that a simulation enters: the first that nobody entered, else the selector's."""
     nodes = tree.nodes
@@ -200,7 +200,7 @@ def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word
     return select(selector, nodes, first, last, int(nodes[node].pulls), scale_for(player, tree.tally), scramble(x))
 
 
-@part
+@inlined
 def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> State:
     """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
     nodes, tally, path = tree
@@ -219,7 +219,7 @@ def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> St
     return game.step(s, action)
 
 
-@part
+@inlined
 def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> State:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
     nodes, tally, path = tree
@@ -237,7 +237,7 @@ def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, nod
     return game.outcome(s, i)
 
 
-@part
+@inlined
 def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: Word) -> Leaf:
     """Walk from the root to a node without children, proven or repeated.
 
@@ -261,7 +261,7 @@ def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: 
     return Leaf(s, depth, x, has_room(tree, max(BLOCK, mask_size(game))))
 
 
-@part
+@inlined
 def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
     """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from mdplay.compiling import width
 from mdplay.compiling.identity import check_rules, game_identity
-from mdplay.errors import FormatError, counted
+from mdplay.errors import FormatError, pluralize
 from mdplay.game import Game
 from mdplay.runtime.threads import num_threads
 from mdplay.solving.hashed import HashTable, has_whole_values
@@ -216,7 +216,7 @@ def solve_in_file(question: Question, solver: Solver) -> Table:
         return found[0]
     unfinished = found[0] if found else None
     if unfinished is not None:
-        question.notes.append(f"unfinished solution of {counted(len(unfinished), 'state')} read from {path}")
+        question.notes.append(f"unfinished solution of {pluralize(len(unfinished), 'state')} read from {path}")
     if solver.name == RetrogradeTable.method or isinstance(unfinished, Unfinished):
         table: Table = _analyse(question, path, unfinished)
     elif solver.name == HashTable.method:

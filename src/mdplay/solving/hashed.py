@@ -25,15 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import blame_position
+from mdplay.checking.contract_checks import diagnose_position
 from mdplay.compiling import native, unpack, width
 from mdplay.compiling.contract import method_hints
 from mdplay.errors import CycleError, GameError, HugeError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.runtime.memory import budget, require
-from mdplay.runtime.signals import finishing, saving
-from mdplay.runtime.threads import Show, Watch, stopped_after
+from mdplay.runtime.signals import defer_exit, saving
+from mdplay.runtime.threads import Show, TaskGroup, stopped_after
 from mdplay.solving.hashed_kernel import (
     BROKEN,
     CIRCLE,
@@ -212,14 +212,14 @@ class HashTable:
             1,
         )  # frame 0 is never closed
         way.hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
-        watch = Watch(1, self._show)
+        watch = TaskGroup(1, self._show)
         table = Rows(self.rows, self.layout.ravel(), self.whole, self._limit)
         task = partial(self._search, native(self.game), table, self._count, watch.stop, watch.progress, way)
         try:
             with stopped_after(watch, seconds):
                 status, self._count, at = watch.run([task])[0]
         except BaseException:
-            with finishing() if seconds else nullcontext():  # somebody keeps what is closed
+            with defer_exit() if seconds else nullcontext():  # somebody keeps what is closed
                 self._rebuild(self._slots)
             raise
         self._trouble = [int(field) for field in way.followers[at]]
@@ -253,7 +253,7 @@ class HashTable:
             self._use_layout(self.layout)
             return
         if status in (TOO_LARGE, BROKEN):
-            blame_position(self.game, unpack(self.game, tuple(self._trouble)))
+            diagnose_position(self.game, unpack(self.game, tuple(self._trouble)))
             what = f"values of {type(self.game).__name__} come to more than {self._limit:.2g}"
             raise GameError(f"{what}, which is not kept exactly")
         if status == TOO_WIDE:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import SLACK
-from mdplay.compiling import borrow, get, kernel, load, pack, part, prefetch, put
+from mdplay.compiling import get, inlined, kernel, load, pack, prefetch, put, unchecked_view
 from mdplay.solving.values import TIE
 from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_chance, no_player, write_key
 
@@ -69,26 +69,26 @@ class OpenStates(NamedTuple):
     gains: NDArray[np.float64]
 
 
-@part
+@inlined
 def signed(game: Any, s: Any, t: Any, value: float) -> float:
     """Return what t is worth to the mover of s, given what it is worth to its own."""
     return value if game.player(s) == game.player(t) else -value
 
 
-@part
+@inlined
 def final_value(game: Any, s: Any) -> float:
     """Return what a finished game is worth to the player whose turn it would be."""
     result = float(game.result(s))
     return -result if game.player(s) == 1 else result
 
 
-@part
+@inlined
 def endless_to_mover(game: Any, s: Any) -> int:
     """Return the value of infinite play for the player to move in s."""
     return int(-game.endless if game.player(s) == 1 else game.endless)
 
 
-@part
+@inlined
 def is_better(value: float, distance: int, best: float, best_distance: int, endless: int) -> bool:
     """Return whether a value with its distance is preferred to the best so far: more, else sooner or later.
 
@@ -103,7 +103,7 @@ def is_better(value: float, distance: int, best: float, best_distance: int, endl
     return value >= best - slack and (distance > best_distance if late else distance < best_distance)
 
 
-@part
+@inlined
 def entry_of(whole: bool, value: float, distance: int) -> int:
     """Return the entry of a closed state."""
     if whole:
@@ -111,19 +111,19 @@ def entry_of(whole: bool, value: float, distance: int) -> int:
     return int(np.float64(value).view(np.int64) ^ NOT_A_VALUE)
 
 
-@part
+@inlined
 def is_closed(entry: int) -> bool:
     """Tell whether an entry holds a value."""
     return entry != FREE and entry != OPEN
 
 
-@part
+@inlined
 def value_of(entry: int, whole: bool) -> float:
     """Return the value in a closed entry."""
     return float(entry >> 32) if whole else np.int64(entry ^ NOT_A_VALUE).view(np.float64)
 
 
-@part
+@inlined
 def distance_of(entry: int, whole: bool) -> int:
     """Return the distance in a closed entry; 0 where none is kept."""
     return int(entry & 0xFFFF_FFFF) - CLOSED if whole else 0
@@ -132,9 +132,9 @@ def distance_of(entry: int, whole: bool) -> int:
 @kernel(plain_first=True)
 def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, way: OpenStates) -> Any:
     """Close follower 0 and every state that it reaches, in place; return how it went, the states, the follower."""
-    rows, layout, whole, limit = borrow(table.rows), borrow(table.layout), table.whole, table.limit
-    frames, bests, followers = borrow(way.frames), borrow(way.bests), borrow(way.followers)
-    key, hints, gains = borrow(way.keys), borrow(way.hints), borrow(way.gains)
+    rows, layout, whole, limit = unchecked_view(table.rows), unchecked_view(table.layout), table.whole, table.limit
+    frames, bests, followers = unchecked_view(way.frames), unchecked_view(way.bests), unchecked_view(way.followers)
+    key, hints, gains = unchecked_view(way.keys), unchecked_view(way.hints), unchecked_view(way.gains)
     num_words = len(key) // len(hints)
     row = num_words + 1
     last, most = len(rows) // row - 1, int(FULL_SHARE * len(rows) / row)
@@ -193,7 +193,7 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
         frames[depth, NEXT] = c + 1
 
 
-@part
+@inlined
 def find_entry(rows: Any, last: int, hint: int, key: Any, c: int, num_words: int) -> Any:
     """Return the slot of follower c, if it has one, and its entry."""
     if hint & PASSING:
@@ -202,14 +202,14 @@ def find_entry(rows: Any, last: int, hint: int, key: Any, c: int, num_words: int
     return slot, int(get(rows, slot * (num_words + 1) + num_words))
 
 
-@part
+@inlined
 def write_frame(frames: Any, depth: int, first: int, slot: int, by_chance: bool) -> None:
     """Write the frame of a state whose followers begin at ``first``."""
     frames[depth, NEXT], frames[depth, SLOT] = first, slot
     frames[depth, CHANCE], frames[depth, DISTANCE] = by_chance, -1
 
 
-@part
+@inlined
 def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
     """Write the key of follower c into its slot, if it has one; return how many slots are filled."""
     if slot == NO_SLOT:
@@ -220,7 +220,7 @@ def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
     return 1
 
 
-@part
+@inlined
 def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any:
     """Return what an action or an outcome leads to, its reward or probability, and FINISHED or what is wrong."""
     t, gain = game.step(s, choice) if not by_chance else game.outcome(s, choice), 0.0
@@ -234,7 +234,7 @@ def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any
     return canonical(game, t), gain, status
 
 
-@part
+@inlined
 def write_follower(game: Any, t: Any, layout: Any, num_words: int, followers: Any, key: Any, at: int) -> bool:
     """Write a state and its key at a place; return False if a field is wider than the layout allows."""
     packed = pack(game, t)
@@ -243,7 +243,7 @@ def write_follower(game: Any, t: Any, layout: Any, num_words: int, followers: An
     return write_key(game, t, layout, num_words, key, at * num_words)
 
 
-@part
+@inlined
 def turn_bits(game: Any, s: Any, t: Any, by_chance: bool) -> int:
     """Return the bits of a hint: whether t has no slot, and whether it is the other player's turn."""
     bits = int(game.player(s) != game.player(t))
@@ -252,7 +252,7 @@ def turn_bits(game: Any, s: Any, t: Any, by_chance: bool) -> int:
     return bits
 
 
-@part
+@inlined
 def add_value(frames: Any, bests: Any, depth: int, value: float, distance: int, gain: float, endless: int) -> None:
     """Update the open state at a depth by the value and the distance of one of its successors."""
     if frames[depth, CHANCE]:
@@ -270,7 +270,7 @@ def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
 
     It has more slots than are closed, so ``find_key`` comes to a free one; all slots are within its mask.
     """
-    old, new = borrow(rows), borrow(out_rows)
+    old, new = unchecked_view(rows), unchecked_view(out_rows)
     row = num_words + 1
     last, count = len(out_rows) // row - 1, 0
     for at in range(0, len(rows), row):
@@ -289,7 +289,7 @@ def look_up(rows: Any, keys: Any, whole: bool) -> Any:
 
     A search leaves a quarter of the slots free, so the lookup ends; every slot is within the mask.
     """
-    table, key, num_words = borrow(rows), borrow(keys), len(keys)
+    table, key, num_words = unchecked_view(rows), unchecked_view(keys), len(keys)
     last = len(rows) // (num_words + 1) - 1
     slot = find_key(table, last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
     entry = get(table, slot * (num_words + 1) + num_words)

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.checking.contract_checks import SLACK, blame_position, number_of
-from mdplay.compiling import kernel, native, part
+from mdplay.checking.contract_checks import SLACK, diagnose_position, number_of
+from mdplay.compiling import inlined, kernel, native
 from mdplay.errors import GameError, UnknownName
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import StateValue
@@ -31,7 +31,7 @@ REAL = ((np.float64, np.uint16), (np.float64, np.uint32))
 BLOCK = 1 << 16
 
 
-@part
+@inlined
 def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
     """Return the mean over the outcomes, or NaN if the game breaks a promise, such as to raise the number."""
     mask = game.outcomes(s)
@@ -47,7 +47,7 @@ def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
     return mean if abs(total - 1.0) <= SLACK else np.nan
 
 
-@part
+@inlined
 def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
     """Return the best value over the actions and its distance, or NaN if the game breaks a promise."""
     mask = game.legal(s)
@@ -141,13 +141,13 @@ def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None
         if status != NARROW:
             break
     if status in (NARROW, BROKEN):
-        blame_position(game, game.state(at))
+        diagnose_position(game, game.state(at))
         raise GameError(f"the value of state number {at} is too large to be told exactly")
     return IndexedTable(game, values, distances)
 
 
 def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:
-    watch = Watch(1, show)
+    watch = TaskGroup(1, show)
     most = REAL_LIMIT if values.dtype.kind == "f" else min(WHOLE_LIMIT, float(np.iinfo(values.dtype).max))
     farthest = int(np.iinfo(distances.dtype).max)
     task = partial(sweep, native(game), most, farthest, watch.stop, watch.progress, values, distances)

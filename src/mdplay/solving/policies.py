@@ -23,12 +23,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, lowest, nonempty, popcount, without_lowest
-from mdplay.checking.contract_checks import blame_position, hold_promises, number_of
-from mdplay.compiling import kernel, native, part
+from mdplay.checking.contract_checks import diagnose_position, number_of, spot_check
+from mdplay.compiling import inlined, kernel, native
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import TIE, StateValue
 from mdplay.states.keys import no_player
@@ -41,7 +41,7 @@ BYTES = 24  # of a state: two values and an action
 FINE = -1  # no number: every promise was kept
 
 
-@part
+@inlined
 def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
     """Return what an action is worth to its maker; the number it leads to is one that ``their_value`` checked."""
     t = game.step(s, action)
@@ -50,7 +50,7 @@ def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
     return gain + float(follow)
 
 
-@part
+@inlined
 def their_value(game: Any, s: Any, i: int, once: bool, own: bool, mine: Any, theirs: Any) -> float:
     """Return what a random move of the opponent is worth to me, on the average.
 
@@ -173,7 +173,7 @@ def policy_iteration(
 ) -> OpponentTable:
     """Find the best answer to a random opponent in every state of a game that numbers its states."""
     once, own = _flags(game, opponent, objective)
-    hold_promises(game)
+    spot_check(game)
     require(BYTES * game.size(), memory, f"a table of {game.size():,} states")
     table = OpponentTable(game)
     changed = 1
@@ -188,11 +188,11 @@ def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show
     """Sweep until nothing changes; return the number of sweeps."""
     sweeps, change = 0, 1.0
     while change > 0.0:
-        watch = Watch(1, show)
+        watch = TaskGroup(1, show)
         arguments = (native(game), once, own, table.actions, watch.stop, watch.progress, table.mine, table.theirs)
         change, at = watch.run([partial(evaluate, *arguments)])[0]
         if at != FINE:
-            blame_position(game, game.state(int(at)))
+            diagnose_position(game, game.state(int(at)))
             raise GameError(f"the value of state number {at} is too large, or a rule changes its answer there")
         sweeps += 1
     return sweeps

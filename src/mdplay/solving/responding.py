@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.compiling.contract import need_game
-from mdplay.errors import FormatError, counted
+from mdplay.errors import FormatError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.naming.notation import event_text
 from mdplay.planning.formats.cs747 import write_policy
@@ -28,7 +28,7 @@ class Responses:
     def __repr__(self) -> str:
         one, two = (step.value for step in self.last)
         return (
-            f"<Responses of {self.graph.game!r}: {counted(len(self.steps) - 1, 'step')}, values {one} and {two}>"
+            f"<Responses of {self.graph.game!r}: {pluralize(len(self.steps) - 1, 'step')}, values {one} and {two}>"
         )
 
     @property

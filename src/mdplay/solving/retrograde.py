@@ -28,13 +28,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import borrow, get, kernel, native, prefetch, put, width
+from mdplay.compiling import get, kernel, native, prefetch, put, unchecked_view, width
 from mdplay.compiling.contract import method_hints
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.signals import saving
-from mdplay.runtime.threads import Show, Watch, stopped_after
+from mdplay.runtime.threads import Show, TaskGroup, stopped_after
 from mdplay.solving.values import StateValue
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
@@ -61,12 +61,12 @@ class Sources(NamedTuple):
 @kernel(plain_first=True)
 def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, out_rank: Any) -> int:
     """Write the distinct results as they are met, and the rank of each end's; return how many, -1 for too many."""
-    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
+    listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
     row, count = np.zeros(width(game), np.uint64), 0
     for i in range(len(ends)):
         if stop[0]:
             break
-        result = int(game.result(read_key(game, listed, int(ends[i]) * words, fields, borrow(row))))
+        result = int(game.result(read_key(game, listed, int(ends[i]) * words, fields, unchecked_view(row))))
         rank = 0
         while rank < count and out_results[rank] != result:
             rank += 1
@@ -112,7 +112,7 @@ def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: A
 
     A state enters the queue once, so the queue has room for all.
     """
-    table, ends, sources = borrow(entry), borrow(into.ends), borrow(into.source)
+    table, ends, sources = unchecked_view(entry), unchecked_view(into.ends), unchecked_view(into.source)
     found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
     while head < tail:
         if head % LOOK_EVERY == 0 and stop[0]:
@@ -157,7 +157,7 @@ def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> 
         raise LimitError(f"{edges:,} edges are too many for retrograde analysis; at most {(1 << 32) - 1:,}")
     needed = states.num_bytes + ANALYSIS_BYTES * count + SOURCE_BYTES * edges
     require(needed, memory, f"the analysis of {count:,} states with {edges:,} edges")
-    watch = Watch()
+    watch = TaskGroup()
     all_ends = np.flatnonzero((states.node & DEGREE) == 0).astype(np.uint32)
     results, rank = _results(states, all_ends, watch)
     into = _sources(states, threads, watch)
@@ -175,7 +175,7 @@ def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> 
     return RetrogradeTable(states.game, states.layout, states.fold, entry, results, states=states)
 
 
-def _results(states: States, ends: NDArray[np.uint32], watch: Watch) -> tuple[list[int], NDArray[np.uint8]]:
+def _results(states: States, ends: NDArray[np.uint32], watch: TaskGroup) -> tuple[list[int], NDArray[np.uint8]]:
     """Return the distinct results of the ends, and the rank of each end's, from 1 on."""
     results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(ends), np.uint8)
     given = (states.key_list, ends, watch.stop, results, rank)
@@ -185,7 +185,7 @@ def _results(states: States, ends: NDArray[np.uint32], watch: Watch) -> tuple[li
     return [int(result) for result in results[:count]], rank
 
 
-def _sources(states: States, threads: int, watch: Watch) -> Sources:
+def _sources(states: States, threads: int, watch: TaskGroup) -> Sources:
     """Return where the edges into each state come from; each thread has its share of the states."""
     count = len(states)
     first, source = np.zeros(count + 1, np.uint32), np.empty(len(states.target), np.uint32)
@@ -225,7 +225,7 @@ def retrograde(
     """
     start = game.initial() if state is None else state
     work = prepared(game, start, threads=threads, memory=memory) if begun is None else begun
-    watch = Watch(work.threads, show)
+    watch = TaskGroup(work.threads, show)
     with saving(partial(keep, work) if keep else None):
         while not work.complete:
             with stopped_after(watch, seconds if keep else None):

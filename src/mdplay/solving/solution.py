@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.bits import elements, nonempty
-from mdplay.errors import FormatError, GameError, LimitError, MdplayError, counted
+from mdplay.errors import FormatError, GameError, LimitError, MdplayError, pluralize
 from mdplay.game import Game
 from mdplay.position import Position, as_state
 from mdplay.runtime.threads import Stopwatch
@@ -48,7 +48,7 @@ class Solution:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        states = counted(self.states, "state")
+        states = pluralize(self.states, "state")
         return f"<Solution of {self.game!r} by {self.method}: {states} in {self.seconds:.2f} s>"
 
     @property
@@ -249,7 +249,7 @@ class Solution:
             for c in choices
         ]
         value = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
-        about = f"Value {value}; {counted(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
+        about = f"Value {value}; {pluralize(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
         return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
 
     def _repr_html_(self) -> str:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.errors import (
     CycleError,
     FormatError,
@@ -34,9 +34,9 @@ from mdplay.errors import (
     unknown,
 )
 from mdplay.game import Game, num_players
-from mdplay.naming.registry import brought, plugins
+from mdplay.naming.registry import extras_of, plugins
 from mdplay.position import as_state
-from mdplay.runtime.executors import Engine, driver
+from mdplay.runtime.executors import Executor, driver
 from mdplay.runtime.threads import Show, Stopwatch, num_threads
 from mdplay.solving.solution import Solution
 from mdplay.solving.values import Opponent, Question, Solver, Table
@@ -250,7 +250,7 @@ SOLVERS: tuple[Solver, ...] = (
 
 def solvers_of(game: Game[Any]) -> list[Solver]:
     """Return the solvers that may be asked about a game, its own included."""
-    added = {**plugins("solver"), **brought(game, "solvers")}
+    added = {**plugins("solver"), **extras_of(game, "solvers")}
     return [*SOLVERS, *(solver() for solver in added.values())]
 
 
@@ -266,7 +266,7 @@ def solve(
     threads: int | None = None,
     file: str | Path | None = None,
     save_seconds: float = 60.0,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     network: str | Path | None = None,
     show: Show | None = None,
 ) -> Solution:
@@ -291,7 +291,7 @@ def solve(
     check_seconds(seconds)
     game = with_objective(game, objective)
     start = game.initial() if state is None else start
-    hold_promises(game, start)
+    spot_check(game, start)
     question = Question(
         game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show, network
     )
@@ -304,7 +304,7 @@ def solve(
     return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
 
-def _by_engine(question: Question, method: str, engine: Engine | str) -> Table:
+def _by_engine(question: Question, method: str, engine: Executor | str) -> Table:
     if method not in ("auto", "layered"):
         raise UnknownName(f"an engine solves by the method layered, not {short(method)}; leave out one of them")
     table: Table = driver("solve")(question, engine)
@@ -341,7 +341,7 @@ def _filled(question: Question, solver: Solver) -> Table:
 def with_objective(game: Game[Any], objective: str) -> Game[Any]:
     """Return the game in which an objective is played for: another one where the game brings the objective."""
     kind, _, aim = objective.partition("=")
-    own = brought(game, "objectives")
+    own = extras_of(game, "objectives")
     if kind in own and aim:
         made: Game[Any] = own[kind](game, aim)
         return made

@@ -23,13 +23,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.graph import Backward, EndComponents, Mask, end_components
 from mdplay.planning.loops import strong_components
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed import has_whole_values
 from mdplay.solving.responses import planned_values
 from mdplay.solving.values import TIE, StateValue, between
@@ -77,7 +77,7 @@ def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: A
     return close_in(states, edges, goal, sweeps, stop, bounds)
 
 
-@part
+@inlined
 def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
     """Do so within a kernel."""
     first_edge, target, kind, chance, points = edges
@@ -356,7 +356,7 @@ class _Iteration:
     """The bounds of one graph."""
 
     def __init__(self, graph: GameGraph, goal: float, show: Show | None) -> None:
-        self.graph, self.goal, self.watch = graph, goal, Watch(1, show)
+        self.graph, self.goal, self.watch = graph, goal, TaskGroup(1, show)
         self.low = np.where(graph.kind == END, graph.result, -np.inf)
         self.high = np.where(graph.kind == END, graph.result, np.inf)
         self.label, count = strong_components(graph.first_edge.astype(np.uint64), graph.target)

@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import check_scoring_sets, number_of
-from mdplay.compiling import borrow, get, kernel, part, put
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, Watch, num_threads
+from mdplay.runtime.threads import Show, TaskGroup, num_threads
 from mdplay.solving.values import StateValue
 
 BLOCK_LINES = 6
@@ -42,7 +42,7 @@ TRIALS = 200
 MOST_SETS = 127  # so that every value fits a byte
 
 
-@part
+@inlined
 def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, holds: Any, gains: Any) -> None:
     """Let the states to .. to + size take the line that leads to source .. source + size."""
     for at in range(0, size, BLOCK):
@@ -65,7 +65,7 @@ def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, h
                 put(values, to + at + x, new if new > old else old)
 
 
-@part
+@inlined
 def finish_block(values: Any, base: int, masks: Any, holds: Any, gains: Any) -> None:
     """Apply the lowest lines inside one block, one after the other; ``gains`` is room for one row a line."""
     for line in range(BLOCK_LINES):
@@ -109,7 +109,12 @@ def solve_slab(
     each mask of them.
     """
     lines = len(masks)
-    values, masks, holds, gains = borrow(out_values), borrow(masks), borrow(holds), borrow(gains)
+    values, masks, holds, gains = (
+        unchecked_view(out_values),
+        unchecked_view(masks),
+        unchecked_view(holds),
+        unchecked_view(gains),
+    )
     base, size = slab << inner, 1 << inner
     for line in range(inner, lines):
         if not slab >> line - inner & 1:
@@ -173,7 +178,7 @@ def fill(
     values = np.full(game.size(), LOWEST, np.int8)
     values[-1] = 0
     inner = max(BLOCK_LINES, lines - SLAB_LINES)
-    watch = Watch(num_threads(threads), show)
+    watch = TaskGroup(num_threads(threads), show)
     slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
     for _, independent in groupby(slabs, int.bit_count):
         run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
@@ -182,7 +187,7 @@ def fill(
 
 
 def _solve_slabs(
-    watch: Watch,
+    watch: TaskGroup,
     values: NDArray[np.int8],
     inner: int,
     masks: NDArray[np.int64],

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from mdplay.game import Game
-from mdplay.runtime.memory import budget, in_words
+from mdplay.runtime.memory import budget, format_bytes
 from mdplay.runtime.threads import Show
 
 TIE = 1e-9  # values this close to the best, in proportion to it, are equally good
@@ -164,7 +164,7 @@ class Question:
     def too_large(self, needed: float) -> str | None:
         """Return a sentence if so many bytes do not fit."""
         limit = budget(self.memory)
-        return f"{in_words(needed)} of memory; {in_words(limit)} may be used" if needed > limit else None
+        return f"{format_bytes(needed)} of memory; {format_bytes(limit)} may be used" if needed > limit else None
 
 
 class Solver(Protocol):

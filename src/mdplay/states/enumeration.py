@@ -32,12 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.compiling import borrow, kernel, native, pack, put, width
+from mdplay.compiling import kernel, native, pack, put, unchecked_view, width
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
-from mdplay.runtime.memory import budget, in_words
-from mdplay.runtime.threads import Show, Watch, num_threads
+from mdplay.runtime.memory import budget, format_bytes
+from mdplay.runtime.threads import Show, TaskGroup, num_threads
 from mdplay.states.keys import (
     Keys,
     Layout,
@@ -73,12 +73,17 @@ def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys
     STOPPED if it was told to; TROUBLE - i if a follower of state i has a field too wide, or a player beyond 1.
     ``out_keys`` has room for as many followers as masks have bits.
     """
-    listed, fields, words, key = borrow(keys.all_words), borrow(keys.layout), keys.words, borrow(out_keys)
+    listed, fields, words, key = (
+        unchecked_view(keys.all_words),
+        unchecked_view(keys.layout),
+        keys.words,
+        unchecked_view(out_keys),
+    )
     row, count = np.zeros(width(game), np.uint64), 0
     for i in range(len(out_node)):
         if stop[0]:
             return STOPPED
-        s = read_key(game, listed, i * words, fields, borrow(row))
+        s = read_key(game, listed, i * words, fields, unchecked_view(row))
         mask, by_chance = choices_of(game, s)
         if no_player(game, s):
             return TROUBLE - i
@@ -100,9 +105,13 @@ def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys
 @kernel
 def orbit_sizes(game: Any, keys: Keys, out_size: Any) -> None:
     """Write how many different images each state has."""
-    listed, fields, row = borrow(keys.all_words), borrow(keys.layout), np.zeros(width(game), np.uint64)
+    listed, fields, row = (
+        unchecked_view(keys.all_words),
+        unchecked_view(keys.layout),
+        np.zeros(width(game), np.uint64),
+    )
     for i in range(len(out_size)):
-        s = read_key(game, listed, i * keys.words, fields, borrow(row))
+        s = read_key(game, listed, i * keys.words, fields, unchecked_view(row))
         same = 0
         for k in range(game.symmetries()):
             same += pack(game, game.image(s, k)) == pack(game, s)
@@ -252,7 +261,7 @@ class Enumeration:
 
     def finish(self, show: Show | None = None) -> States:
         """Find the states that are left and return all; raise LimitError if they do not fit."""
-        self.run(Watch(1, show))
+        self.run(TaskGroup(1, show))
         return self.states()
 
     def states(self) -> States:
@@ -261,7 +270,7 @@ class Enumeration:
         done, edges = self.done, self.edges
         return States(self.game, self.fold, self.layout, self.numbering, self.node[:done], self.target[:edges])
 
-    def run(self, watch: Watch) -> None:
+    def run(self, watch: TaskGroup) -> None:
         """Work until all states are found, or ``watch.stop`` is set."""
         self._watch, self._wider = watch, [0]
         while self._wider:
@@ -355,7 +364,7 @@ class Enumeration:
         used = known * (8 * numbering.words + 2) + 4 * self.edges + 4 * slots
         if used > self.limit or known + count > numbering.room or edges > len(self.target):
             what = f"more than {known:,} states with {self.edges:,} edges"
-            raise LimitError(f"{what} would need more memory than {in_words(self.limit)}, which may be used")
+            raise LimitError(f"{what} would need more memory than {format_bytes(self.limit)}, which may be used")
 
     def _count_levels(self) -> None:
         if self.done > self._level_end:

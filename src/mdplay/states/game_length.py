@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty
-from mdplay.checking.contract_checks import blaming
+from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
@@ -48,7 +48,7 @@ def lengths(game: Game[Any]) -> Lengths:
     """Return the lengths of a few random games in plain Python, each cut after 500 moves."""
     seen: list[int] = []
     repeats = False
-    with blaming(game):
+    with wrap_rule_errors(game):
         for number in range(MANY):
             if number == FEW and not repeats:
                 break
@@ -76,7 +76,7 @@ def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = 
 def has_margins(game: Game[Any]) -> bool:
     """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0
-    with blaming(game):
+    with wrap_rule_errors(game):
         while moves < ENDS:
             states = random_game(game, Random(1, number))
             number, moves = number + 1, moves + len(states)
@@ -85,7 +85,7 @@ def has_margins(game: Game[Any]) -> bool:
     return False
 
 
-def told_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
+def explicit_move_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
     """Return the moves after which a game is called off, as the caller or the game says; None: nobody says."""
     if max_moves is not None:
         if max_moves < 1:
@@ -111,7 +111,7 @@ def may_repeat(game: Game[Any]) -> bool:
 
 def move_limit(game: Game[Any], max_moves: int | None = None) -> int:
     """Return after how many moves random games are called off; ``MAX_MOVES`` if positions do not come again."""
-    told = told_limit(game, max_moves)
+    told = explicit_move_limit(game, max_moves)
     if told is not None:
         return min(told, MAX_MOVES)
     if game.has_size or not lengths(game).repeats:  # a number for each state rises with every move
@@ -119,18 +119,18 @@ def move_limit(game: Game[Any], max_moves: int | None = None) -> int:
     return repeating_limit(game)
 
 
-class Referee:
+class MoveLimit:
     """Decides when a game is truncated; it must see every position of the game."""
 
     def __init__(self, game: Game[Any], max_moves: int | None = None) -> None:
         self.game = game
-        self.limit = told_limit(game, max_moves)
+        self.limit = explicit_move_limit(game, max_moves)
         self._is_given = self.limit is not None
         self._states: set[Any] = set()  # from move LEAST on
         self._streams: tuple[int, ...] = ()
         self._met: Counter[Any] = Counter()  # since the streams last changed
 
-    def calls_off(self, position: Position[Any], streams: Sequence[Random] | None = None) -> bool:
+    def is_truncated(self, position: Position[Any], streams: Sequence[Random] | None = None) -> bool:
         """Return whether the game is truncated here.
 
         ``streams`` are the random streams of the players and of chance, given if all agents are the package's own:

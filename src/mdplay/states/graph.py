@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.checking.contract_checks import SLACK, blame_position, hold_promises
-from mdplay.compiling import borrow, kernel, native, width
+from mdplay.checking.contract_checks import SLACK, diagnose_position, spot_check
+from mdplay.compiling import kernel, native, unchecked_view, width
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import available
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.states.enumeration import DEGREE, Enumeration, States
 from mdplay.states.graph_search import Floats, Integers, has_cycle, lengths, preorder
 from mdplay.states.keys import Keys, choices_of, no_chance, read_key
@@ -136,7 +136,7 @@ def explore(
     show: Show | None = None,
 ) -> GameGraph:
     """Return all states that one (default: the start) reaches; more than ``max_states`` are refused."""
-    hold_promises(game)
+    spot_check(game)
     most = MAX_STATES if max_states is None else max_states
     work = Enumeration(game, state, threads=threads, memory=available() // 2, max_states=most)
     states = work.finish(show)
@@ -151,13 +151,13 @@ def _described(states: States) -> GameGraph:
     points, chance = np.zeros(edges), np.zeros(edges)  # untouched zeros take no memory
     first_edge = np.zeros(count + 1, np.int64)
     np.cumsum(states.node & DEGREE, out=first_edge[1:])
-    watch = Watch()
+    watch = TaskGroup()
     given = (native(game), states.key_list, watch.stop)
     task = partial(describe, *given, kind, result, action, points, chance)
     broken = watch.run([task])[0]
     if broken != NOWHERE:
         state = states.state(broken)
-        blame_position(game, state)
+        diagnose_position(game, state)
         raise GameError(f"a rule of {type(game).__name__} changes its answer in {game.text(state)}")
     return GameGraph(game, states, kind, result, first_edge, action, points, chance)
 
@@ -177,12 +177,12 @@ def describe(
 
     The edges are as many as the enumeration found, unless a rule changes its answer: that is looked for.
     """
-    listed, fields, words = borrow(keys.all_words), borrow(keys.layout), keys.words
+    listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
     row, edge = np.zeros(width(game), np.uint64), 0
     for i in range(len(out_kind)):
         if stop[0]:
             return NOWHERE
-        s = read_key(game, listed, i * words, fields, borrow(row))
+        s = read_key(game, listed, i * words, fields, unchecked_view(row))
         mask, by_chance = choices_of(game, s)
         mover, fair, total = game.player(s), True, 0.0
         out_kind[i] = CHANCE if by_chance else mover if nonempty(mask) else END

@@ -11,7 +11,7 @@ games have shown; a solver that meets a wider field starts again with that field
     table[slot * (K + 1) ...] = (*key, entry)     entry 0 = the slot is free; slots are a power of two
 
 A key of K words and what is known of it stand side by side, so that a look costs one line of the cache; slots
-are probed in order.  Tables and keys are flat arrays, ``borrow`` in kernels.
+are probed in order.  Tables and keys are flat arrays, ``unchecked_view`` in kernels.
 
 What a few random games show of the states of a game: how wide the fields are, and play without end.
 
@@ -27,8 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, elements, mix, nonempty
-from mdplay.checking.contract_checks import SLACK, blame_position
-from mdplay.compiling import get, load, pack, part, put, unpack, width
+from mdplay.checking.contract_checks import SLACK, diagnose_position
+from mdplay.compiling import get, inlined, load, pack, put, unpack, width
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
@@ -69,7 +69,7 @@ def widths_needed(game: Game[Any], s: Any, layout: Layout, fold: bool) -> list[i
     images = [image for t in followers_of(game, s) for image in images_of(game, t, fold)]
     needed = list(map(max, widths, widths_among(images))) if images else widths
     if needed == widths:
-        blame_position(game, s)
+        diagnose_position(game, s)
         raise GameError(f"a rule of {type(game).__name__} changes its answer in {game.text(s)}")
     return needed
 
@@ -105,7 +105,7 @@ def random_game(game: Game[Any], s: Any, rng: Random, plies: int) -> Iterator[An
         yield s
 
 
-@part
+@inlined
 def canonical(game: Any, s: Any) -> Any:
     """Return the least image of a state under the game's symmetries, by its words."""
     if game.has_symmetries:
@@ -120,7 +120,7 @@ def canonical(game: Any, s: Any) -> Any:
     return s
 
 
-@part
+@inlined
 def choices_of(game: Any, s: Any) -> Any:
     """Return the outcomes of chance if it moves, else the legal actions; and whether chance moves."""
     if game.has_outcomes:
@@ -130,14 +130,14 @@ def choices_of(game: Any, s: Any) -> Any:
     return game.legal(s), False
 
 
-@part
+@inlined
 def no_player(game: Any, s: Any) -> bool:
     """Tell whether the player to move is neither 0 nor 1, which no game may say."""
     wrong: bool = game.player(s) >> 1 != 0
     return wrong
 
 
-@part
+@inlined
 def no_chance(probability: float) -> bool:
     """Tell whether a number is no probability of an outcome; a NaN is none."""
     return not 0.0 < probability <= 1.0 + SLACK
@@ -224,7 +224,7 @@ def widths_of(layout: Layout) -> list[int]:
     return [int(size) for size in layout[:, 2]]
 
 
-@part
+@inlined
 def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: int) -> bool:
     """Write the key of a state from place ``at`` on; return False if a field is wider than the layout allows."""
     packed = pack(game, s)
@@ -239,7 +239,7 @@ def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: 
     return fits
 
 
-@part
+@inlined
 def read_key(game: Any, keys: Any, at: int, layout: Any, row: Any) -> Any:
     """Return the state of the key from place ``at`` on; ``row`` is room for a word a field."""
     for j in range(width(game)):
@@ -249,7 +249,7 @@ def read_key(game: Any, keys: Any, at: int, layout: Any, row: Any) -> Any:
     return load(game, row, 0)
 
 
-@part
+@inlined
 def hash_key(key: Any, at: int, num_words: int) -> Any:
     """Return the hash of a key, a word."""
     h = mix(get(key, at), num_words)
@@ -258,7 +258,7 @@ def hash_key(key: Any, at: int, num_words: int) -> Any:
     return h
 
 
-@part
+@inlined
 def find_key(table: Any, last: int, first: int, key: Any, at: int, num_words: int) -> int:
     """Return the slot of a key, or the free slot where it belongs; look from slot ``first`` on.
 

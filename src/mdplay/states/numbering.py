@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64
-from mdplay.compiling import borrow, get, kernel, part, prefetch, put
+from mdplay.compiling import get, inlined, kernel, prefetch, put, unchecked_view
 from mdplay.errors import LimitError
 from mdplay.states.keys import hash_key
 
@@ -29,13 +29,13 @@ SLOT_AHEAD, KEY_AHEAD = 24, 12  # places before a key is looked up: the memory i
 LEAST_ROOM = 1 << 16
 
 
-@part
+@inlined
 def slot_of(h: Any, num_slots: int) -> int:
     """Return the first slot for a hash."""
     return int(h & (num_slots - 1))
 
 
-@part
+@inlined
 def tag_of(h: Any, number_bits: int) -> int:
     """Return the tag of a hash, above the bits of a number."""
     return int(h >> TAG_SHIFT) << number_bits & (1 << ENTRY_BITS) - 1
@@ -56,10 +56,10 @@ class Listed(NamedTuple):
     words: int
 
 
-@part
+@inlined
 def find_slot(index: Index, h: Any, keys: Any, fresh: Any, at: int, words: int) -> int:
     """Return the slot of the key at place ``at`` of ``fresh``, or the free one where it belongs."""
-    table, num_slots, low = borrow(index.slots), len(index.slots), (1 << index.number_bits) - 1
+    table, num_slots, low = unchecked_view(index.slots), len(index.slots), (1 << index.number_bits) - 1
     slot, tag = slot_of(h, num_slots), tag_of(h, index.number_bits)
     while True:
         entry = int(get(table, slot))
@@ -81,9 +81,9 @@ def number_keys(index: Index, listed: Listed, fresh: Any, hashes: Any, out_numbe
     Why every access is inside: the index has free slots and ``listed`` has room for all keys of the block; the
     caller leaves a fifth of the slots free.
     """
-    table, num_slots, low = borrow(index.slots), len(index.slots), (1 << index.number_bits) - 1
-    keys, known, words, count = borrow(listed.keys), listed.known, listed.words, len(hashes)
-    given, found = borrow(fresh), listed.known
+    table, num_slots, low = unchecked_view(index.slots), len(index.slots), (1 << index.number_bits) - 1
+    keys, known, words, count = unchecked_view(listed.keys), listed.known, listed.words, len(hashes)
+    given, found = unchecked_view(fresh), listed.known
     for ahead in range(count + SLOT_AHEAD):
         if ahead < count:
             prefetch(table, slot_of(U64(hashes[ahead]), num_slots))
@@ -110,8 +110,8 @@ def number_keys(index: Index, listed: Listed, fresh: Any, hashes: Any, out_numbe
 @kernel(plain_first=True)
 def fill_index(index: Index, listed: Listed) -> None:
     """Write the keys into an empty index, each a few steps after its slot was asked for."""
-    table, num_slots = borrow(index.slots), len(index.slots)
-    keys, known, words = borrow(listed.keys), listed.known, listed.words
+    table, num_slots = unchecked_view(index.slots), len(index.slots)
+    keys, known, words = unchecked_view(listed.keys), listed.known, listed.words
     waiting = np.zeros(SLOT_AHEAD, np.uint64)
     for i in range(known + SLOT_AHEAD):
         if i >= SLOT_AHEAD:
@@ -129,8 +129,8 @@ def fill_index(index: Index, listed: Listed) -> None:
 @kernel(plain_first=True, writes=False)
 def number_of(index: Index, listed: Listed, key: Any) -> int:
     """Return the number of a key, or -1."""
-    keys, words = borrow(listed.keys), listed.words
-    slot = find_slot(index, hash_key(borrow(key), 0, words), keys, borrow(key), 0, words)
+    keys, words = unchecked_view(listed.keys), listed.words
+    slot = find_slot(index, hash_key(unchecked_view(key), 0, words), keys, unchecked_view(key), 0, words)
     return (int(index.slots[slot]) & (1 << index.number_bits) - 1) - 1
 
 

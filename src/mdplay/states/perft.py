@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling import kernel, native
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.position import takes_state
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.states.enumeration import DEGREE, STOPPED, TROUBLE, chunk_of, expand
 from mdplay.states.keys import (
     Keys,
@@ -82,7 +82,7 @@ class Plies:
         assert key is not None
         self.layer, self.depth = Layer(layout, key, np.ones(1, np.int64)), 0
 
-    def advance(self, watch: Watch) -> None:
+    def advance(self, watch: TaskGroup) -> None:
         """Go on to the next ply; raise LimitError if it has too many positions or paths."""
         self.depth += 1
         found = None
@@ -90,7 +90,7 @@ class Plies:
             found = watch.run([partial(self._following, watch)])[0]
         self.layer = found
 
-    def _following(self, watch: Watch) -> Layer | None:
+    def _following(self, watch: TaskGroup) -> Layer | None:
         """Return the next layer; None if the layer at hand is laid out anew, or Ctrl-C came."""
         layer, words = self.layer, num_words(self.layer.layout)
         numbering = Numbering(words, self.max_positions + 2 * BLOCK_ROOM)
@@ -156,9 +156,9 @@ def perft(
     ``by_symmetry`` counts positions that are images of each other once.
     """
     start = state
-    hold_promises(game, start)
+    spot_check(game, start)
     plies, found = Plies(game, start, fold=by_symmetry, max_positions=max_positions), [Ply(0, 1, 1, 0, 0.0)]
-    watch, began = Watch(1, show), time.perf_counter()
+    watch, began = TaskGroup(1, show), time.perf_counter()
     for number in range(1, depth + 1):
         plies.advance(watch)
         layer = plies.layer

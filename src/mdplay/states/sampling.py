@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, mix, nonempty, without_lowest
-from mdplay.compiling import get, kernel, native, pack, part, put, unpack, width, word, words
+from mdplay.compiling import get, inlined, kernel, native, pack, put, unpack, width, word, words
 from mdplay.compiling.digest import per_game
 from mdplay.game import Game
 from mdplay.rng import Random, advance, pick, scramble, stream
-from mdplay.runtime.threads import Watch
+from mdplay.runtime.threads import TaskGroup
 from mdplay.states.keys import canonical, choices_of
 
 FIRST_GAMES, FEW_GAMES = 1 << 6, 1 << 8
@@ -33,7 +33,7 @@ MOST_CUT = 8
 DOUBT = 3.0
 
 
-@part
+@inlined
 def among(mask: Any, i: int) -> bool:
     """Tell whether any number at all is an element of a set."""
     while nonempty(mask) and lowest(mask) < i:
@@ -135,7 +135,7 @@ def _sampled(
     game: Game[Any], state: Any, by_symmetry: bool, games: int, stride: int, seed: int
 ) -> tuple[Sample, int]:
     hashes, fields = np.zeros((games, COLUMNS), np.int64), np.zeros(width(game), np.uint64)
-    watch = Watch()
+    watch = TaskGroup()
     arguments = (native(game), words(state), word(seed), by_symmetry, stride, watch.stop, hashes, fields)
     longest = watch.run([partial(sample, *arguments)])[0]
     widths = tuple(max(1, int(field).bit_length()) for field in fields)

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mdplay.errors import IllegalMove, MdplayError, PositionError, counted
+from mdplay.errors import IllegalMove, MdplayError, PositionError, pluralize
 
 IMPOSSIBLE = (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError)  # of rules, on odd texts
 
@@ -35,7 +35,7 @@ class Refused(Exception):
 
 def busy(tasks: int) -> Refused:
     """Return the refusal of a request that exceeds the number of requests at a time."""
-    return Refused(503, f"the solver is busy with {counted(tasks, 'other task')}")
+    return Refused(503, f"the solver is busy with {pluralize(tasks, 'other task')}")
 
 
 def refusal(error: Exception) -> Refused | None:

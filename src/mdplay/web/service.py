@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Response
 
-from mdplay.runtime.executors import Engine
+from mdplay.runtime.executors import Executor
 from mdplay.web.games.catalogue import Catalogue, Entry, agents_that_learned
 from mdplay.web.safety import Refused, refusal
 from mdplay.web.work.backends import Doer, EventStream, InProcess, InThreads, Pool
@@ -37,7 +37,7 @@ class Service:
         catalogue: Catalogue,
         *,
         apart: Sequence[str] | None = None,
-        engine: Engine | None = None,
+        engine: Executor | None = None,
         reproduction: Path = Path("reproduction"),
     ) -> None:
         self.catalogue = catalogue

@@ -15,8 +15,8 @@ from types import FrameType
 import uvicorn
 
 from mdplay.errors import MdplayError
-from mdplay.runtime.executors import Engine, using
-from mdplay.runtime.signals import answered
+from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.signals import mark_interrupt_handled
 from mdplay.web.app import make_app
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.safety import LOOPBACK
@@ -46,7 +46,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End on Ctrl-C or SIGTERM."""
-        answered()
+        mark_interrupt_handled()
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._ended)
         self.should_exit = True
@@ -59,7 +59,7 @@ def serve(
     port: int = PORT,
     token: str | None = None,
     open_browser: bool = False,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     tell: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from mdplay import Game
-from mdplay.compiling import kernel, part, unpack, words
+from mdplay.compiling import inlined, kernel, unpack, words
 from mdplay.compiling.cache import identity
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
@@ -36,7 +36,7 @@ class Steps(Game[State]):
         return State(n % 3 if self.around else n)
 
 
-@part
+@inlined
 def only_by_chance(game, s):
     """Return what has no type where nothing is random."""
     return game.no_such_rule(s)

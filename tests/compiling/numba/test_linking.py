@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 from mdplay import GameError
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from tests.helpers import python, write
 
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 
 
-@part
+@inlined
 def doubled(x):
     if x < 0:
         raise ValueError("less than nothing", x)
     return 2 * x
 
 
-@part
+@inlined
 def seldom(x, often):
     return doubled(x) if often else x
 
 
-@part
+@inlined
 def always(x):
     return doubled(x) + 1
 
@@ -55,12 +55,12 @@ def test_what_a_part_raises_reaches_the_caller_of_each_kernel(run):
     assert caught.value.args == ("less than nothing", -3)
 
 
-@part
+@inlined
 def even(n):
     return n == 0 if n < 1 else odd(n - 1)
 
 
-@part
+@inlined
 def odd(n):
     if n < 1:
         return False

@@ -1,12 +1,12 @@
 import numpy as np
 
-from mdplay.compiling import borrow, get, kernel, prefetch, put
+from mdplay.compiling import get, kernel, prefetch, put, unchecked_view
 from tests.helpers import python, write
 
 
 @kernel
 def reverse(numbers, words):
-    a, b = borrow(numbers), borrow(words)
+    a, b = unchecked_view(numbers), unchecked_view(words)
     for i in range(len(a) // 2):
         j = len(a) - 1 - i
         prefetch(b, j)

@@ -24,7 +24,7 @@ from mdplay.bits import (
     union,
     without_lowest,
 )
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from mdplay.compiling.contract import mask_size
 from mdplay.rng import Random, pick
 from mdplay.searching.depth_limited import depth_limited
@@ -76,7 +76,7 @@ def figures(m, other, k, a, word):
     )  # fmt: skip
 
 
-in_kernels = part(figures)
+in_kernels = inlined(figures)
 
 
 @kernel

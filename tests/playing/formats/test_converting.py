@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mdplay import FormatError, MdplayError, Position, Record, make, match, play
-from mdplay.naming.registry import bring, brought
+from mdplay.naming.registry import extras_of, register_extras
 from mdplay.playing.formats.conversion import ForeignFormat, convert, format_names, load_games, save_games
 from tests.helpers import NIM, write
 
@@ -37,7 +37,7 @@ def test_random_games_come_back(text, name, seeds, cut):
     left = Record(game, whole[0].agents, whole[0].events[:cut], None)  # a game that was left, or one that is over
     if len(left.events) == len(whole[0].events):
         left = whole[0]
-    form = brought(game, "formats")[name](game)
+    form = extras_of(game, "formats")[name](game)
     games = [*whole, *([left] if left.events else [])]
     found = form.load("".join(map(form.dump, games)))
     assert list(map(told, found)) == list(map(told, games))
@@ -47,7 +47,7 @@ def test_random_games_come_back(text, name, seeds, cut):
 @given(data=st.data())
 def test_damaged_texts_are_a_sentence(text, name, data):
     game = make(text)
-    form = brought(game, "formats")[name](game)
+    form = extras_of(game, "formats")[name](game)
     whole = form.dump(play(game, *["random"] * (1 if name == "runs" else 2), seed=5))
     at = data.draw(st.integers(0, len(whole) - 1))
     damaged = whole[:at] + data.draw(st.text(max_size=3)) + whole[at + data.draw(st.integers(0, 5)) :]
@@ -119,7 +119,7 @@ def test_a_users_game_brings_a_format_of_its_own(tmp_path):
         def load(self, text):
             return [self.replayed(f"line {n}", line.split()) for n, line in enumerate(text.splitlines(), 1)]
 
-    bring(type(game), formats={"taken": Taken})
+    register_extras(type(game), formats={"taken": Taken})
     record = play(game, "random", "random", seed=2)
     save_games(tmp_path / "a.taken", [record])
     assert [told(r) for r in load_games(tmp_path / "a.taken", game=game)] == [told(record)]

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from mdplay import FormatError, UnknownName, make
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 from mdplay.solving.proof.book import checkpoint_of, prove_strategy, verify_strategy
 from tests.nim import Nim
 
@@ -23,7 +23,7 @@ def prove(checkpoint, **how):
     return SimpleNamespace(book=None if how["threads"] == 99 else "book", save=lambda path: path.write_text(kept))
 
 
-bring(Proved, proofs={"prove": prove, "verify": lambda book, **how: book.read_text()})
+register_extras(Proved, proofs={"prove": prove, "verify": lambda book, **how: book.read_text()})
 
 
 def test_a_proof_goes_on_unless_it_is_to_begin_afresh(tmp_path):

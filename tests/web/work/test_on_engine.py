@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.backends import DIED, InThreads, Pool
 from mdplay.web.work.on_engine import OnEngine, Visited, is_search
@@ -23,7 +23,7 @@ AGENT = {"position": SEARCH["position"], "agent": "mcts", "setting": 200, "seed"
 def engine(request):
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(ROOT / "src")
-    with open_engine(request.param, 2) as opened:
+    with open_executor(request.param, 2) as opened:
         yield opened
     if before is None:
         del os.environ["PYTHONPATH"]

@@ -59,13 +59,13 @@ from mdplay.compiling.numba.instances import ASKED, instance_types
 from mdplay.compiling.numba.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.compiling.numba.numbers import prefer_instructions
 from mdplay.compiling.numba.word_type import convert, emitted, word_type
-from mdplay.compiling.plain import BOUNDS, PARTS, borrow, get, peek, prefetch, put
+from mdplay.compiling.plain import BOUNDS, PARTS, get, peek, prefetch, put, unchecked_view
 from mdplay.errors import NotCompiled
 from mdplay.game import NEVER_COMPILED
 from mdplay.runtime.threads import compiling
 
 
-@emitted(borrow)
+@emitted(unchecked_view)
 def _borrow(typingctx: Any, array: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         copy = context.make_array(sig.return_type)(context, builder, value=args[0])

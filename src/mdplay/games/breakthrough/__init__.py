@@ -1,8 +1,8 @@
 """Breakthrough: its rules."""
 
 from mdplay.games.breakthrough.rules import Breakthrough
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(Breakthrough, formats={"sgf": "mdplay.playing.formats.sgf:SGF"})
+register_extras(Breakthrough, formats={"sgf": "mdplay.playing.formats.sgf:SGF"})
 
 __all__ = ["Breakthrough"]

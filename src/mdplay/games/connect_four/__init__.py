@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from mdplay.games.connect_four.rules import ConnectFour
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(
+register_extras(
     ConnectFour,
     formats={"moves": "mdplay.games.connect_four.knowledge:MoveStrings", "sgf": "mdplay.playing.formats.sgf:SGF"},
     networks={"rows=6,cols=7": Path(__file__).with_name("6x7.network")},

@@ -25,7 +25,7 @@ from mdplay.boards import adjacent_cells, lines_of_cells, marks_of, player_to_mo
 from mdplay.errors import GameError, PositionError
 from mdplay.game import Between, Game, Past
 from mdplay.naming.notation import play_moves
-from mdplay.naming.registry import brought
+from mdplay.naming.registry import extras_of
 
 SLICE_POINTS = (0, 0, 2, 5, 100)  # by the number of own discs among four cells
 CELL = 52  # of the picture, in pixels
@@ -169,7 +169,7 @@ class ConnectFour(Game[State]):
 
     def proof_view(self) -> Game[Any]:
         """Return the game with the threats in its states and scores as results."""
-        view: Game[Any] = brought(self, "views")["proof"](self.rows, self.cols)
+        view: Game[Any] = extras_of(self, "views")["proof"](self.rows, self.cols)
         return view
 
     @cached_property

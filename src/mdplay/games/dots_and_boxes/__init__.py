@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(
+register_extras(
     DotsAndBoxes,
     formats={"sgf": "mdplay.playing.formats.sgf:SGF"},
     networks={f"rows={n},cols={n}": Path(__file__).with_name(f"{n}x{n}.network") for n in (3, 5)},

@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, lowest, mix, popcount, without_lowest
-from mdplay.checking.contract_checks import hold_promises, number_of
-from mdplay.compiling import borrow, get, kernel, part, put
+from mdplay.checking.contract_checks import number_of, spot_check
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
-from mdplay.runtime.threads import Show, Watch, stopped_after
+from mdplay.runtime.threads import Show, TaskGroup, stopped_after
 from mdplay.solving.values import Choice, Question, StateValue
 
 NOBODY = -1
@@ -57,14 +57,14 @@ class BoundsTable(NamedTuple):
     bounds: NDArray[np.int16]
 
 
-@part
+@inlined
 def beyond(line: int, box: int, sides: Any) -> Any:
     """Return the box on the other side of a line, or NOBODY; every line has two sides."""
     first = get(sides, 2 * line)
     return get(sides, 2 * line + 1) if first == box else first
 
 
-@part
+@inlined
 def forced(lines: int, scoring_sets: Any, num_boxes: int, sides: Any) -> Any:
     """Return the moves worth trying while a box can be completed, as a mask; 0 when none can."""
     kept, kept_out, kept_closed = 0, 0, False  # the chain that may be handed out
@@ -95,7 +95,7 @@ def forced(lines: int, scoring_sets: Any, num_boxes: int, sides: Any) -> Any:
     return kept | kept_out
 
 
-@part
+@inlined
 def quiet(lines: int, full: int, scoring_sets: Any, num_boxes: int, alike: Any) -> Any:
     """Return the missing lines worth trying: those that open nothing, and the others."""
     missing, opening = full & ~lines, 0
@@ -112,7 +112,7 @@ def quiet(lines: int, full: int, scoring_sets: Any, num_boxes: int, alike: Any) 
     return missing & ~opening, missing & opening
 
 
-@part
+@inlined
 def open_boxes(lines: int, scoring_sets: Any, num_boxes: int) -> int:
     """Return how many boxes are not complete."""
     count = 0
@@ -121,7 +121,7 @@ def open_boxes(lines: int, scoring_sets: Any, num_boxes: int) -> int:
     return count
 
 
-@part
+@inlined
 def gain_of(line: int, lines: int, scoring_sets: Any, sides: Any) -> int:
     """Return how many boxes a line, the last of these, has completed."""
     gain = 0
@@ -131,7 +131,7 @@ def gain_of(line: int, lines: int, scoring_sets: Any, sides: Any) -> int:
     return gain
 
 
-@part
+@inlined
 def note(answer: int, lines: int, goal: int, scoring_sets: Any, keys: Any, bounds: Any) -> None:
     """Keep an answer in the table; a position that is new to its slot gets the bounds that open boxes give."""
     slot = int(mix(lines, 1) & len(keys) - 1)
@@ -153,8 +153,13 @@ def ask(start: int, goal: int, board: Board, stop: Any, progress: Any, table: Bo
     A slot is within the mask of the table; every frame draws a line more, so there are at most ``lines + 1``;
     lines and boxes are those that ChainSearch has numbered.
     """
-    full, scoring_sets, sides, alike = board.full, borrow(board.boxes), borrow(board.sides), borrow(board.alike)
-    keys, bounds, num_boxes = borrow(table.keys), borrow(table.bounds), len(scoring_sets)
+    full, scoring_sets, sides, alike = (
+        board.full,
+        unchecked_view(board.boxes),
+        unchecked_view(board.sides),
+        unchecked_view(board.alike),
+    )
+    keys, bounds, num_boxes = unchecked_view(table.keys), unchecked_view(table.bounds), len(scoring_sets)
     depth, lines, answer = 0, start, UNKNOWN
     frames[0, GOAL] = goal
     while True:
@@ -217,7 +222,7 @@ class ChainSearch:
     """Values of positions of one board, proved when they are asked for."""
 
     def __init__(self, game: Game[Any], *, table_bits: int = TABLE_BITS) -> None:
-        hold_promises(game)
+        spot_check(game)
         lines = game.size().bit_length() - 1
         touching = [[i for i, box in enumerate(game.scoring_sets) if box >> line & 1] for line in range(lines)]
         if (
@@ -262,7 +267,7 @@ class ChainSearch:
         return ChainBounds(low, high, nodes, time.perf_counter() - began)
 
     def _ask(self, lines: int, goal: int, seconds: float | None, show: Show | None) -> tuple[int, int]:
-        watch = Watch(1, show)
+        watch = TaskGroup(1, show)
         task = partial(ask, lines, goal, self._board, watch.stop, watch.progress, self._table, self._frames)
         with stopped_after(watch, seconds):
             answer = int(watch.run([task])[0])

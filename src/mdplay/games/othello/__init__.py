@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from mdplay.games.othello.rules import Othello
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(
+register_extras(
     Othello,
     formats={"sgf": "mdplay.playing.formats.sgf:SGF"},
     networks={"side=6": Path(__file__).with_name("6x6.network")},

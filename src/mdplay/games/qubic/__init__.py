@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from mdplay.games.qubic.rules import Qubic
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(
+register_extras(
     Qubic,
     advisers={"book": "mdplay.games.qubic.agents:BookAdviser"},
     agents={

@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from mdplay.bits import elements, lowest, nonempty
-from mdplay.errors import GameError, counted
+from mdplay.errors import GameError, pluralize
 from mdplay.game import Game
 from mdplay.games.qubic.book import StrategyBook, shipped_book
 from mdplay.games.qubic.rules import Qubic, State
@@ -138,7 +138,7 @@ class BookAdviser:
         if win is not None:
             line = self.forced_line(state)
             return {win: WIN}, Advice(
-                {}, WIN, (win,), f"forced by threats, within {counted(len(line), 'ply')}", line
+                {}, WIN, (win,), f"forced by threats, within {pluralize(len(line), 'ply')}", line
             )
         if state.player == 0:
             cell = self.book_move(state)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import get, part, put
+from mdplay.compiling import get, inlined, put
 
 MAX_NODES = 20_000_000  # of one search for forcing moves
 FAILURES = 1 << 20
@@ -76,7 +76,7 @@ def tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
 
 
 # ---------------------------------------------------------------- positions
-@part
+@inlined
 def moved_by(cells: Any, k: int, moved: Any) -> Any:
     """Return where a symmetry takes the cells."""
     out = U64(0)
@@ -85,7 +85,7 @@ def moved_by(cells: Any, k: int, moved: Any) -> Any:
     return out
 
 
-@part
+@inlined
 def smallest(attacker: Any, defender: Any, moved: Any) -> Any:
     """Return the smallest image of a position, and the number of a symmetry that gives it."""
     best, other, which = moved_by(attacker, 0, moved), moved_by(defender, 0, moved), 0
@@ -98,7 +98,7 @@ def smallest(attacker: Any, defender: Any, moved: Any) -> Any:
     return best, other, which
 
 
-@part
+@inlined
 def completing(mine: Any, theirs: Any, held: int, lines: Any) -> Any:
     """Return the free cells of the lines in which I hold so many cells and the opponent none."""
     cells = U64(0)
@@ -109,13 +109,13 @@ def completing(mine: Any, theirs: Any, held: int, lines: Any) -> Any:
     return cells
 
 
-@part
+@inlined
 def finishing(mine: Any, theirs: Any, lines: Any) -> Any:
     """Return the free cells that complete a line of mine."""
     return completing(mine, theirs, 3, lines)
 
 
-@part
+@inlined
 def complete(cells: Any, lines: Any) -> bool:
     """Tell whether the cells contain a line."""
     found = False
@@ -126,7 +126,7 @@ def complete(cells: Any, lines: Any) -> bool:
 
 
 # ---------------------------------------------------------------- wins by forcing moves
-@part
+@inlined
 def forcing_cells(attacker: Any, defender: Any, lines: Any) -> Any:
     """Return the cells worth trying: those that make a line of three, and block if the defender has one."""
     cells, blocks = completing(attacker, defender, 2, lines), finishing(defender, attacker, lines)
@@ -135,7 +135,7 @@ def forcing_cells(attacker: Any, defender: Any, lines: Any) -> Any:
     return cells
 
 
-@part
+@inlined
 def wins_at_once(attacker: Any, defender: Any, cells: Any, lines: Any) -> bool:
     """Tell whether the attacker completes a line, or one of the cells leaves two cells that do."""
     if nonempty(finishing(attacker, defender, lines)):
@@ -147,14 +147,14 @@ def wins_at_once(attacker: Any, defender: Any, cells: Any, lines: Any) -> bool:
     return False
 
 
-@part
+@inlined
 def place_of(attacker: Any, defender: Any, size: int) -> int:
     """Return a place for a position in a table whose number of places is a power of two."""
     z = (attacker * 0x9E37_79B9_7F4A_7C15 ^ (defender + 0x1234_5678_9ABC_DEF1)) * 0xC2B2_AE3D_27D4_EB4F
     return int((z ^ z >> 29 ^ z >> 43) & (size - 1))
 
 
-@part
+@inlined
 def forced(attacker: Any, defender: Any, lines: Any, stack: Any, failures: Any) -> Any:
     """Tell whether the attacker, to move, wins by forcing moves alone, and count the positions looked at.
 

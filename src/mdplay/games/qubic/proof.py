@@ -38,7 +38,7 @@ from mdplay.games.qubic.proof_nodes import (
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.threats import line_tables, new_frames, new_memory
 from mdplay.runtime.signals import saving
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.storage.arrays import load, save
 
 KIND = "qubic-proof"
@@ -117,7 +117,7 @@ class StrategyProver:
         self.settings = settings or ProofSettings()
         self.start = start
         self.failed: set[tuple[int, int, int, int]] = set()  # the position (2), the candidate, the limit
-        self.watch = Watch(1, show)
+        self.watch = TaskGroup(1, show)
         self.table, self.counters = _zeros(SLOT * self.settings.slots), _zeros(3)
         self.children, self.cells = (_zeros(WIDTH * MAX_DEPTH) for _ in range(2))
         tables = (line_tables(Qubic()), corner_turns(), image_tables().reshape(-1))

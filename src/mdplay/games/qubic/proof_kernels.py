@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, popcount
-from mdplay.compiling import borrow, get, kernel, part, put
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.games.qubic.proof_nodes import (
     EXPANSIONS,
     INFINITE,
@@ -30,14 +30,14 @@ from mdplay.games.qubic.proof_nodes import (
 NODE = 5
 
 
-@part
+@inlined
 def capacity(words: int) -> int:
     """Return the number of positions that a table of so many words may hold: three quarters of its slots."""
     return words // SLOT // 4 * 3
 
 
 # ---------------------------------------------------------------- depth-first proof-number search
-@part
+@inlined
 def totals(room: Any, turn: bool, depth: int, children: int) -> Any:
     """Return a node's proof and disproof number, its best child, and the number of the second best.
 
@@ -57,7 +57,7 @@ def totals(room: Any, turn: bool, depth: int, children: int) -> Any:
     return (least if turn else total), (total if turn else least), best, second
 
 
-@part
+@inlined
 def push(room: Any, depth: int, place: int, proof_limit: int, disproof_limit: int, budget: int) -> None:
     """Expand the node at a place of the table and put it on the stack."""
     x, y = get(room.table, place), get(room.table, place + 1)
@@ -69,7 +69,7 @@ def push(room: Any, depth: int, place: int, proof_limit: int, disproof_limit: in
     put(room.stack, at + 4, popcount(x) == popcount(y))
 
 
-@part
+@inlined
 def child_limits(turn: bool, proof: int, disproof: int, limits: Any, child: Any, second: int) -> Any:
     """Return the limits of the best child: a quarter beyond the second best, and what the sum leaves."""
     slack = min(INFINITE, second + second // 4 + 1)
@@ -134,7 +134,7 @@ def insert(arrays: Any, attackers: Any, defenders: Any, entries: Any) -> None:
 
 
 # ---------------------------------------------------------------- the strategy
-@part
+@inlined
 def gather(room: Any, x: Any, y: Any, budget: int, seen: Any, queue: Any, total: int) -> int:
     """Append the places of the positions after each answer that threats alone do not win; return the total."""
     for i in range(expand(room, x, y, 0, budget)):
@@ -152,7 +152,7 @@ def collect(arrays: Any, attacker: Any, defender: Any, budget: int, seen: Any, q
 
     The defender is to move in the position given.  What is not proved is listed too, and nothing after it.
     """
-    room, marks, line = room_of(arrays), borrow(seen), borrow(queue)
+    room, marks, line = room_of(arrays), unchecked_view(seen), unchecked_view(queue)
     total = gather(room, U64(attacker), U64(defender), budget, marks, line, 0)
     head = 0
     while head < total:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.compiling import borrow, get, part, put
+from mdplay.compiling import get, inlined, put, unchecked_view
 from mdplay.games.qubic.threats import HIGH, LOW, completing, marked, open_lines, side_of, threat_win
 
 INFINITE = 1 << 30
@@ -46,33 +46,33 @@ class Room(NamedTuple):
     counters: Any
 
 
-@part
+@inlined
 def room_of(arrays: Any) -> Any:
     """Return the arrays of the caller under their names."""
     return Room(
-        borrow(arrays[0]),
-        borrow(arrays[1]),
-        borrow(arrays[2]),
-        borrow(arrays[3]),
-        borrow(arrays[4]),
-        borrow(arrays[5]),
-        borrow(arrays[6]),
-        borrow(arrays[7]),
-        borrow(arrays[8]),
-        borrow(arrays[9]),
-        borrow(arrays[10]),
-        borrow(arrays[11]),
+        unchecked_view(arrays[0]),
+        unchecked_view(arrays[1]),
+        unchecked_view(arrays[2]),
+        unchecked_view(arrays[3]),
+        unchecked_view(arrays[4]),
+        unchecked_view(arrays[5]),
+        unchecked_view(arrays[6]),
+        unchecked_view(arrays[7]),
+        unchecked_view(arrays[8]),
+        unchecked_view(arrays[9]),
+        unchecked_view(arrays[10]),
+        unchecked_view(arrays[11]),
     )
 
 
-@part
+@inlined
 def count(room: Any, counter: int, more: int) -> None:
     """Add to a counter."""
     put(room.counters, counter, get(room.counters, counter) + more)
 
 
 # ---------------------------------------------------------------- canonical positions
-@part
+@inlined
 def turned(room: Any, cells: Any, k: int) -> Any:
     """Return where symmetry k takes the cells, byte by byte."""
     out, at = U64(0), 2048 * k
@@ -81,7 +81,7 @@ def turned(room: Any, cells: Any, k: int) -> Any:
     return out
 
 
-@part
+@inlined
 def standing(room: Any, cell: int, attacker: Any, defender: Any) -> int:
     """Return what no symmetry changes about a cell: its owner and the marks on its lines."""
     low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
@@ -93,7 +93,7 @@ def standing(room: Any, cell: int, attacker: Any, defender: Any) -> int:
     return (((owner * 8 + twos) * 8 + their_twos) * 8 + ones) * 8 + their_ones
 
 
-@part
+@inlined
 def canonical(room: Any, attacker: Any, defender: Any) -> Any:
     """Return the marks of both sides in the form that all images of the position share."""
     most, best = -1, U64(0)
@@ -118,7 +118,7 @@ def canonical(room: Any, attacker: Any, defender: Any) -> Any:
 
 
 # ---------------------------------------------------------------- the table
-@part
+@inlined
 def find(room: Any, attacker: Any, defender: Any) -> int:
     """Return where the table keeps a position, or the free place where it belongs."""
     last = len(room.table) // SLOT - 1
@@ -131,13 +131,13 @@ def find(room: Any, attacker: Any, defender: Any) -> int:
         slot = (slot + 1) & last
 
 
-@part
+@inlined
 def numbers(proof: int, disproof: int) -> Any:
     """Return both numbers in one word."""
     return U64(proof) << 32 | U64(disproof)
 
 
-@part
+@inlined
 def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> None:
     """Write a position and its numbers to its place."""
     if get(room.table, place) == 0:
@@ -148,7 +148,7 @@ def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> Non
 
 
 # ---------------------------------------------------------------- what a new node is worth
-@part
+@inlined
 def potential(attacker: Any, defender: Any) -> int:
     """Return the attacker's open lines, those with two marks six times."""
     low, high = open_lines(attacker, defender, 2)
@@ -156,7 +156,7 @@ def potential(attacker: Any, defender: Any) -> int:
     return 6 * (popcount(low) + popcount(high)) + popcount(low_one) + popcount(high_one)
 
 
-@part
+@inlined
 def guess(attacker: Any, defender: Any, turn: bool) -> Any:
     """Return the first numbers of a node that threats alone do not decide."""
     estimate = potential(attacker, defender)
@@ -166,7 +166,7 @@ def guess(attacker: Any, defender: Any, turn: bool) -> Any:
     return numbers(free // 4 if estimate > 45 else free // 3 if estimate > 30 else free // 2, 1)
 
 
-@part
+@inlined
 def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> Any:
     """Return the first numbers of a node: proved or disproved where threats decide it."""
     if not turn:
@@ -191,7 +191,7 @@ def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -
 
 
 # ---------------------------------------------------------------- moves
-@part
+@inlined
 def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
     """Return how much a cell is worth to the side to move: lines it builds and lines it breaks."""
     low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
@@ -206,7 +206,7 @@ def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
     return total + 2 * (popcount(low) + popcount(high))
 
 
-@part
+@inlined
 def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
     """Choose moves by ``room.estimates``, best first: ``least`` of them, and up to ``most`` among equals."""
     chosen, bar = 0, U64(0)
@@ -226,7 +226,7 @@ def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
     return chosen
 
 
-@part
+@inlined
 def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
     """Choose the moves to search, best first: a forced answer, the attacker's best, or all of the defender's."""
     mine, theirs = (attacker, defender) if turn else (defender, attacker)
@@ -242,7 +242,7 @@ def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
     return choose_best(room, moves, ATTACKS if turn else WIDTH, MAX_ATTACKS if turn else WIDTH)
 
 
-@part
+@inlined
 def enter(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> int:
     """Return the place of a position in the table; a new one is evaluated."""
     x, y = canonical(room, attacker, defender)
@@ -252,7 +252,7 @@ def enter(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> i
     return place
 
 
-@part
+@inlined
 def expand(room: Any, x: Any, y: Any, depth: int, budget: int) -> int:
     """Write the children of a position at a depth: their places, and the cells that lead there.
 

@@ -28,7 +28,7 @@ from mdplay.games.qubic.proof import (
     prove_qubic,
 )
 from mdplay.games.qubic.proof_nodes import EXPANSIONS, NUM_ENTRIES, THREAT_NODES
-from mdplay.runtime.executors import Engine, Keep, using
+from mdplay.runtime.executors import Executor, Keep, using
 from mdplay.runtime.threads import Show
 
 COUNTED = (EXPANSIONS, THREAT_NODES, NUM_ENTRIES)
@@ -38,7 +38,7 @@ Arrays = dict[str, NDArray[Any]]
 def prove(
     checkpoint: str | Path | None = None,
     *,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     threads: int | None = None,
     save_seconds: float = 10.0,
     pause: Pause | None = None,
@@ -58,7 +58,7 @@ def prove(
 
 
 def prove_replies(
-    engine: Engine | str,
+    engine: Executor | str,
     folder: Path | None = None,
     *,
     settings: ProofSettings | None = None,

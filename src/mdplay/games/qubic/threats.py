@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.compiling import borrow, get, kernel, part, put, word
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view, word
 from mdplay.errors import LimitError
 
 MAX_DEPTH = 33  # pairs of moves on 64 cells
@@ -74,7 +74,7 @@ def line_tables(game: LineGame) -> NDArray[np.uint64]:
 
 
 # ---------------------------------------------------------------- counting marks
-@part
+@inlined
 def marked(side: Any, cell: int, tables: Any) -> Any:
     """Return a side after it took a cell."""
     first, second = get(tables, LOW + cell), get(tables, HIGH + cell)
@@ -87,7 +87,7 @@ def marked(side: Any, cell: int, tables: Any) -> Any:
     )
 
 
-@part
+@inlined
 def side_of(cells: Any, tables: Any) -> Any:
     """Return a side with these marks."""
     side = Side(U64(0), U64(0), U64(0), U64(0), U64(0))
@@ -98,7 +98,7 @@ def side_of(cells: Any, tables: Any) -> Any:
     return side
 
 
-@part
+@inlined
 def cells_of(first: Any, second: Any, tables: Any) -> Any:
     """Return all cells of a set of lines."""
     cells = U64(0)
@@ -111,7 +111,7 @@ def cells_of(first: Any, second: Any, tables: Any) -> Any:
     return cells
 
 
-@part
+@inlined
 def open_lines(mine: Any, theirs: Any, count: int) -> Any:
     """Return the lines (two words) in which I have 1, 2 or 3 marks and they have none."""
     low, high = ~(theirs.odd_low | theirs.two_low), ~(theirs.odd_high | theirs.two_high)
@@ -122,7 +122,7 @@ def open_lines(mine: Any, theirs: Any, count: int) -> Any:
     return mine.odd_low & ~mine.two_low & low, mine.odd_high & ~mine.two_high & high
 
 
-@part
+@inlined
 def completing(mine: Any, theirs: Any, tables: Any) -> Any:
     """Return the cells that would complete a line of mine."""
     first, second = open_lines(mine, theirs, 3)
@@ -130,7 +130,7 @@ def completing(mine: Any, theirs: Any, tables: Any) -> Any:
 
 
 # ---------------------------------------------------------------- one node
-@part
+@inlined
 def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
     """Return the free cells that lie on two of the lines."""
     once, twice = U64(0), U64(0)
@@ -147,7 +147,7 @@ def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
     return twice
 
 
-@part
+@inlined
 def examine(mine: Any, theirs: Any, tables: Any) -> Any:
     """Return the winning cell or NO_WIN, the lines to try (two words), and whether they begin with a block."""
     none = U64(0)
@@ -168,19 +168,19 @@ def examine(mine: Any, theirs: Any, tables: Any) -> Any:
 
 
 # ---------------------------------------------------------------- the search
-@part
+@inlined
 def slot_of(mine: Any, theirs: Any, memory: Any) -> int:
     """Return where the memory of failures keeps a position: the first of two words."""
     return 2 * int(mix(mix(mine, 1), theirs) & (len(memory) // 2 - 1))
 
 
-@part
+@inlined
 def known_to_fail(mine: Any, theirs: Any, memory: Any, slot: int) -> bool:
     """Tell whether the memory holds the position."""
     return bool(get(memory, slot) == mine and get(memory, slot + 1) == theirs)
 
 
-@part
+@inlined
 def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second: Any, state: int) -> None:
     """Write a node into the stack."""
     for i in range(5):
@@ -191,7 +191,7 @@ def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second
     put(frames, at + 12, state)
 
 
-@part
+@inlined
 def read_side(frames: Any, at: int) -> Any:
     """Return a side from the stack."""
     return Side(
@@ -199,7 +199,7 @@ def read_side(frames: Any, at: int) -> Any:
     )
 
 
-@part
+@inlined
 def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
     """Take the next threat of a node: my cell and the forced answer, or -1 when there is none left."""
     first, second, state = get(frames, at + 10), get(frames, at + 11), int(get(frames, at + 12))
@@ -225,7 +225,7 @@ def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
     return one, other
 
 
-@part
+@inlined
 def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, frames: Any) -> Any:
     """Return the first cell of a winning sequence, NO_WIN or UNKNOWN, and the nodes that took.
 
@@ -267,7 +267,7 @@ def find_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, fram
     """Return the first cell of a winning sequence of threats, NO_WIN or UNKNOWN, and the nodes that took."""
     # All indices are inside: lines are below 128 and cells below 64, as the tables have them; a slot is within the
     # mask of the memory; each frame takes one free cell for either side, so that 64 cells fill at most 32 frames.
-    tables, memory, frames = borrow(tables), borrow(memory), borrow(frames)
+    tables, memory, frames = unchecked_view(tables), unchecked_view(memory), unchecked_view(frames)
     me, other = side_of(mine, tables), side_of(theirs, tables)
     return threat_win(me, other, budget, tables, memory, frames)
 

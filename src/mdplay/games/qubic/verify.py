@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import borrow, get, kernel, part, put
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.errors import FormatError
 from mdplay.games.qubic.plain import (
     DEEPEST,
@@ -34,8 +34,8 @@ from mdplay.games.qubic.plain import (
     smallest,
     tables,
 )
-from mdplay.runtime.executors import Engine, using
-from mdplay.runtime.threads import Show, Watch
+from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.storage.files import read, unzip
 
 Words = NDArray[np.uint64]
@@ -53,7 +53,7 @@ REASONS = {
 
 
 # ---------------------------------------------------------------- the book
-@part
+@inlined
 def book_place(attacker: Any, defender: Any, book: Any) -> int:
     """Return where the book keeps a smallest image, or the free place where it belongs; one is always free."""
     size = len(book) // 3
@@ -63,7 +63,7 @@ def book_place(attacker: Any, defender: Any, book: Any) -> int:
     return 3 * at
 
 
-@part
+@inlined
 def flaw_of(attacker: Any, defender: Any, cell: int) -> int:
     """Return what is wrong with a line of the book by itself, or 0."""
     if nonempty(attacker & defender):
@@ -79,7 +79,7 @@ def enter_lines(rows: Any, moved: Any, out_book: Any) -> Any:
 
     Return what is wrong with the first faulty line, or 0, and its number.
     """
-    rows, moved, book = borrow(rows), borrow(moved), borrow(out_book)
+    rows, moved, book = unchecked_view(rows), unchecked_view(moved), unchecked_view(out_book)
     for i in range(len(rows) // 3):
         attacker, defender, cell = get(rows, 3 * i), get(rows, 3 * i + 1), int(get(rows, 3 * i + 2))
         flaw = flaw_of(attacker, defender, cell)
@@ -110,8 +110,13 @@ def follow_book(
     ``out_met`` gets the places of the book that answers lead to, one for each of at most 64 a position;
     ``out_counts`` how many these are, how many answers were left to threats, and the nodes.
     """
-    positions, lines, moved, book = borrow(positions), borrow(lines), borrow(moved), borrow(book)
-    stack, failures, met = borrow(stack), borrow(failures), 0
+    positions, lines, moved, book = (
+        unchecked_view(positions),
+        unchecked_view(lines),
+        unchecked_view(moved),
+        unchecked_view(book),
+    )
+    stack, failures, met = unchecked_view(stack), unchecked_view(failures), 0
     for i in range(len(out_met) // 64):
         attacker, defender = get(positions, 2 * i), get(positions, 2 * i + 1)
         if stop[0] != 0:
@@ -206,7 +211,7 @@ def verify(
     rows: Words,
     start: tuple[int, int] = START,
     *,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     threads: int | None = None,
     show: Show | None = None,
 ) -> Verdict:
@@ -233,7 +238,7 @@ def verify(
 
 def _checked_here(positions: Words, book: Words) -> list[Part]:
     """Check all parts of positions in this process, up to the first gap."""
-    watch, found = Watch(), list[Part]()
+    watch, found = TaskGroup(), list[Part]()
     for number in range(_num_parts(positions)):
         found += watch.run([partial(check_part, number, positions, book, watch.stop)])
         if found[-1].gap is not None:
@@ -272,7 +277,7 @@ def _firsts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def verify_book(
-    path: str | Path, *, engine: Engine | str | None = None, threads: int | None = None, show: Show | None = None
+    path: str | Path, *, engine: Executor | str | None = None, threads: int | None = None, show: Show | None = None
 ) -> Verdict:
     """Check the book in a file."""
     return verify(read_rows(path), engine=engine, threads=threads, show=show)

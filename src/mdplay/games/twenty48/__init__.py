@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.naming.registry import bring
+from mdplay.naming.registry import register_extras
 
-bring(
+register_extras(
     Twenty48,
     advisers={"network": "mdplay.games.twenty48.advice:adviser"},
     agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
-from mdplay.compiling import kernel, part, unpack
+from mdplay.compiling import inlined, kernel, unpack
 from mdplay.games.twenty48.moves import (
     NO_MOVE,
     Evaluator,
@@ -28,7 +28,7 @@ from mdplay.games.twenty48.moves import (
     start,
 )
 from mdplay.rng import advance, stream
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 
 
 class Stack(NamedTuple):
@@ -52,7 +52,7 @@ class Memory(NamedTuple):
     mean: Any
 
 
-@part
+@inlined
 def new_stack(levels: int) -> Any:
     """Return an empty stack."""
     boards = np.zeros((3, levels), np.uint64)
@@ -61,19 +61,19 @@ def new_stack(levels: int) -> Any:
     return Stack(boards[0], boards[1], boards[2], values[0], numbers[0], numbers[1], values[1], numbers[2])
 
 
-@part
+@inlined
 def new_memory(bits: int) -> Any:
     """Return an empty table of 2 ** bits entries."""
     return Memory(np.zeros(1 << bits, np.uint64), np.zeros(1 << bits, np.uint8), np.zeros(1 << bits, np.float32))
 
 
-@part
+@inlined
 def slot(memory: Any, after: Any, depth: int) -> Any:
     """Return the place of a board and depth in the table."""
     return mix(after, depth) & len(memory.board) - 1
 
 
-@part
+@inlined
 def enter(stack: Any, level: int, board: Any) -> None:
     """Begin a level: no move tried yet."""
     stack.board[level] = int(board)
@@ -82,7 +82,7 @@ def enter(stack: Any, level: int, board: Any) -> None:
     stack.chosen[level] = -1
 
 
-@part
+@inlined
 def back_up(stack: Any, level: int, mean: Any) -> None:
     """End the trial of a move: note it if it is the best so far, and go on to the next."""
     total = np.float32(stack.points[level]) + mean
@@ -92,7 +92,7 @@ def back_up(stack: Any, level: int, mean: Any) -> None:
     stack.action[level] += 1
 
 
-@part
+@inlined
 def try_move(game: Any, rows: Any, memory: Any, stack: Any, level: int, depth: int) -> None:
     """Begin the trial of a level's next move; one that is illegal or in the table is backed up at once."""
     board = U64(stack.board[level])
@@ -110,7 +110,7 @@ def try_move(game: Any, rows: Any, memory: Any, stack: Any, level: int, depth: i
     stack.mean[level] = 0
 
 
-@part
+@inlined
 def take_outcome(game: Any, memory: Any, stack: Any, level: int, depth: int, value: Any) -> None:
     """Weigh in the value of a level's first outcome left; after the last one remember the mean."""
     after, left = U64(stack.after[level]), U64(stack.left[level])
@@ -124,7 +124,7 @@ def take_outcome(game: Any, memory: Any, stack: Any, level: int, depth: int, val
         back_up(stack, level, stack.mean[level])
 
 
-@part
+@inlined
 def search(
     game: Any, evaluator: Evaluator, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
 ) -> Any:
@@ -156,7 +156,7 @@ def search(
     return stack.chosen[0]
 
 
-@part
+@inlined
 def choose(
     game: Any, evaluator: Evaluator, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
 ) -> Any:
@@ -181,7 +181,7 @@ def choose_once(
 
 @kernel
 def play_games(
-    game: Any, evaluator: Evaluator, depth: int, bits: int, seed: Any, first: int, worker: Worker, out: Games
+    game: Any, evaluator: Evaluator, depth: int, bits: int, seed: Any, first: int, worker: WorkSlice, out: Games
 ) -> None:
     """Play every game from the first on that is the worker's; one entry of ``out`` each."""
     stack, memory = new_stack(depth), new_memory(bits)

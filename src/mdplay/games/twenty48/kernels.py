@@ -29,12 +29,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mdplay.bits import U64
-from mdplay.compiling import borrow, kernel, part, prefetch
+from mdplay.compiling import inlined, kernel, prefetch, unchecked_view
 from mdplay.game import Compiled
 from mdplay.games.twenty48.moves import Evaluator, Games, best_move, greedy_move, largest, pop_up, start, turn
 from mdplay.games.twenty48.network import add_to, places_of, total_of
 from mdplay.rng import advance, stream
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 
 MAX_MOVES = 1 << 18  # every tile that pops up adds at least 2 to a board, which holds at most 16 * 32768
 
@@ -55,7 +55,7 @@ class Pace(NamedTuple):
     decay: Any
 
 
-@part
+@inlined
 def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate if the rule is coherent."""
     if not rule.coherent:
@@ -70,11 +70,11 @@ def correct(rule: Any, weights: Any, coherence: Any, places: Any, step: Any, err
         coherence[i, 1] = absolute + size
 
 
-@part
+@inlined
 def online_episode(game: Any, evaluator: Evaluator, coherence: Any, step: Any, x: Any, places: Any) -> Any:
     """Play an episode, learning after-states on the way; return the score, the moves and the last board."""
     net, rule, weights, rows = evaluator
-    ahead = borrow(coherence.reshape(-1))
+    ahead = unchecked_view(coherence.reshape(-1))
     board, x = start(game, x)
     score, moves, value = 0, 0, np.float32(0)
     while True:
@@ -96,7 +96,7 @@ def online_episode(game: Any, evaluator: Evaluator, coherence: Any, step: Any, x
         board = pop_up(game, choice.board, x)
 
 
-@part
+@inlined
 def played_episode(game: Any, evaluator: Evaluator, x: Any, out_boards: Any, out_points: Any) -> Any:
     """Play an episode and write down its boards and points; return the score, the moves and the last board."""
     board, x = start(game, x)
@@ -113,7 +113,7 @@ def played_episode(game: Any, evaluator: Evaluator, x: Any, out_boards: Any, out
         board = pop_up(game, choice.board, x)
 
 
-@part
+@inlined
 def replay(
     evaluator: Evaluator, coherence: Any, pace: Pace, moves: int, boards: Any, points: Any, places: Any
 ) -> None:
@@ -134,7 +134,14 @@ def replay(
 
 @kernel
 def train(
-    game: Any, evaluator: Evaluator, coherence: Any, pace: Pace, seed: Any, first: int, worker: Worker, out: Games
+    game: Any,
+    evaluator: Evaluator,
+    coherence: Any,
+    pace: Pace,
+    seed: Any,
+    first: int,
+    worker: WorkSlice,
+    out: Games,
 ) -> None:
     """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each."""
     rule = evaluator.rule

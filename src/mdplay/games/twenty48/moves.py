@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import kernel, native, part, unpack
+from mdplay.compiling import inlined, kernel, native, unpack
 from mdplay.games.twenty48.network import estimate
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.rng import advance, scramble
@@ -74,20 +74,20 @@ def row_table() -> NDArray[np.uint64]:
     return out
 
 
-@part
+@inlined
 def transposed(x: Any) -> Any:
     """Swap rows and columns of a 4 x 4 board: first inside the 2 x 2 blocks, then the blocks."""
     x = (x & 0xF0F0_0F0F_F0F0_0F0F) | (x & 0x0000_F0F0_0000_F0F0) << 12 | (x & 0x0F0F_0000_0F0F_0000) >> 12
     return (x & 0xFF00_FF00_00FF_00FF) | (x & 0x00FF_00FF_0000_0000) >> 24 | (x & 0x0000_0000_FF00_FF00) << 24
 
 
-@part
+@inlined
 def turn(net: Any, board: Any) -> Any:
     """Return the transposed board where the network wants it, else the board itself."""
     return transposed(board) if net.rows == 4 and net.cols == 4 else board
 
 
-@part
+@inlined
 def push_rows(rows: Any, board: Any) -> Any:
     """Return a 4 x 4 board pushed left and right, and the points."""
     a, b = U64(rows[board & 0xFFFF]), U64(rows[board >> 16 & 0xFFFF])
@@ -97,7 +97,7 @@ def push_rows(rows: Any, board: Any) -> Any:
     return left, right, int((a >> 32) + (b >> 32) + (c >> 32) + (d >> 32))
 
 
-@part
+@inlined
 def pushes(game: Any, rows: Any, board: Any) -> Any:
     """Return the board pushed left, right, up and down, each with its transposed board, and the two points."""
     if game.rows == 4 and game.cols == 4:
@@ -125,7 +125,7 @@ def pushes(game: Any, rows: Any, board: Any) -> Any:
     return a, a, b, b, c, c, d, d, left.points, up.points
 
 
-@part
+@inlined
 def push_one(game: Any, rows: Any, board: Any, action: int) -> Any:
     """Return the board after one move, and its points."""
     if game.rows == 4 and game.cols == 4:
@@ -136,7 +136,7 @@ def push_one(game: Any, rows: Any, board: Any, action: int) -> Any:
     return push.board, push.points
 
 
-@part
+@inlined
 def better(choice: Any, action: int, before: Any, board: Any, turned: Any, points: Any, value: Any) -> Any:
     """Return the better of two moves; of equals, and where the new one is illegal, the old one."""
     total = np.float32(points) + value if board != before else NO_MOVE
@@ -145,7 +145,7 @@ def better(choice: Any, action: int, before: Any, board: Any, turned: Any, point
     return choice
 
 
-@part
+@inlined
 def best_move(game: Any, net: Any, weights: Any, rows: Any, board: Any) -> Any:
     """Return the move with the highest points plus value of the board after it."""
     a, a_turned, b, b_turned, c, c_turned, d, d_turned, across, along = pushes(game, rows, board)
@@ -157,14 +157,14 @@ def best_move(game: Any, net: Any, weights: Any, rows: Any, board: Any) -> Any:
     return better(choice, 3, board, d, d_turned, along, down)
 
 
-@part
+@inlined
 def pop_up(game: Any, board: Any, x: Any) -> Any:
     """Return the board with one more tile, drawn by the random state."""
     s = unpack(game, (board, 1))
     return game.outcome(s, game.draw(s, scramble(x))).board
 
 
-@part
+@inlined
 def start(game: Any, x: Any) -> Any:
     """Return a first board, and the random state after it."""
     x = advance(x)
@@ -173,7 +173,7 @@ def start(game: Any, x: Any) -> Any:
     return pop_up(game, board, x), x
 
 
-@part
+@inlined
 def largest(board: Any) -> int:
     """Return the largest exponent on a board."""
     most = 0
@@ -183,7 +183,7 @@ def largest(board: Any) -> int:
     return most
 
 
-@part
+@inlined
 def expectation(game: Any, net: Any, weights: Any, board: Any) -> Any:
     """Return the mean value of the boards that chance makes of one; a finished board is worth 0."""
     free = game.outcomes(unpack(game, (board, 1))) & 0x1111_1111_1111_1111
@@ -200,7 +200,7 @@ def expectation(game: Any, net: Any, weights: Any, board: Any) -> Any:
     return (TWO * twos + FOUR * fours) / np.float32(popcount(free))
 
 
-@part
+@inlined
 def best_expected_move(game: Any, net: Any, weights: Any, rows: Any, board: Any) -> Any:
     """Return the move with the highest points plus expectation over the tiles that may pop up."""
     a, a_turned, b, b_turned, c, c_turned, d, d_turned, across, along = pushes(game, rows, board)
@@ -216,7 +216,7 @@ def best_expected_move(game: Any, net: Any, weights: Any, rows: Any, board: Any)
     return choice
 
 
-@part
+@inlined
 def greedy_move(game: Any, evaluator: Evaluator, board: Any) -> Any:
     """Return the best move by values of before-states or after-states, as the rule says."""
     net, rule, weights, rows = evaluator

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64
-from mdplay.compiling import kernel, native, part, word
+from mdplay.compiling import inlined, kernel, native, word
 from mdplay.compiling.numba.vectors import gather_total, store_indices
 from mdplay.errors import FormatError
 from mdplay.games.twenty48.patterns import Patterns
@@ -26,7 +26,7 @@ from mdplay.runtime.memory import new_floats
 Weights = NDArray[np.float32]
 
 
-@part
+@inlined
 def look_up(net: Any, p: int, image: int, board: Any) -> Any:
     """Return the place of pattern p's weight for one image of the board."""
     place = net.base[p] + 0
@@ -35,7 +35,7 @@ def look_up(net: Any, p: int, image: int, board: Any) -> Any:
     return U64(place)
 
 
-@part
+@inlined
 def scalar_total(net: Any, weights: Any, board: Any) -> Any:
     """Return the value of a board, look-up by look-up, added as the lanes of a vector are."""
     half = net.num_images // 2
@@ -52,7 +52,7 @@ def scalar_total(net: Any, weights: Any, board: Any) -> Any:
     return total
 
 
-@part
+@inlined
 def estimate(net: Any, weights: Any, board: Any, turned: Any) -> Any:
     """Return the value of a board."""
     if net.uses_vectors:
@@ -60,7 +60,7 @@ def estimate(net: Any, weights: Any, board: Any, turned: Any) -> Any:
     return scalar_total(net, weights, board)
 
 
-@part
+@inlined
 def places_of(net: Any, board: Any, turned: Any, out: Any) -> None:
     """Write where the look-ups of a board are: the images of the first pattern, then those of the next."""
     if net.uses_vectors:
@@ -71,14 +71,14 @@ def places_of(net: Any, board: Any, turned: Any, out: Any) -> None:
             out[p * net.num_images + image] = int(look_up(net, p, image, board))
 
 
-@part
+@inlined
 def add_to(weights: Any, places: Any, amount: Any) -> None:
     """Add an amount to every weight looked up; a place that occurs twice gets it twice."""
     for i in range(len(places)):
         weights[places[i]] += amount
 
 
-@part
+@inlined
 def total_of(net: Any, weights: Any, places: Any) -> Any:
     """Return the value of the board whose look-ups are given, added in the same order as ever."""
     n, half = net.num_images, net.num_images // 2

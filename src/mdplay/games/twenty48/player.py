@@ -23,7 +23,7 @@ from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.shipped import SHIPPED, need_shipped
 from mdplay.playing.matches.evaluating import PlayedGames
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show, Watch, num_threads
+from mdplay.runtime.threads import Show, TaskGroup, num_threads
 
 MAX_DEPTH = 16
 QUICK_DEPTH = 2  # up to here a move takes well below a millisecond
@@ -71,7 +71,7 @@ class Player:
             raise IllegalMove(f"{self.game.text(state)}: chance moves here, not the player")
         out = np.zeros(1, np.float32)
         run = partial(choose_once, native(self.game), self._evaluator, self._memory, word(state.board))
-        watch = Watch()
+        watch = TaskGroup()
         if self.depth > QUICK_DEPTH:  # in a thread, so that Ctrl-C is heard
             action = watch.run([partial(run, self.depth, watch.stop, out)])[0]
         else:
@@ -118,7 +118,7 @@ class Player:
         if games < 1:
             raise LimitError(f"games={games}: play at least one")
         count = min(num_threads(threads), games)
-        out, watch = no_games(games), Watch(count, show)
+        out, watch = no_games(games), TaskGroup(count, show)
         run = partial(
             play_games, native(self.game), self._evaluator, self.depth, self._memory_bits, word(seed), first
         )

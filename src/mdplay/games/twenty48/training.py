@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mdplay.compiling import native, word
 from mdplay.compiling.identity import check_rules, game_identity
-from mdplay.errors import FormatError, counted, unknown
+from mdplay.errors import FormatError, pluralize, unknown
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, last_point, write_csv
 from mdplay.games.twenty48.files import load_network, save_compact, save_network
@@ -34,7 +34,7 @@ from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Run
 from mdplay.learning.self_play import SelfPlayLearner, Training
 from mdplay.runtime.memory import new_floats
-from mdplay.runtime.threads import Worker
+from mdplay.runtime.threads import WorkSlice
 
 METHODS = {
     "td": Rule(),
@@ -147,7 +147,7 @@ class TilesTraining(Training[Games]):
     def text(self) -> str:
         """Return for people how much was learned how fast."""
         speed = self.moves_per_second / 1e6
-        return f"{counted(self.episodes, 'episode')} in {self.seconds:,.1f} s, {speed:.2f} M moves per second"
+        return f"{pluralize(self.episodes, 'episode')} in {self.seconds:,.1f} s, {speed:.2f} M moves per second"
 
     def plot(self, path: str | Path) -> None:
         """Draw the curve."""
@@ -187,7 +187,7 @@ class TilesTraining(Training[Games]):
         """Return room for what comes of so many episodes."""
         return no_games(episodes)
 
-    def task(self, worker: Worker, planned: int, out: Games) -> Callable[[], None]:
+    def task(self, worker: WorkSlice, planned: int, out: Games) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         settings, patterns = self.settings, self.network.patterns
         evaluator = Evaluator(native(patterns), native(settings.rule), self.network.weights, row_table())

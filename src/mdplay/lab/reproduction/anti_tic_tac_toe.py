@@ -15,7 +15,7 @@ from mdplay.lab.reproduction import planner
 from mdplay.lab.reproduction.steps import Claim, differs, equal
 from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step
 from mdplay.runtime.threads import Show
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 
 if TYPE_CHECKING:
     from mdplay.planning.formats.encoding import States
@@ -248,7 +248,7 @@ def _alternation(show: Show) -> Figure:
     for name, values in REWARDS.items():
         series = list(responses(graph, first_response(graph, "uniform", 1), _score(values)))
         for number, step in enumerate(series[1:], start=1):
-            changed = "first response" if step.changed is None else f"{counted(step.changed, 'state')} changed"
+            changed = "first response" if step.changed is None else f"{pluralize(step.changed, 'state')} changed"
             rows.append([name, str(number), f"player {step.player + 1}", f"{step.value:.6f}", changed])
         moves, result, svg = _final_game(graph, series)
         drawings.append(Drawing(svg, f"{name}: {_outcome(result)}"))

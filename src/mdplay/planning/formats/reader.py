@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.compiling import kernel, part
+from mdplay.compiling import inlined, kernel
 from mdplay.errors import FormatError, short
 from mdplay.planning.assembly import Transitions, assemble
 from mdplay.planning.model import MAX_STATES, SUM_TOLERANCE, Model, RowSumError
@@ -279,7 +279,7 @@ def _scan_block(reader: Reader, text: bytes) -> None:
             at = end
 
 
-@part
+@inlined
 def skip(data: Any, at: int) -> int:
     """Return the place of the next character that is not a space or a tab."""
     while data[at] == SPACE or data[at] == TAB:
@@ -287,7 +287,7 @@ def skip(data: Any, at: int) -> int:
     return at
 
 
-@part
+@inlined
 def read_whole(data: Any, at: int) -> tuple[int, int]:
     """Return a whole number of up to nine digits and the place after it; place -1 if there is none."""
     begin = at
@@ -300,7 +300,7 @@ def read_whole(data: Any, at: int) -> tuple[int, int]:
     return number, at
 
 
-@part
+@inlined
 def read_decimal(data: Any, at: int) -> tuple[float, int]:
     """Return a decimal number and the place after it; place -1 if it is not plain or not sure."""
     negative = data[at] == MINUS
@@ -332,7 +332,7 @@ def read_decimal(data: Any, at: int) -> tuple[float, int]:
     return -number if negative else number, at
 
 
-@part
+@inlined
 def product_error(a: float, b: float, c: float) -> float:
     """Return c - a * b without rounding, for a product that is nearly c."""
     a_high, b_high = SPLIT * a - (SPLIT * a - a), SPLIT * b - (SPLIT * b - b)

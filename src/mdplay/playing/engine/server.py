@@ -23,14 +23,14 @@ from threading import Event, Lock, Thread
 from typing import Any, BinaryIO, Protocol
 
 from mdplay import __version__
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.errors import (
     FormatError,
     MdplayError,
     PositionError,
     UnknownName,
+    check_integer,
     check_seconds,
-    check_whole,
     sentence,
     short,
 )
@@ -42,7 +42,7 @@ from mdplay.playing.engine.protocol import PROTOCOL, lines_of, read_command, wri
 from mdplay.playing.records import rules_of
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.runtime.threads import Stopwatch, Watch, compiling
+from mdplay.runtime.threads import Stopwatch, TaskGroup, compiling
 from mdplay.searching.depth_limited import (
     DEPTH,
     MAX_DEPTH,
@@ -114,7 +114,7 @@ class TreeThought:
         unbounded = MOST_SIMULATIONS if self._seconds else SIMULATIONS
         simulations: int | None = budget.get("simulations")
         self._simulations = unbounded if simulations is None else simulations
-        check_whole("simulations", self._simulations)
+        check_integer("simulations", self._simulations)
         check_seconds(self._seconds)
         self._stopped = self._begun = False
 
@@ -152,7 +152,7 @@ class DeepThought:
         depth = budget.get("depth")
         check_depth(game, state, depth, self._seconds)
         self._depth = depth or (DEPTH if self._seconds is None else MAX_DEPTH)
-        self._watch = Watch()
+        self._watch = TaskGroup()
         rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"])
         self._job = Deepening(game, state, self._depth, *rest)
         self._stopped = False
@@ -207,7 +207,7 @@ class Engine:
         self._write, self._lock = write, Lock()
         self._spec = agent
         self._first = game  # the one that it was started with: the only one that may be a user's
-        hold_promises(game)
+        spot_check(game)
         self._begin(game, 0)
         self._thought: Thought | None = None
         self._thinker: Thread | None = None

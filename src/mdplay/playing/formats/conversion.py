@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from mdplay.errors import FormatError, MdplayError, UnknownName, unknown
 from mdplay.game import Game, num_players
-from mdplay.naming.registry import brought, from_text, names_brought
+from mdplay.naming.registry import extra_names, extras_of, from_text
 from mdplay.playing.records import Record, load_records, save_records
 from mdplay.position import Position
 from mdplay.storage.files import read_text, write
@@ -74,7 +74,7 @@ NAMED_IN_SGF = re.compile(r"GN\[([\w-]+(?::[\w=,.-]*)?)\]")
 
 def format_names(game: Game[Any]) -> list[str]:
     """Return the names of the formats in which games of a game can be written."""
-    return [OURS, *names_brought(game, "formats")]
+    return [OURS, *extra_names(game, "formats")]
 
 
 def load_games(path: str | Path, *, game: Game[Any] | None = None, format: str | None = None) -> list[Record]:
@@ -127,7 +127,7 @@ def _by_ending(path: str | Path) -> str | None:
 
 def _format(game: Game[Any], name: str | None, path: str | Path) -> ForeignFormat:
     """Return the format of a name, or else of a file's ending; raise UnknownName if the game brings none such."""
-    known: dict[str, type[ForeignFormat]] = brought(game, "formats")
+    known: dict[str, type[ForeignFormat]] = extras_of(game, "formats")
     if name is not None:
         if name not in known:
             raise unknown("format", name, format_names(game))

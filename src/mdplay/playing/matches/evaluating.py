@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import nonempty
 from mdplay.compiling.contract import need_game
-from mdplay.errors import GameError, LimitError, counted
+from mdplay.errors import GameError, LimitError, pluralize
 from mdplay.game import Game, num_players
-from mdplay.naming.transfer import Recipe, made_again, recipe_of
+from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.playing.agents import Agent, Maker, make_agent
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import mean_and_error
 from mdplay.playing.matches.schedule import Schedule, Show
 from mdplay.playing.records import Record, plain_number
-from mdplay.runtime.executors import Engine, using
-from mdplay.states.game_length import MAX_CHANCE_MOVES, told_limit
+from mdplay.runtime.executors import Executor, using
+from mdplay.states.game_length import MAX_CHANCE_MOVES, explicit_move_limit
 
 BLOCK = 16  # whole games that are one task of an engine
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
@@ -60,9 +60,8 @@ class Evaluation:
 
     def __repr__(self) -> str:
         mean, error = self.mean
-        return (
-            f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {counted(len(self.results), 'game')}>"
-        )
+        games = pluralize(len(self.results), "game")
+        return f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {games}>"
 
     @property
     def mean(self) -> tuple[float, float]:
@@ -131,7 +130,7 @@ def evaluate(
     games: int = 100,
     seed: int = 0,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     max_moves: int | None = None,
     results: str | Path | None = None,
     record: bool = False,
@@ -164,7 +163,7 @@ def evaluate(
         schedule = Schedule(game, (one,), games, "none", seed, max_moves)
         records = schedule.play(threads, results, show, engine)
     seconds = time.perf_counter() - began
-    if game.has_outcomes and told_limit(game, max_moves) is None:
+    if game.has_outcomes and explicit_move_limit(game, max_moves) is None:
         _check_ended(records)
     found = tuple(record.result or 0.0 for record in records)
     return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
@@ -172,9 +171,9 @@ def evaluate(
 
 def _check_ended(records: Sequence[Record]) -> None:
     """Raise LimitError if a game was truncated by the automatic limit: its result is not the agent's."""
-    moves = counted(MAX_CHANCE_MOVES, "move")
+    moves = pluralize(MAX_CHANCE_MOVES, "move")
     if truncated := sum(record.by_limit and len(record.events) >= MAX_CHANCE_MOVES for record in records):
-        games = f"{truncated:,} of {counted(len(records), 'game')} did not end within {moves}"
+        games = f"{truncated:,} of {pluralize(len(records), 'game')} did not end within {moves}"
         way = "set max_moves (--max-moves) to count them as infinite play"
         raise LimitError(f"the mean result is unknown, because {games}; {way}")
 
@@ -182,7 +181,7 @@ def _check_ended(records: Sequence[Record]) -> None:
 class WholeGames(NamedTuple):
     """Games of an agent that plays them whole, as plain data."""
 
-    recipe: Recipe
+    recipe: GameSpec
     agent: str
     games: int
     seed: int
@@ -197,12 +196,12 @@ def play_block(number: int, order: WholeGames) -> PlayedGames:
 
 @lru_cache(maxsize=1)
 def _player_of(order: WholeGames) -> PlaysWholeGames:
-    player = make_agent(made_again(order.recipe), order.agent)
+    player = make_agent(rebuild(order.recipe), order.agent)
     assert isinstance(player, PlaysWholeGames)
     return player
 
 
-def _played_by(engine: Engine | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
+def _played_by(engine: Executor | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
     """Let an engine play the games."""
     moves = 0
 

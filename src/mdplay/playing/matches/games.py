@@ -29,7 +29,7 @@ from mdplay.playing.engine.limits import entering
 from mdplay.playing.records import Record, forfeited
 from mdplay.position import Position, as_state
 from mdplay.rng import Random
-from mdplay.states.game_length import Referee
+from mdplay.states.game_length import MoveLimit
 from mdplay.storage.files import read, read_text
 
 TRIES = 50  # draws without anything new before openings may come again
@@ -168,12 +168,12 @@ def play_game(
     position = Position.start(game, opening.start).replay(opening.events)
     agents = [one.fresh() for one in named_agents]
     streams = [Random(seed, STREAMS * number + role) for role in range(STREAMS)]
-    referee = Referee(game, max_moves)
+    referee = MoveLimit(game, max_moves)
     watched = streams if all(one.is_ours for one in named_agents) else None
     names, given = tuple(one.name for one in named_agents), len(opening.events)
     record = partial(Record, game, names, seed=seed, number=number, start=opening.start, opening=given)
     try:
-        while not (over := position.is_over) and not referee.calls_off(position, watched):
+        while not (over := position.is_over) and not referee.is_truncated(position, watched):
             if stopped():
                 raise Stopped
             position = position.after(_next_event(position, agents, named_agents, streams))

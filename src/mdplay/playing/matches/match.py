@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.compiling.contract import need_game
-from mdplay.errors import GameError, counted
+from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Maker, NamedAgent
 from mdplay.playing.answering import check_player
@@ -21,7 +21,7 @@ from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import Interval, Results, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.matches.schedule import Schedule, Show, first_player
 from mdplay.playing.records import Record, plain_number
-from mdplay.runtime.executors import Engine
+from mdplay.runtime.executors import Executor
 
 OPENINGS = "random:2"
 
@@ -151,7 +151,7 @@ class MatchResult:
         low, high = self.interval
         score = f"{first} against {second}: {self.tally.score:.1%} ({low:.1%} .. {high:.1%})"
         elo, reach = self.elo
-        different = counted(self.distinct, "different game")
+        different = pluralize(self.distinct, "different game")
         difference = f"Elo difference {elo:+.0f} ({reach[0]:+.0f} .. {reach[1]:+.0f}); {different}."
         names = (f"{first}, all games", "as player 1", "as player 2")
         tallies = (self.tally, *self.sides)
@@ -162,7 +162,7 @@ class MatchResult:
         ]
         words = sentence(score) + sentence(difference)
         failed = sentence(f"Lost because the agent failed: {self.forfeits[0]:,} and {self.forfeits[1]:,}.")
-        called_off = sentence(f"{counted(self.by_limit, 'game')} truncated.") if self.by_limit else ""
+        called_off = sentence(f"{pluralize(self.by_limit, 'game')} truncated.") if self.by_limit else ""
         head = ("", "won", "drawn", "lost", "score")
         return words + table(head, rows, strong=[0]) + (failed if any(self.forfeits) else "") + called_off
 
@@ -181,7 +181,7 @@ def match(
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     max_moves: int | None = None,
     move_seconds: float | None = None,
     side: int | None = None,

@@ -22,18 +22,18 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling.identity import game_identity
-from mdplay.errors import MdplayError, check_whole
+from mdplay.errors import MdplayError, check_integer
 from mdplay.game import Game
 from mdplay.naming.registry import name_of
-from mdplay.naming.transfer import Recipe, made_again, recipe_of
+from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.playing.agents import NamedAgent, leave
 from mdplay.playing.engine.limits import entered
 from mdplay.playing.matches.games import Opening, make_openings, openings_label, play_game
 from mdplay.playing.matches.results import Results
 from mdplay.playing.records import Record
-from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.executors import Executor, using
 from mdplay.runtime.signals import KERNEL_SECONDS
 
 T = TypeVar("T")
@@ -156,7 +156,7 @@ class Schedule:
 
     def __post_init__(self) -> None:
         """Refuse an empty schedule."""
-        check_whole("games", self.games)
+        check_integer("games", self.games)
 
     @property
     def key(self) -> str:
@@ -177,13 +177,13 @@ class Schedule:
         threads: int | None = None,
         results: str | Path | Results | None = None,
         show: Show | None = None,
-        engine: Engine | str | None = None,
+        engine: Executor | str | None = None,
     ) -> tuple[Record, ...]:
         """Play the games that ``results`` does not have yet, and return all of them in order.
 
         ``threads`` games are played side by side, in threads of this process or by so many workers of an engine.
         """
-        hold_promises(self.game)
+        spot_check(self.game)
         for one in self.named_agents:
             leave(one.fresh())  # whoever cannot be made says so before the first game
         with ExitStack() as stack:
@@ -265,7 +265,7 @@ def first_player(number: int, side: int | None) -> int:
 class Order(NamedTuple):
     """A schedule as plain data."""
 
-    recipe: Recipe
+    recipe: GameSpec
     agents: tuple[str, ...]
     games: int
     openings: str
@@ -292,7 +292,7 @@ def play_ordered(number: int, order: Order) -> Played:
 
 @lru_cache(maxsize=2)
 def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
-    game = made_again(order.recipe)
+    game = rebuild(order.recipe)
     agents = tuple(entered(game, text, order.move_seconds) for text in order.agents)
     limits = order.max_moves, order.move_seconds, order.side
     schedule = Schedule(game, agents, order.games, order.openings, order.seed, *limits)

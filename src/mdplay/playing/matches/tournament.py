@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.compiling.contract import need_game
-from mdplay.errors import AgentError, counted
+from mdplay.errors import AgentError, pluralize
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, NamedAgent, leave
 from mdplay.playing.engine.limits import entering
@@ -29,7 +29,7 @@ from mdplay.playing.matches.match import OPENINGS, MatchResult, Tally, match
 from mdplay.playing.matches.results import Results, elo_ratings
 from mdplay.playing.matches.schedule import Show
 from mdplay.playing.records import Record
-from mdplay.runtime.executors import Engine, using
+from mdplay.runtime.executors import Executor, using
 from mdplay.views.plots import save_plot
 
 
@@ -53,7 +53,7 @@ class TournamentResult:
 
     def __repr__(self) -> str:
         order = ", ".join(f"{rating.agent} {rating.elo:+.0f}" for rating in self.ratings)
-        return f"<TournamentResult of {counted(len(self.records), 'game')}: {order or 'nobody'}>"
+        return f"<TournamentResult of {pluralize(len(self.records), 'game')}: {order or 'nobody'}>"
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -128,7 +128,7 @@ class TournamentResult:
             (f"{i}  {r.agent}", f"{r.elo:+.0f}", f"± {r.reach:.0f}", *(self._percent(r.agent, b) for b in columns))
             for i, r in enumerate(ratings, start=1)
         ]
-        about = sentence(f"{counted(len(self.records), 'game')}; scores of the row against the column in %.")
+        about = sentence(f"{pluralize(len(self.records), 'game')}; scores of the row against the column in %.")
         withdrawn = "".join(sentence(f"{agent} was withdrawn: {told}") for agent, told in self.failures)
         return about + table(("agent", "Elo", "95 %", *numbers), rows, things="agents") + withdrawn
 
@@ -144,7 +144,7 @@ def tournament(
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     max_moves: int | None = None,
     move_seconds: float | None = None,
     results: str | Path | None = None,

@@ -35,11 +35,11 @@ from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
 from mdplay.learning.network import Network
-from mdplay.naming.registry import bringers, brought
-from mdplay.naming.transfer import Recipe, made_again, recipe_of
-from mdplay.runtime.executors import Engine, using
-from mdplay.runtime.signals import finishing
-from mdplay.runtime.threads import Show, Watch
+from mdplay.naming.registry import extras_of, games_with_extras
+from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
+from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.signals import defer_exit
+from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.proof.prover import MEMORY, Prover
 from mdplay.solving.proof.table import LIMIT
 from mdplay.states.keys import packed_of
@@ -51,7 +51,7 @@ from mdplay.storage.folders import cache_folder
 SAVE_SECONDS = 10.0
 
 
-def checkpoint_of(book: Path, engine: Engine | str | None = None) -> Path:
+def checkpoint_of(book: Path, engine: Executor | str | None = None) -> Path:
     """Return where a proof that was stopped is kept; with an engine it is a folder of answers."""
     if not book.name:
         raise FormatError(f"a book needs the name of a file, not '{'' if book == Path() else book}'")
@@ -63,7 +63,7 @@ def prove_strategy(
     book: Path,
     *,
     fresh: bool = False,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     threads: int | None = None,
     save_seconds: float = SAVE_SECONDS,
     pause: Callable[[int, int], None] | None = None,
@@ -91,7 +91,7 @@ def verify_strategy(
     game: Game[Any],
     book: Path,
     *,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     threads: int | None = None,
     show: Show | None = None,
 ) -> Any:
@@ -101,9 +101,9 @@ def verify_strategy(
 
 def _brought(game: Game[Any], what: str) -> Any:
     try:
-        return brought(game, "proofs")[what]
+        return extras_of(game, "proofs")[what]
     except KeyError:
-        known = ", ".join(bringers("proofs"))
+        known = ", ".join(games_with_extras("proofs"))
         raise UnknownName(f"{type(game).__name__} brings no proof of its result; choose {known}") from None
 
 
@@ -151,7 +151,7 @@ class OpeningBook:
 
 def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
     """Return the positions after so many plies as packed rows, one of each set of images, in ascending order."""
-    found, watch = Plies(game, game.initial(), fold=True), Watch()
+    found, watch = Plies(game, game.initial(), fold=True), TaskGroup()
     for _ in range(plies):
         found.advance(watch)
     layer = packed_of(found.layer.keys, found.layer.layout)
@@ -183,7 +183,7 @@ def make_book(
     *,
     memory: int | None = None,
     threads: int | None = None,
-    engine: Engine | str | None = None,
+    engine: Executor | str | None = None,
     show: ShowOf | None = None,
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
@@ -202,7 +202,7 @@ def make_book(
         else:
             _fill_by(engine, threads, Order(recipe_of(game), plies, memory), book, show)
     finally:
-        with finishing():
+        with defer_exit():
             book.save()
     return book
 
@@ -220,7 +220,7 @@ def _begun(game: Game[Any], plies: int, path: Path) -> OpeningBook:
 class Order(NamedTuple):
     """What a worker needs to know of a book."""
 
-    recipe: Recipe
+    recipe: GameSpec
     plies: int
     memory: int
 
@@ -234,7 +234,7 @@ def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
 
 @lru_cache(maxsize=1)
 def _prover_of(order: Order) -> tuple[Prover, NDArray[np.uint64]]:
-    game = made_again(order.recipe)
+    game = rebuild(order.recipe)
     return Prover(game, memory=order.memory), positions(game, order.plies)
 
 
@@ -263,7 +263,7 @@ def _fill(book: OpeningBook, scores: Callable[..., Any], show: ShowOf | None) ->
 
 
 def _fill_by(
-    engine: Engine | str, workers: int | None, order: Order, book: OpeningBook, show: ShowOf | None
+    engine: Executor | str, workers: int | None, order: Order, book: OpeningBook, show: ShowOf | None
 ) -> None:
     filling, left = _Filling(book, show), np.unique(np.flatnonzero(book.scores == UNKNOWN) // BATCH)
 

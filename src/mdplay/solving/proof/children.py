@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import as_mask, first_word, get, pack, part, prefetch, put
+from mdplay.compiling import as_mask, first_word, get, inlined, pack, prefetch, put
 from mdplay.learning.look_ups import locate, value_after
 from mdplay.solving.proof.table import (
     ACTION,
@@ -53,7 +53,7 @@ from mdplay.solving.proof.table import (
 from mdplay.states.keys import no_player
 
 
-@part
+@inlined
 def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: Any) -> Any:
     """Return the first node of the stack whose question another thread has answered, its bound and its move.
 
@@ -70,7 +70,7 @@ def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: An
     return depth, 0, NO_MOVE
 
 
-@part
+@inlined
 def look_around(
     game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, stack: Any, progress: Any
 ) -> int:
@@ -93,7 +93,7 @@ STEPS = 1 << 16  # in which the values of a network are told apart
 ORDERED_DEPTH = 12  # nodes less deep on the stack are ordered by the network; deeper ones are worth no look-ups
 
 
-@part
+@inlined
 def whole(x: Any, stack: Any) -> int:
     """Return a value as an int; note in the control array if it is not whole or too large."""
     value = int(x)
@@ -102,7 +102,7 @@ def whole(x: Any, stack: Any) -> int:
     return value
 
 
-@part
+@inlined
 def bounds_of(game: Any, s: Any, stack: Any) -> Any:
     """Return low, high and moves: what the game knows of a position, or its rules tell; note what cannot be."""
     if game.has_bounds:
@@ -117,7 +117,7 @@ def bounds_of(game: Any, s: Any, stack: Any) -> Any:
     return value, value, moves
 
 
-@part
+@inlined
 def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
     """Return what player 0 gains by the mover's reward."""
     if not game.has_reward:
@@ -128,7 +128,7 @@ def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
     return -points if game.player(s) else points
 
 
-@part
+@inlined
 def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
     """Tell whether forced moves lead nowhere: none is listed, or they go on for ever; note it."""
     if nonempty(moves) and forced < MOST_FORCED:
@@ -137,7 +137,7 @@ def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
     return True
 
 
-@part
+@inlined
 def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
     """Play an action and the forced ones after it: the state, its bounds and moves, player 0's gain on the way."""
     gain, forced = gain_of(game, s, action, stack), 0
@@ -154,7 +154,7 @@ def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
     return s, low, high, moves, gain
 
 
-@part
+@inlined
 def expand(
     game: Any, network: Any, s: Any, moves: Any, goal: int, hint: int, depth: int, base: int, low_bits: int,
     table: Any, stack: Any,
@@ -198,14 +198,14 @@ def expand(
     return top, best, NO_MOVE
 
 
-@part
+@inlined
 def look_up(game: Any, network: Any, s: Any) -> None:
     """Have a network look at a state, before its moves are ranked."""
     if network is not None:
         locate(game, network.tables, s, network.places)
 
 
-@part
+@inlined
 def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int:
     """Return how early to search a child by what a network holds it to be worth."""
     if network is None:
@@ -214,7 +214,7 @@ def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int
     return int(STEPS * (-value if side else value))
 
 
-@part
+@inlined
 def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: int) -> int:
     """Return how early to search a child."""
     if action == hint:
@@ -224,7 +224,7 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: in
     return early + (replies if game.player(c) == side else -replies)
 
 
-@part
+@inlined
 def consult(
     game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, stack: Any
 ) -> Any:

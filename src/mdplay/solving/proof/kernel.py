@@ -22,7 +22,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, bit_length, lowest, nonempty, without_lowest
-from mdplay.compiling import as_mask, borrow, get, kernel, load, part, put, unpack, viewed
+from mdplay.compiling import as_mask, get, inlined, kernel, load, put, unchecked_view, unpack, viewed
 from mdplay.compiling.contract import mask_size
 from mdplay.solving.proof.children import (
     FAR,
@@ -80,7 +80,7 @@ BUSY = 1024  # a power of two: slots for the places that threads are searching
 SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
-@part
+@inlined
 def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
     """Return the place of the child to search next; if it can, one that no other thread is searching."""
     chosen, most = base, -4 * FAR * CHOICES
@@ -93,7 +93,7 @@ def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) 
     return chosen
 
 
-@part
+@inlined
 def choose_last(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
     """Put the word of the child to search next at the end of the order, and return that place."""
     chosen = choose(game, base, top, shared, busy, stack)
@@ -104,13 +104,13 @@ def choose_last(game: Any, base: int, top: int, shared: bool, busy: Any, stack: 
     return top
 
 
-@part
+@inlined
 def is_busy(busy: Any, place: Any) -> Any:
     """Tell whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
 
-@part
+@inlined
 def keep_answer(
     game: Any, goal: int, best: int, cut: int, nodes: int, place: Any, tag: Any, low_bits: int, table: Any,
     stack: Any,
@@ -123,7 +123,7 @@ def keep_answer(
         store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
 
 
-@part
+@inlined
 def take_answer(game: Any, side: int, goal: int, best: int, value: int, row: int, stack: Any) -> Any:
     """Return the best value known of a node once the child in a row is answered, and its move if that cuts."""
     if game.has_reward:
@@ -133,7 +133,7 @@ def take_answer(game: Any, side: int, goal: int, best: int, value: int, row: int
     return (min(best, value) if side else max(best, value)), NO_MOVE
 
 
-@part
+@inlined
 def child_of(game: Any, row: int, stack: Any) -> Any:
     """Return the state in a row, its moves, and the one that the table names."""
     s = load(game, stack, row + CHILD)
@@ -143,7 +143,7 @@ def child_of(game: Any, row: int, stack: Any) -> Any:
     return s, moves, get(stack, row + HINT)
 
 
-@part
+@inlined
 def prove(
     game: Any, network: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, stack: Any, stop: Any,
     progress: Any,
@@ -209,7 +209,7 @@ def prove(
 NARROW = 6  # a window is narrowed from outside until its ends are so close to 0
 
 
-@part
+@inlined
 def next_goal(low: int, high: int, from_outside: bool) -> int:
     """Return the next question, low < goal <= high.
 
@@ -223,7 +223,7 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
     return low + ((high - low + 1) >> 1)
 
 
-@part
+@inlined
 def narrow_window(
     game: Any, network: Any, s: Any, low: int, high: int, table: Any, busy: Any, stack: Any, stop: Any,
     progress: Any,
@@ -285,7 +285,13 @@ def narrow_windows(
     What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
     stays wider.
     """
-    table, busy, stack, stop, progress = borrow(table), borrow(busy), borrow(stack), borrow(stop), borrow(progress)
+    table, busy, stack, stop, progress = (
+        unchecked_view(table),
+        unchecked_view(busy),
+        unchecked_view(stack),
+        unchecked_view(stop),
+        unchecked_view(progress),
+    )
     put(stack, PAUSE_AT, get(stack, NODES) + budget if budget else 0)
     for i in range(len(starts)):
         if get(stop, 0) or get(stack, STATUS):
@@ -304,7 +310,7 @@ def narrow_windows(
 @kernel
 def grow_to(game: Any, table: Any, stack: Any, num_buckets: int) -> None:
     """Double the table until it has so many buckets, for which its array has room."""
-    table, stack = borrow(table), borrow(stack)
+    table, stack = unchecked_view(table), unchecked_view(stack)
     while get(stack, BUCKETS) < num_buckets:
         size = get(stack, BUCKETS)
         grow(game, table, size, place_bits(game) + 1 - bit_length(size))
@@ -314,7 +320,7 @@ def grow_to(game: Any, table: Any, stack: Any, num_buckets: int) -> None:
 @kernel
 def remember(game: Any, proof_view: Any, starts: Any, values: Any, table: Any, stack: Any) -> None:
     """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
-    table, stack = borrow(table), borrow(stack)
+    table, stack = unchecked_view(table), unchecked_view(stack)
     low_bits = place_bits(proof_view) + 1 - bit_length(get(stack, BUCKETS))
     for i in range(len(starts)):
         s = viewed(proof_view, load(game, starts, i))
@@ -327,6 +333,6 @@ def remember(game: Any, proof_view: Any, starts: Any, values: Any, table: Any, s
 @kernel
 def recall_move(game: Any, start: Any, table: Any, stack: Any) -> int:
     """Return the move that the table holds for a packed state, or ``NO_MOVE``; a place is within its buckets."""
-    table, stack = borrow(table), borrow(stack)
+    table, stack = unchecked_view(table), unchecked_view(stack)
     place, tag = place_of(game, unpack(game, start), stack)
     return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(stack, BUCKETS)), place, tag))

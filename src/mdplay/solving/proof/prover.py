@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import hold_promises
+from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling import direct, native, width, words
 from mdplay.compiling.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network, check_network
 from mdplay.position import as_state, takes_state
-from mdplay.runtime.threads import Show, Watch, num_threads, translating
+from mdplay.runtime.threads import Show, TaskGroup, num_threads, translating
 from mdplay.solving.proof import table as stack_of
 from mdplay.solving.proof.kernel import BUSY, grow_to, narrow_windows, recall_move, remember
 from mdplay.solving.proof.table import EXACT_BITS, LIMIT, TAG_BITS, WAYS
@@ -79,10 +79,10 @@ class Prover:
         self, game: Game[Any], *, memory: int = MEMORY, threads: int | None = 1, network: Network | None = None
     ) -> None:
         _refuse(game, network)
-        hold_promises(game)
+        spot_check(game)
         self.game = game
         self.proof_view = game.proof_view()
-        hold_promises(self.proof_view, self._enter(game.initial()))
+        spot_check(self.proof_view, self._enter(game.initial()))
         self._native, self._natives = native(self.proof_view), (native(game), native(self.proof_view))
         self._first, self._most, self._bucket_words = _table_sizes(self.proof_view, memory)
         self._table = _aligned((self._most + 1) * self._bucket_words)
@@ -90,7 +90,7 @@ class Prover:
         size = stack_of.ROWS_AT + stack_of.KIDS * (stack_of.CHILD + width(self.proof_view))
         self._stacks = [np.zeros(size, np.int64) for _ in range(num_threads(threads))]
         self._networks = [None if network is None else network.arrays() for _ in self._stacks]
-        self._watch = Watch(len(self._stacks))  # of what is searched where the question is asked
+        self._watch = TaskGroup(len(self._stacks))  # of what is searched where the question is asked
         self.forget()
 
     def __repr__(self) -> str:
@@ -298,7 +298,7 @@ class Prover:
     def _search_apart(self, rows: Rows, windows: Values, show: Show | None) -> Values:
         numbers = iter(range(len(rows)))  # each thread takes the next position
 
-        def work(stack: Values, watch: Watch) -> None:
+        def work(stack: Values, watch: TaskGroup) -> None:
             for i in numbers:
                 self._narrow(stack, rows[i : i + 1], windows[i : i + 1], watch)
 
@@ -310,7 +310,7 @@ class Prover:
         self._set(stack_of.THREADS, len(self._stacks))
         own = [windows.copy() for _ in self._stacks]
 
-        def work(stack: Values, windows: Values, watch: Watch) -> None:
+        def work(stack: Values, windows: Values, watch: TaskGroup) -> None:
             self._narrow(stack, rows, windows, watch)
             watch.stop[0] = 1  # one thread's answer is enough
 
@@ -321,25 +321,27 @@ class Prover:
         lows, highs = zip(*(window[0] for window in own), strict=True)
         return np.array([[max(lows), min(highs)]])
 
-    def _run(self, tasks: list[Callable[[Watch], None]], show: Show | None) -> None:
+    def _run(self, tasks: list[Callable[[TaskGroup], None]], show: Show | None) -> None:
         def look_at_clock(nodes: int) -> None:
             if time.monotonic() > self._until:
                 watch.stop[0] = 1
             if show is not None:
                 show(nodes)
 
-        watch = Watch(len(self._stacks), look_at_clock)
+        watch = TaskGroup(len(self._stacks), look_at_clock)
         watch.run([partial(task, watch) for task in tasks])
         self._complain()
 
-    def _narrow(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int = 0) -> None:
+    def _narrow(self, stack: Values, rows: Rows, windows: Values, watch: TaskGroup, budget: int = 0) -> None:
         arguments = self._arguments(stack, np.ascontiguousarray(rows, np.uint64), windows, watch, budget)
         try:
             self._kernel(*arguments)
         except Exception as error:
             raise rule_error(error, self._natives) or error from None
 
-    def _arguments(self, stack: Values, rows: Rows, windows: Values, watch: Watch, budget: int) -> tuple[Any, ...]:
+    def _arguments(
+        self, stack: Values, rows: Rows, windows: Values, watch: TaskGroup, budget: int
+    ) -> tuple[Any, ...]:
         shared = self._table, self._busy, stack, watch.stop, watch.progress
         return *self._natives, self._networks[stack[stack_of.THREAD]], rows, windows, budget, *shared
 

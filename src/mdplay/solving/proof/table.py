@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import Any
 
 from mdplay.bits import U64, mix
-from mdplay.compiling import get, pack, part, put, width
+from mdplay.compiling import get, inlined, pack, put, width
 
 DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
 CHOICES = 1 << 11  # a power of two: a mask has no more elements
@@ -61,19 +61,19 @@ ORDER_AT = FRAMES_AT + DEPTH * FRAME
 ROWS_AT = ORDER_AT + KIDS
 
 
-@part
+@inlined
 def row_at(game: Any, number: int) -> int:
     """Return where the row of a child begins."""
     return ROWS_AT + number * (CHILD + width(game))
 
 
-@part
+@inlined
 def row_of(game: Any, base: int, k: int, stack: Any) -> int:
     """Return where the row of the child at place k of the order begins."""
     return row_at(game, base + CHOICES - 1 - (get(stack, ORDER_AT + k) & CHOICES - 1))
 
 
-@part
+@inlined
 def save_frame(
     depth: int, base: int, top: int, end: int, best: int, place: Any, tag: Any, born: int, side: int, goal: int,
     stack: Any,
@@ -91,7 +91,7 @@ def save_frame(
     put(stack, at + GOAL, goal)
 
 
-@part
+@inlined
 def load_frame(depth: int, stack: Any) -> Any:
     """Return base, top, end, best, place, tag, born, side and goal of a node."""
     at = FRAMES_AT + depth * FRAME
@@ -120,25 +120,25 @@ SPREAD = 0x2545_F491_4F6C_DD1D  # odd; the multiplier of xorshift64* (Vigna 2016
 DATA_MASK = (1 << DATA) - 1
 
 
-@part
+@inlined
 def is_exact(game: Any) -> Any:
     """Tell whether bucket and tag hold the whole key: one word an entry."""
     return game.has_key and game.key_bits <= EXACT_BITS
 
 
-@part
+@inlined
 def entry_words(game: Any) -> int:
     """Return the number of words of an entry."""
     return 1 if is_exact(game) else 2
 
 
-@part
+@inlined
 def place_bits(game: Any) -> int:
     """Return the number of bits of a place."""
     return game.key_bits if is_exact(game) else 64
 
 
-@part
+@inlined
 def place_of(game: Any, s: Any, stack: Any) -> Any:
     """Return the place of a position and, if that is only a hash, the tag that tells it from others.
 
@@ -156,7 +156,7 @@ def place_of(game: Any, s: Any, stack: Any) -> Any:
     return first, second >> DATA
 
 
-@part
+@inlined
 def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
     """Return the entry of a position, or 0."""
     found = U64(0)
@@ -173,19 +173,19 @@ def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
     return found
 
 
-@part
+@inlined
 def low_of(entry: Any) -> int:
     """Return the lower bound in an entry."""
     return int(entry >> 8 & 255) - 128
 
 
-@part
+@inlined
 def high_of(entry: Any) -> int:
     """Return the upper bound in an entry."""
     return 127 - int(entry & 255)
 
 
-@part
+@inlined
 def move_of(entry: Any) -> int:
     """Return the move in an entry, UNKNOWN_MOVE if it has none; of the empty one ``NO_MOVE``.
 
@@ -194,7 +194,7 @@ def move_of(entry: Any) -> int:
     return int(entry >> 16 & 127) if entry else NO_MOVE
 
 
-@part
+@inlined
 def store(
     game: Any, table: Any, low_bits: int, place: Any, tag: Any, value: int, is_low: bool, move: int, work: int
 ) -> None:
@@ -222,7 +222,7 @@ def store(
         put(table, victim + 1, entry ^ place)
 
 
-@part
+@inlined
 def grow(game: Any, table: Any, num_buckets: int, low_bits: int) -> None:
     """Double the buckets in place, from the last to the first."""
     words = entry_words(game)

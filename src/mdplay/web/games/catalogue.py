@@ -29,7 +29,7 @@ from mdplay.compiling.sources import Untold, data_files, source_files
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
 from mdplay.learning.learned import Learned
-from mdplay.naming.registry import make, maker, names, names_brought
+from mdplay.naming.registry import extra_names, make, maker, names
 from mdplay.naming.specs import Parameter, parameters, read_parameters, read_spec
 from mdplay.position import Position
 from mdplay.rng import Random
@@ -53,7 +53,7 @@ def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
     found.append({"id": "mcts", "title": "Tree search", "setting": SIMULATIONS})
     if game.has_heuristic and num_players(game) == 2:
         found.append({"id": "heuristic", "title": "Look-ahead", "setting": DEPTH})
-    brought = [name for name in names_brought(game, "agents") if name not in NEEDS_A_FILE and name != "perfect"]
+    brought = [name for name in extra_names(game, "agents") if name not in NEEDS_A_FILE and name != "perfect"]
     return [*found, *map(_agent, brought), {"id": "random", "title": "Random", "setting": None}]
 
 
@@ -388,10 +388,10 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     game = make(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
-        from mdplay.checking.contract_checks import blaming
+        from mdplay.checking.contract_checks import wrap_rule_errors
 
         try_game(game)
-        with blaming(game):
+        with wrap_rule_errors(game):
             Position.start(game).svg  # noqa: B018 - one picture that fails would take the list of all games with it
     elif read.file is None and read.name in PROFILES:
         base = PROFILES[read.name]

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from mdplay.errors import NotCompiled
-from mdplay.naming.registry import names_brought
+from mdplay.naming.registry import extra_names
 from mdplay.playing.advising import Advice, Adviser, AdviserAgent, SearchAdviser, Value
 from mdplay.playing.agents import choose as choose_action
 from mdplay.playing.agents import make_agent
@@ -215,7 +215,7 @@ def tell_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: in
     """Let an agent choose; a tree search shows its thoughts meanwhile."""
     choose = {"mcts": _by_search, "heuristic": _by_looking_ahead, "random": _at_random}.get(agent, _by_agent)
     kinds = {"mcts": "search", "heuristic": "look_ahead", "random": "search"}
-    brought = agent in names_brought(asked.game, "agents") and agent not in NEEDS_A_FILE
+    brought = agent in extra_names(asked.game, "agents") and agent not in NEEDS_A_FILE
     task = {"kind": "act", "agent": agent} if brought else {"kind": kinds.get(agent, "search")}
     if choose is _by_agent and not brought:
         choose = _by_adviser

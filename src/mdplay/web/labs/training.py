@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from mdplay.errors import counted
+from mdplay.errors import pluralize
 from mdplay.game import Game, num_players
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Actor, Learned
 from mdplay.learning.learners import learners
 from mdplay.naming.specs import parameters
-from mdplay.playing.learning import Judges, learn
+from mdplay.playing.learning import TrainingEvaluator, learn
 from mdplay.web.games.advisers import has_at_most
 from mdplay.web.games.catalogue import Entry, LearnedAgents
 from mdplay.web.numbers import points_of
@@ -30,7 +30,7 @@ def methods_of(game: Game[Any]) -> list[str]:
     return list(learners(game))
 
 
-def judges_of(game: Game[Any], method: str, report: Any = None, show: Any = None) -> Judges | None:
+def judges_of(game: Game[Any], method: str, report: Any = None, show: Any = None) -> TrainingEvaluator | None:
     """Return the judges of a learner: games against an opponent and, in small games, exact values.
 
     None for one player, whose mean result tells, and for methods without a curve.  The result of self-play would
@@ -40,7 +40,7 @@ def judges_of(game: Game[Any], method: str, report: Any = None, show: Any = None
     if num_players(game) != 2 or "examine" not in takes:
         return None
     exact = POSITIONS if has_at_most(game, EXACT_STATES, show) else 0
-    return Judges(game, OPPONENT, GAMES, exact, report)
+    return TrainingEvaluator(game, OPPONENT, GAMES, exact, report)
 
 
 def learned_by(
@@ -102,7 +102,7 @@ def tell_training(
 
     task = {"kind": "learn", "game": entry.told(params), "method": method}
     found = workshop.done(entry.profile.title, task, work, check=job.check, notice=notice_of(job))
-    title = f"Learned by {method}, {counted(episodes, 'game')}"
+    title = f"Learned by {method}, {pluralize(episodes, 'game')}"
     name = agents.keep(entry, params, title, found)
     job.emit("learned", {"id": name, "title": title, "text": found.text()[:20_000]})
 

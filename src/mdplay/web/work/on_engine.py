@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from mdplay.runtime.executors import Actors, Engine
+from mdplay.runtime.executors import Actors, Executor
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.backends import DIED, Doer
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
@@ -59,7 +59,7 @@ class Visited:
 class OnEngine:
     """Hands searches on to free workers of an engine, and all else, or one search too many, to another doer."""
 
-    def __init__(self, tell: Tell, other: Doer, engine: Engine, games: Sequence[str] = ()) -> None:
+    def __init__(self, tell: Tell, other: Doer, engine: Executor, games: Sequence[str] = ()) -> None:
         self._tell, self._other = tell, other
         self._free = [engine.actors(Visited, 1, games) for _ in range(engine.workers)]
         self._wants: dict[int, set[str]] = {}  # of the searches there: more, stop
