@@ -1,14 +1,13 @@
 """Write the pages of the games, docs/games/*, from the games themselves: ``python tools/pages.py``.
 
-Rules and numbering come from the docstrings, the rest from the registry and the contract; only the known facts
-and the position of the picture are written here.  A test compares the pages with what this would write.
+Rules and numbering come from the docstrings, the rest from the registry and the contract; the title, the known facts
+and the position of the picture from ``game.toml`` beside the rules.  A test compares the pages with what this would write.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,172 +16,40 @@ from mdplay.bits import elements
 from mdplay.cli.games import KNOWLEDGE
 from mdplay.game import Game, num_players
 from mdplay.naming import registry, specs
+from mdplay.naming.about import about, built_in_games
 
 FOLDER = Path(__file__).parents[1] / "docs" / "games"
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What cannot be read off a game: its title, a position worth a picture, and what others have found."""
-
-    title: str
-    position: str
-    known: tuple[str, ...]
-
-
-FACTS = {
-    "2048": Facts(
-        "2048",
-        "0012012312341356",
-        (
-            "The game is by Gabriele Cirulli (2014).",
-            "On 3 x 3 the best play earns 5468.49 points on average; there are 48,713,519 states up to symmetry "
-            "(Yamashita and Kaneko).",
-        ),
-    ),
-    "anti-tic-tac-toe": Facts(
-        "Anti-Tic-Tac-Toe",
-        "100020010",
-        (
-            "Perfect play draws, and only the centre does; the other eight openings lose.",
-            "5478 positions can be reached.",
-            "Among random players the first wins 121/420 of the games, 8/63 are drawn.",
-        ),
-    ),
-    "breakthrough": Facts(
-        "Breakthrough",
-        "moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
-        (
-            "The game is by Dan Troyka (2000).",
-            "A game always ends, and nobody draws: every move brings a pawn nearer to the far side.",
-        ),
-    ),
-    "chess-ending": Facts(
-        "King and rook against king",
-        "Kc3,Rh4,kd1,b",
-        (
-            "With a rook White mates within 16 moves, with a queen within 10.",
-            "Up to symmetry there are 28,056 positions with Black to move; 2,796 of them are drawn (Bain 1992).",
-        ),
-    ),
-    "connect-four": Facts(
-        "Connect Four",
-        "44434455336",
-        (
-            "The first player wins, by the middle column (Allen 1988, Allis 1988).",
-            "On 7 x 6 there are 4,531,985,219,092 positions (Tromp).",
-        ),
-    ),
-    "dodgem": Facts(
-        "Dodgem",
-        ".>.>^..^.,>",
-        (
-            "The game is by Colin Vout (1972).",
-            "On 3 x 3 the first player wins, in 20 plies; 4 x 4 is a draw by endless play (Winning Ways).",
-            "On 3 x 3 there are 2,055 positions; the player to move wins 1,215 of them and loses 840.",
-        ),
-    ),
-    "dots-and-boxes": Facts(
-        "Dots and Boxes",
-        "moves:0,2,6,8,1,3,4,5,9",
-        (
-            "Perfect play on 3 x 3 boxes gives the second player 6 boxes to 3, whatever the first line; on 4 x 4 "
-            "it is a tie (Wilson, wilson.engr.wisc.edu/boxes).",
-            "On 4 x 5 boxes it is a tie (Barker and Korf 2012), the largest board solved.",
-        ),
-    ),
-    "othello": Facts(
-        "Othello",
-        "moves:d3,c3,c4,e3,f2",
-        (
-            "Perfect play on 4 x 4 gives the second player 11 discs to 3, on 6 x 6 20 to 16 (Feinstein 1993).",
-            "On 8 x 8 perfect play draws (Takizawa 2023).",
-            "There are 4, 12, 56, 244, 1396 and 8200 sequences of one to six moves.",
-        ),
-    ),
-    "mens-morris": Facts(
-        "Men's Morris",
-        "X.OOX...X,5,o",
-        (
-            "With three men each the first player wins, in 9 plies, with or without the diagonals.",
-            "With four, five and six men it is a draw by endless play; there are 4,111,151, 17,844,721 and "
-            "42,372,745 positions where nobody is about to take a man.",
-        ),
-    ),
-    "mu-torere": Facts(
-        "Mu Torere",
-        "XXO.OOXOX,o",
-        (
-            "It is a draw by endless play: nobody can force the other out of moves.",
-            "There are 1,180 positions; the player to move wins 208 and loses 128.",
-        ),
-    ),
-    "pig": Facts(
-        "Pig",
-        "31-40+12x",
-        (
-            "Who begins the game to 100 wins with probability 0.5306 if both play perfectly "
-            "(Neller and Presser 2004).",
-            "Who begins the game to 20 wins with probability 0.61555855.",
-        ),
-    ),
-    "pocket-cube": Facts(
-        "Pocket cube",
-        "6z4z7z3x2y1z5z",
-        (
-            "There are 3,674,160 positions.",
-            "Every one is solved in at most 11 moves if half turns count as one, 14 if only quarter turns are "
-            "moves (OEIS A079761, A079762).",
-        ),
-    ),
-    "qubic": Facts(
-        "Qubic",
-        "111,222,000,121,003,112,030,333,021",
-        (
-            "The first player wins (Patashnik 1980).",
-            "The 192 symmetries are all there are (Silver 1967).",
-            "Up to symmetry there are 2, 35, 757 and 20,851 positions after one, two, three and four moves.",
-            "Among random players the first wins 52.7 % of the games; a game takes 35.5 moves.",
-        ),
-    ),
-    "sliding-puzzle": Facts(
-        "Sliding puzzle",
-        "8,7,6,5,4,3,2,1,0",
-        (
-            "The 8-puzzle has 181,440 positions and takes at most 31 moves (OEIS A089473).",
-            "The 15-puzzle takes at most 80 moves (Brungger and others 1999); its positions are too many for a "
-            "table, so they are searched by iterative deepening A* (Korf 1985).",
-        ),
-    ),
-    "tic-tac-toe": Facts(
-        "Tic-Tac-Toe",
-        "120010200",
-        ("Perfect play draws.", "5478 positions can be reached, 765 up to symmetry."),
-    ),
-}
+ABOUT = {name: about(name) for name in built_in_games()}
 
 
 def pages() -> dict[Path, str]:
     """Return every generated file with its text."""
     found = {FOLDER / "index.md": index_page()}
-    for name in FACTS:
-        position = Position.parse(make(name), FACTS[name].position)
+    for name in ABOUT:
+        position = Position.parse(make(name), picture(name))
         found[FOLDER / f"{name}.md"] = game_page(name, position)
         found[FOLDER / f"{name}.svg"] = position.svg + "\n"
     return found
 
 
+def picture(name: str) -> str:
+    """Return the position that the page of a game draws."""
+    return ABOUT[name].picture or ABOUT[name].position
+
+
 def index_page() -> str:
     """Return the table of all games."""
     head = ["# Games", "", "| game | name | players | has and knows |", "|---|---|---|---|"]
-    rows = [index_row(name, make(name)) for name in FACTS]
+    rows = [index_row(name, make(name)) for name in ABOUT]
     foot = "[Write a game](../write-a-game.md) of your own, and it stands beside these."
     return "\n".join([*head, *rows, "", foot, ""])
 
 
 def index_row(name: str, game: Game[Any]) -> str:
     """Return the line of a game in the table."""
-    return f"| [{FACTS[name].title}]({name}.md) | `{name}` | {num_players(game)} | {', '.join(knowledge(game))} |"
+    return f"| [{ABOUT[name].title}]({name}.md) | `{name}` | {num_players(game)} | {', '.join(knowledge(game))} |"
 
 
 def knowledge(game: Game[Any]) -> list[str]:
@@ -192,21 +59,21 @@ def knowledge(game: Game[Any]) -> list[str]:
 
 def game_page(name: str, position: Position[Any]) -> str:
     """Return the page of a game."""
-    facts, maker, game = FACTS[name], registry.maker(name), position.game
+    facts, maker, game = ABOUT[name], registry.maker(name), position.game
     parts = [
         f"# {facts.title}",
-        f"![{facts.title}, the position {facts.position}]({name}.svg)",
+        f"![{facts.title}, the position {picture(name)}]({name}.svg)",
         *([doc(maker)] if inspect.isfunction(maker) else []),
         doc(inspect.getmodule(maker)),
         "## Parameters",
         parameters(maker),
         "## Notation",
         notation(game),
-        f"```console\n$ mdplay show {name} --position {facts.position}\n{shown(position)}\n```",
+        f"```console\n$ mdplay show {name} --position {picture(name)}\n{shown(position)}\n```",
         "## Symmetries",
         symmetries(game),
         "## Known facts",
-        "\n".join(f"- {fact}" for fact in facts.known),
+        "\n".join(f"- {fact}" for fact in facts.facts),
     ]
     return "\n\n".join(parts) + "\n"
 

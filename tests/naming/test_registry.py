@@ -6,7 +6,8 @@ from mdplay.errors import GameError, UnknownName
 from mdplay.games.connect_four.rules import ConnectFour
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.naming import registry, specs
-from mdplay.naming.registry import BUILT_IN, from_data, make, maker, names
+from mdplay.naming.about import built_in_games
+from mdplay.naming.registry import from_data, make, maker, names
 from mdplay.naming.specs import parameters
 from tests.helpers import NIM, python, write
 
@@ -15,7 +16,7 @@ def test_names_and_parameters():
     assert make("connect-four:rows=5,cols=4") == ConnectFour(5, 4)
     assert make("anti-tic-tac-toe") == TicTacToe(misere=True)
     assert make("tic-tac-toe:misere=true") == TicTacToe(misere=True)
-    assert set(BUILT_IN) <= set(names())
+    assert set(built_in_games()) <= set(names())
     assert [str(p) for p in parameters(maker("2048"))] == ["rows=4 (1..16)", "cols=4 (1..16)"]
 
 

@@ -95,7 +95,7 @@ def test_an_ignored_signal_stays_ignored(left):
 @pytest.mark.parametrize("kind, saved", [(KeyboardInterrupt, 1), (Terminated, 1), (StillRunning, 0), (OSError, 0)])
 def test_ctrl_c_saves_unless_a_kernel_still_writes(kind, saved):
     calls = []
-    with pytest.raises(kind), saving(lambda: calls.append(stopping.PATIENCE.finishing)):
+    with pytest.raises(kind), saving(lambda: calls.append(stopping.SHUTDOWN.finishing)):
         raise kind
     assert calls == [1] * saved
     with pytest.raises(kind), saving(None):

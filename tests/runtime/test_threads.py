@@ -235,7 +235,7 @@ def test_a_thread_is_used_again_and_holds_on_to_nothing():
 
 def test_threads_that_nobody_needs_any_more_end(monkeypatch):
     monkeypatch.setattr(running, "MOST_IDLE", 0)
-    crew, done = running.Crew(), []
+    crew, done = running.ThreadPool(), []
     for _ in range(3):
         future = Future()
         crew.do(threading.current_thread, future)
@@ -264,7 +264,7 @@ class Refused(threading.Thread):
 
 
 def test_a_system_without_threads_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(running, "_CREW", running.Crew())
+    monkeypatch.setattr(running, "_CREW", running.ThreadPool())
     monkeypatch.setattr(running, "Thread", Refused)
     with pytest.raises(LimitError, match="allows no 2 threads"):
         TaskGroup(2).run([int, int])
@@ -277,13 +277,13 @@ class Interrupted(threading.Thread):
 
 
 def test_ctrl_c_while_a_thread_starts_loses_no_task(monkeypatch):
-    monkeypatch.setattr(running, "_CREW", running.Crew())
+    monkeypatch.setattr(running, "_CREW", running.ThreadPool())
     monkeypatch.setattr(running, "Thread", Interrupted)
     assert TaskGroup(interruptible=True).run([lambda: 7]) == [7]
 
 
 def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
-    class Nobody(running.Crew):
+    class Nobody(running.ThreadPool):
         def do(self, task, future):
             raise KeyboardInterrupt
 

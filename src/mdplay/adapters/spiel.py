@@ -29,7 +29,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mdplay.adapters.spaces import num_actions
+from mdplay.adapters.spaces import library, num_actions
 from mdplay.bits import elements, nonempty
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
@@ -42,6 +42,8 @@ from mdplay.states.game_length import move_limit
 if TYPE_CHECKING:
     import pyspiel
     from open_spiel.python import policy as spiel_policy
+else:
+    pyspiel, spiel_policy = library("pyspiel"), library("open_spiel.python.policy")
 
 
 MAX_UTILITY, MAX_LENGTH, MAX_OUTCOMES = 1e6, 10_000, 128

@@ -29,7 +29,8 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, UnknownName, pluralize
 from mdplay.game import Game, num_players
-from mdplay.naming import registry, specs
+from mdplay.naming import registry
+from mdplay.naming.about import built_in_games, specs
 from mdplay.naming.notation import result_text
 from mdplay.naming.registry import plugin_points, source_of, warn_once
 from mdplay.playing.records import Record, load_records
@@ -56,7 +57,7 @@ def describe(name: str) -> dict[str, Any]:
         "summary": _first_line(maker if inspect.isfunction(maker) else inspect.getmodule(maker)),
         "players": num_players(game),
         "parameters": [str(parameter) for parameter in specs.parameters(maker)],
-        "source": f"mdplay {__version__}" if name in registry.BUILT_IN else source_of(plugin_points("game")[name]),
+        "source": f"mdplay {__version__}" if name in built_in_games() else source_of(plugin_points("game")[name]),
         "knows": [word for method, word in KNOWLEDGE.items() if getattr(game, f"has_{method}")],
     }
 
@@ -67,7 +68,7 @@ def _described() -> Iterator[dict[str, Any]]:
         try:
             yield describe(name)
         except MdplayError as error:
-            if name in registry.BUILT_IN:
+            if name in built_in_games():
                 raise
             warn_once(str(error))
 
@@ -92,7 +93,7 @@ def games_command(as_json: bool) -> None:
     for game in games:
         click.secho(game["name"], bold=True)
         click.echo(f"  {game['summary']}")
-        if game["name"] not in registry.BUILT_IN:
+        if game["name"] not in built_in_games():
             click.echo(f"  from {game['source']}")
         click.echo(f"  parameters: {', '.join(game['parameters']) or 'none'}")
         click.echo(f"  {pluralize(game['players'], 'player')}; {', '.join(game['knows']) or 'rules only'}")

@@ -29,6 +29,7 @@ from typing import Any, cast
 from mdplay.compiling.contract import check_shape
 from mdplay.errors import GameError, MdplayError, UnknownName, unknown
 from mdplay.game import Game
+from mdplay.naming.about import built_in_games
 from mdplay.naming.specs import load_module, parameters, read_parameters, read_spec
 
 _told: set[str] = set()  # warnings are given once
@@ -91,28 +92,10 @@ def warn_once(sentence: str) -> None:
 
 Maker = Callable[..., Game[Any]]
 
-BUILT_IN = {
-    "2048": "mdplay.games.twenty48:Twenty48",
-    "anti-tic-tac-toe": "mdplay.games.tic_tac_toe:anti_tic_tac_toe",
-    "breakthrough": "mdplay.games.breakthrough:Breakthrough",
-    "chess-ending": "mdplay.games.chess_ending:ChessEnding",
-    "connect-four": "mdplay.games.connect_four:ConnectFour",
-    "dodgem": "mdplay.games.dodgem:Dodgem",
-    "dots-and-boxes": "mdplay.games.dots_and_boxes:DotsAndBoxes",
-    "mens-morris": "mdplay.games.mens_morris:MensMorris",
-    "mu-torere": "mdplay.games.mu_torere:MuTorere",
-    "othello": "mdplay.games.othello:Othello",
-    "pig": "mdplay.games.pig:Pig",
-    "pocket-cube": "mdplay.games.pocket_cube:PocketCube",
-    "qubic": "mdplay.games.qubic:Qubic",
-    "sliding-puzzle": "mdplay.games.sliding_puzzle:SlidingPuzzle",
-    "tic-tac-toe": "mdplay.games.tic_tac_toe:TicTacToe",
-}
-
 
 def names() -> list[str]:
     """Return the names of all games, those of installed packages included."""
-    return all_names("game", BUILT_IN)
+    return all_names("game", built_in_games())
 
 
 def make(text: str) -> Game[Any]:
@@ -181,7 +164,7 @@ def name_of(game: Game[Any]) -> tuple[str, dict[str, Any]]:
     ('anti-tic-tac-toe', {'rows': 3, 'cols': 3, 'length': 3})
     """
     fields = {field.name: getattr(game, field.name) for field in dataclasses.fields(cast(Any, game))}
-    makers = {**plugins("game"), **{name: maker(name) for name in BUILT_IN}}
+    makers = {**plugins("game"), **{name: maker(name) for name in built_in_games()}}
     found = [(name, given) for name in makers if (given := _given_by(makers[name], game, fields)) is not None]
     if found:
         return min(found, key=lambda pair: len(pair[1]))
@@ -215,7 +198,7 @@ def _given_by(maker: Maker, game: Game[Any], fields: dict[str, Any]) -> dict[str
 
 def maker(name: str) -> Maker:
     """Return the maker behind a registered name."""
-    found: Maker = load_named("game", name, BUILT_IN)
+    found: Maker = load_named("game", name, built_in_games())
     return found
 
 
@@ -275,7 +258,7 @@ def extra_names(game: Game[Any], kind: str) -> list[str]:
 
 def games_with_extras(kind: str) -> list[str]:
     """Return the names of the built-in games that bring something of a kind."""
-    makers = {name: maker(name) for name in BUILT_IN}
+    makers = {name: maker(name) for name in built_in_games()}
     return [name for name, one in makers.items() if isinstance(one, type) and kind in _BROUGHT.get(one, {})]
 
 

@@ -66,9 +66,9 @@ class Service:
 
     async def solver(self, entry: Entry) -> str:
         """Return how a game is advised, in a word."""
-        if not entry.profile.solver and not self._solvers:
+        if not entry.about.evaluator and not self._solvers:
             self._solvers = await self.ask("solvers")
-        return entry.profile.solver or self._solvers[entry.id]
+        return entry.about.evaluator or self._solvers[entry.id]
 
     def learned(self, game: str, params: str) -> list[dict[str, Any]]:
         """Return the agents that learned a game on the page."""

@@ -101,7 +101,7 @@ class Advisers:
         except TimeoutError:
             if future.done():
                 raise
-        notice(f"Preparing {entry.profile.title} …")
+        notice(f"Preparing {entry.about.title} …")
         while not future.done():
             if meanwhile is not None and meanwhile(future):
                 meanwhile = None
@@ -140,7 +140,7 @@ class Advisers:
             del self._made[next((key for key in done if key[1]), done[0])]
 
     def _fill(self, entry: Entry, key: Key, making: Making) -> None:
-        self._busy[key] = f"preparing {entry.profile.title}"
+        self._busy[key] = f"preparing {entry.about.title}"
         _, params, opponent = key
         task = {"kind": "advise", "game": entry.told(params), "opponent": opponent}
 
@@ -150,7 +150,7 @@ class Advisers:
         try:
             game = entry.make(params)
             made = self.workshop.done(
-                entry.profile.title, task, lambda: self._make(entry, game, key, check), check=check
+                entry.about.title, task, lambda: self._make(entry, game, key, check), check=check
             )
             making.future.set_result(made)
             if hasattr(made, "improve"):
@@ -189,14 +189,14 @@ class Advisers:
                 self._made.pop(key, None)
 
         task = {"kind": "improve", "game": entry.told(params)}
-        training = self.workshop.train(f"a network for {entry.profile.title}", task, told)
+        training = self.workshop.train(f"a network for {entry.about.title}", task, told)
         if training is not None:
             self.curves[entry.id] = curve
             training.add_done_callback(trained)
 
     def done(self, asked: Ask, work: Callable[[], Any], task: dict[str, Any], job: Any) -> None:
         """Do a job's work, which may need kernels."""
-        title = asked.entry.profile.title
+        title = asked.entry.about.title
         task = {**task, "game": asked.entry.told(asked.params)}
         self.workshop.done(
             title, task, work, check=job.check, notice=lambda text: job.emit("notice", {"text": text})

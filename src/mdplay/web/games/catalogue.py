@@ -18,7 +18,7 @@ import unicodedata
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -29,6 +29,7 @@ from mdplay.compiling.sources import Untold, data_files, source_files
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
 from mdplay.learning.learned import Learned
+from mdplay.naming.about import About, about, built_in_games
 from mdplay.naming.registry import extra_names, make, maker, names
 from mdplay.naming.specs import Parameter, parameters, read_parameters, read_spec
 from mdplay.position import Position
@@ -107,130 +108,7 @@ class LearnedAgents:
         return int(self._learned[name][3].agent().act(state, rng))
 
 
-@dataclass(frozen=True)
-class Profile:
-    """How the page presents a game."""
-
-    title: str
-    fact: str = ""
-    sides: tuple[str, str] = ("Red", "Blue")
-    piece: str = "move"  # what a move adds to the board
-    presets: Mapping[str, str] = field(default_factory=dict)
-    shown: str = ""  # the position on the first page
-    solver: str = ""  # how it is advised: table, proof, book, network; asked of the package where it is not told
-    starts: Mapping[str, str] = field(default_factory=dict)  # by parameters, where a game is begun, if elsewhere
-
-
-PROFILES = {
-    "connect-four": Profile(
-        "Connect Four",
-        "The first player wins with the 41st disc.",
-        piece="disc",
-        presets={"7 × 6": "", "6 × 5": "rows=5,cols=6", "5 × 5": "rows=5,cols=5", "8 × 6": "rows=6,cols=8"},
-        shown="moves:4,4,4,4,4,2,5,3,5,5,3,6",
-        solver="proof",
-    ),
-    "tic-tac-toe": Profile(
-        "Tic-Tac-Toe",
-        "A draw with best play; all 5,478 positions are known.",
-        ("X", "O"),
-        "mark",
-        {"3 × 3": "", "3 × 4": "cols=4", "4 × 4, three": "rows=4,cols=4"},
-        "moves:4,0,2,6,3",
-        solver="table",
-    ),
-    "anti-tic-tac-toe": Profile(
-        "Anti-Tic-Tac-Toe",
-        "Three in a row loses. A draw, by the centre only.",
-        ("X", "O"),
-        "mark",
-        {"3 × 3": "", "3 × 4": "cols=4"},
-        "moves:4,0,8,1,3",
-        solver="table",
-    ),
-    "dots-and-boxes": Profile(
-        "Dots and Boxes",
-        "Two by two: the first player takes three boxes of four.",
-        piece="line",
-        presets={"2 × 2": "", "2 × 3": "rows=2,cols=3", "3 × 3": "rows=3,cols=3"},
-        shown="moves:0,2,6,8,1,11,5,4,3,10,7",
-        solver="table",
-    ),
-    "othello": Profile(
-        "Othello",
-        "Enclose discs and they are yours. Eight by eight is a draw with best play.",
-        ("Red", "Blue"),
-        "disc",
-        {"8 × 8": "", "6 × 6": "side=6", "4 × 4": "side=4"},
-        "moves:d3,c3,c4,e3,f2,c5,b3,d2",
-        "search",
-    ),
-    "breakthrough": Profile(
-        "Breakthrough",
-        "Get a pawn through to the far side.",
-        presets={"8 × 8": "", "6 × 6": "rows=6,cols=6", "5 × 5": "rows=5,cols=5"},
-        shown="moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
-        solver="search",
-    ),
-    "qubic": Profile(
-        "Qubic",
-        "Four in a row in a cube of 64. The first player wins; the proof is in the box.",
-        piece="mark",
-        shown="moves:000,333,030,003,300,111,033,222,012,121,303,230",
-        solver="book",
-    ),
-    "2048": Profile(
-        "2048",
-        "One player, and chance. A network that taught itself advises.",
-        ("You", ""),
-        presets={"4 × 4": "", "3 × 3": "rows=3,cols=3", "2 × 2": "rows=2,cols=2"},
-        shown="0121034a12580236",
-        solver="network",
-    ),
-    "chess-ending": Profile(
-        "Chess endings",
-        "A rook or a queen against the bare king: every position known, and how far it is to mate.",
-        ("White", "Black"),
-        presets={"Rook": "", "Queen": "queen=yes"},
-        shown="Kd3,Rh5,ke6,w",
-        solver="table",
-        starts={"": "Ke1,Ra1,ke5,w", "queen=yes": "Ke1,Qd1,ke5,w"},
-    ),
-    "dodgem": Profile(
-        "Dodgem",
-        "Get your cars off the board, and never shut the other in.",
-        presets={"3 × 3": "", "4 × 4": "side=4"},
-        solver="table",
-    ),
-    "mens-morris": Profile(
-        "Men's Morris",
-        "Three in a row win, or mills take men; the game may come back to where it was.",
-        presets={"Three men": "", "Four men": "men=4", "Five men": "men=5", "Six men": "men=6"},
-        shown="moves:4,0,2,6",
-        solver="table",
-    ),
-    "mu-torere": Profile("Mū tōrere", "Eight points and a centre: with best play it never ends.", solver="table"),
-    "pig": Profile(
-        "Pig",
-        "Roll on, or hold what you have: the first to a hundred.",
-        presets={"To 100": "", "To 50": "goal=50", "To 20": "goal=20"},
-        shown="34-52+11x",
-        solver="table",
-    ),
-    "pocket-cube": Profile(
-        "Pocket Cube", "Two by two by two: eleven turns are always enough.", ("You", ""), solver="table"
-    ),
-    "sliding-puzzle": Profile(
-        "Sliding puzzle",
-        "Eight tiles and a hole: 31 moves are always enough.",
-        ("You", ""),
-        presets={"3 × 3": "", "2 × 3": "rows=2,cols=3"},
-        solver="table",
-    ),
-}
-ORDER = tuple(PROFILES)
 MOST_LETTERS = 80  # of an address
-AT_ONCE = frozenset({"connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic"})
 
 
 @dataclass(frozen=True)
@@ -263,7 +141,7 @@ class Entry:
     """A game on offer: its id, how it is presented, and the text that makes it."""
 
     id: str
-    profile: Profile
+    about: About
     spec: str
     own: bool = False
     sources: Mapping[Path, FileContent] = field(
@@ -283,8 +161,8 @@ class Entry:
     @cached_property
     def solver(self) -> str:
         """How the game is advised, in a word."""
-        if self.profile.solver:
-            return self.profile.solver
+        if self.about.evaluator:
+            return self.about.evaluator
         from mdplay.playing.advising import adviser_method  # late: it brings compiled code
 
         return adviser_method(self.make())
@@ -300,7 +178,7 @@ class Entry:
     def position(self) -> Position[Any]:
         """Return the position of the first page."""
         game = self.make()
-        return Position.parse(game, self.profile.shown) if self.profile.shown else Position.start(game)
+        return Position.parse(game, self.about.position) if self.about.position else Position.start(game)
 
 
 @lru_cache(maxsize=64)
@@ -323,13 +201,13 @@ class Catalogue(dict[str, Entry]):
 
     def __init__(self, specs: Iterable[str] = (), *, tried: bool = False) -> None:
         super().__init__()
-        registered = [*ORDER, *(name for name in names() if name not in ORDER)]
+        registered = sorted(names(), key=lambda name: about(name).order)
         named = [spec for spec in specs if spec not in registered]
         chosen = [spec for spec in specs if spec in registered]
         for identifier, spec in zip(own_ids(named), named, strict=True):
             self[identifier] = own_entry(identifier, spec, tried)
         for name in [*chosen, *(name for name in registered if name not in chosen)]:
-            self[name] = Entry(name, PROFILES.get(name, Profile(name)), name)
+            self[name] = Entry(name, about(name), name)
 
 
 def own_ids(specs: Iterable[str]) -> list[str]:
@@ -393,13 +271,18 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
         try_game(game)
         with wrap_rule_errors(game):
             Position.start(game).svg  # noqa: B018 - one picture that fails would take the list of all games with it
-    elif read.file is None and read.name in PROFILES:
-        base = PROFILES[read.name]
-        return Entry(
-            identifier, Profile(f"{base.title}, {read.options}", base.fact, base.sides, base.piece), spec, True
-        )
-    profile = Profile(_title(type(game)), _first_line(game), _sides(game))
-    return Entry(identifier, profile, spec, own=True, sources=sources)
+    elif read.file is None and read.name in built_in_games():
+        base = about(read.name)
+        given = About(f"{base.title}, {read.options}", base.summary, sides=base.sides, piece=base.piece)
+        return Entry(identifier, given, spec, own=True)
+    found = about(identifier, read.file.parent, type(game).__name__) if read.file else About(identifier)
+    given = replace(
+        found,
+        title=_title(type(game)) if found.title == identifier else found.title,
+        summary=found.summary or _first_line(game),
+        sides=found.sides if found.sides != About.sides else _sides(game),
+    )
+    return Entry(identifier, given, spec, own=True, sources=sources)
 
 
 def _title(kind: type) -> str:

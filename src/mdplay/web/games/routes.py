@@ -75,11 +75,11 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
     game = entry.make()
     return {
         "id": entry.id,
-        "title": entry.profile.title,
-        "fact": entry.profile.fact,
+        "title": entry.about.title,
+        "fact": entry.about.summary,
         "own": entry.own,
         "view": game.view,
-        "sides": list(entry.profile.sides),
+        "sides": list(entry.about.sides),
         "players": num_players(game),
         "chance": bool(game.has_outcomes),
         "points": bool(game.has_reward),
@@ -87,9 +87,9 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
         "solver": solver,
         "opponents": ["perfect", "uniform"] if num_players(game) == 2 and solver == "table" else ["perfect"],
         "parameters": [_parameter(parameter) for parameter in entry.parameters],
-        "presets": [{"title": title, "params": params} for title, params in entry.profile.presets.items()],
+        "presets": [{"title": title, "params": params} for title, params in entry.about.presets.items()],
         "agents": agents_of(game, solver),
-        "starts": dict(entry.profile.starts),
+        "starts": dict(entry.about.starts),
         **(_pictured(entry) if pictures else {}),
     }
 

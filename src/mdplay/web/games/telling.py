@@ -26,7 +26,7 @@ from mdplay.searching.mcts import Search
 from mdplay.searching.result import Node
 from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.asking import Ask
-from mdplay.web.games.catalogue import AT_ONCE, MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
+from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.words import bound_headline, headline, is_known, kind_of, shown, status
 from mdplay.web.numbers import rounded_off
 from mdplay.web.safety import Refused
@@ -306,13 +306,13 @@ def _with_moves(asked: Ask) -> Ask:
 
 def solvers(worker: Worker) -> dict[str, str]:
     """Answer how the games are advised whose profile does not say so, each in a word."""
-    return {entry.id: entry.solver for entry in worker.catalogue.values() if not entry.profile.solver}
+    return {entry.id: entry.solver for entry in worker.catalogue.values() if not entry.about.evaluator}
 
 
 def prepare(worker: Worker) -> list[Any]:
     """Make the advisers of the first games, one after the other, before anybody asks."""
     for entry in worker.catalogue.values():
-        if entry.own or entry.id in AT_ONCE:
+        if entry.own or entry.about.prepare:
             with suppress(Exception):  # a request for this game gets it
                 worker.advisers.adviser(entry)
     return []

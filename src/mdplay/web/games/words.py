@@ -74,7 +74,7 @@ def total_points(asked: Ask) -> int | None:
 # ---------------------------------------------------------------- status
 def status(asked: Ask) -> str:
     """Return who moves, or how it ended."""
-    position, sides = asked.position, asked.entry.profile.sides
+    position, sides = asked.position, asked.entry.about.sides
     if position.is_chance:
         return "Chance moves"
     if asked.single:
@@ -169,14 +169,14 @@ def _label(asked: Ask, value: Value, margin: float, kind: str) -> dict[str, Any]
         height = margin / (total_points(asked) or 4)
         if not value.exact:
             short = _two_digits(margin)
-            side = asked.entry.profile.sides[asked.mover]
+            side = asked.entry.about.sides[asked.mover]
             return {"short": short, "words": f"about {short} points for {side}", "height": height}
         by = f" by {abs(margin):.4g}" if margin else ""
         return {"short": signed(margin), "words": verb + by, "height": height}
     if value.expected:
         mean = f"{value.value:+.4f} on average".replace("-", MINUS)
         return {"short": f"{value.value:+.3f}".replace("-", MINUS), "words": mean, "height": value.value}
-    side = asked.entry.profile.sides[asked.mover]
+    side = asked.entry.about.sides[asked.mover]
     if is_share(asked, value):
         share = f"{share_of(value):.1f}"
         return {"short": f"{share}%", "words": f"{share} % for {side}", "height": value.value}
@@ -212,7 +212,7 @@ def headline(asked: Ask, value: Value) -> str:
     if asked.single:
         words = str(_result_label(asked, value)["words"])
         return words[0].upper() + words[1:] if value.exact else f"{_expected(asked).capitalize()} {words}"
-    sides, margin = asked.entry.profile.sides, margin_of(asked, value)
+    sides, margin = asked.entry.about.sides, margin_of(asked, value)
     kind = kind_of(margin, value.exact)
     winner = sides[asked.mover if margin > 0 else 1 - asked.mover]
     if value.expected:
@@ -248,7 +248,7 @@ def _when(asked: Ask, value: Value) -> str:
     """Return with which piece, or in how many plies."""
     if value.distance is None:
         return ""
-    plies, piece = asked.plies, asked.entry.profile.piece
+    plies, piece = asked.plies, asked.entry.about.piece
     if plies is not None and piece != "move":
         return f" with the {ordinal(plies + value.distance)} {piece}"
     return f" in {value.distance} {'ply' if value.distance == 1 else 'plies'}"
@@ -256,7 +256,7 @@ def _when(asked: Ask, value: Value) -> str:
 
 def bound_headline(asked: Ask, value: Value) -> str:
     """Return what is certain while moves are still being proved."""
-    side = asked.entry.profile.sides[asked.mover]
+    side = asked.entry.about.sides[asked.mover]
     margin = margin_of(asked, value)
     if margin > 0:
         return f"{side} wins"

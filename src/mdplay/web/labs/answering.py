@@ -178,7 +178,7 @@ def tell_tournament(
 
     others = [name for name in agents if name not in advised]
     task = {"kind": "tournament", "game": entry.told(params), "agents": others}
-    advisers.workshop.done(entry.profile.title, task, work, check=job.check, notice=notice_of(job))
+    advisers.workshop.done(entry.about.title, task, work, check=job.check, notice=notice_of(job))
 
 
 def _match(

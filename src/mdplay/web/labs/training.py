@@ -101,7 +101,7 @@ def tell_training(
         return learned_by(game, method, episodes, seed, report, show, examine if judges else None)
 
     task = {"kind": "learn", "game": entry.told(params), "method": method}
-    found = workshop.done(entry.profile.title, task, work, check=job.check, notice=notice_of(job))
+    found = workshop.done(entry.about.title, task, work, check=job.check, notice=notice_of(job))
     title = f"Learned by {method}, {pluralize(episodes, 'game')}"
     name = agents.keep(entry, params, title, found)
     job.emit("learned", {"id": name, "title": title, "text": found.text()[:20_000]})
