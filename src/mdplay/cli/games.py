@@ -29,8 +29,8 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, UnknownName, pluralize
 from mdplay.game import Game, num_players
-from mdplay.naming import registry
-from mdplay.naming.about import built_in_games, specs
+from mdplay.naming import registry, specs
+from mdplay.naming.about import built_in_games
 from mdplay.naming.notation import result_text
 from mdplay.naming.registry import plugin_points, source_of, warn_once
 from mdplay.playing.records import Record, load_records

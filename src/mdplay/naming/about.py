@@ -84,15 +84,16 @@ def _tables(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _read(path: Path, name: str, table: Mapping[str, Any]) -> About:
-    known = {entry.name for entry in fields(About)}
+    known = sorted(entry.name for entry in fields(About))
     for key, value in table.items():
         wanted = TYPES.get(key, str)
-        if key != "class" and key not in known:
-            raise FormatError(
-                f"{path}: [{name}] has an unknown entry {key!r}; use one of {', '.join(sorted(known))}"
-            )
+        if key not in ("class", *known):
+            raise FormatError(f"{path}: [{name}] has an unknown entry {key!r}; use one of {', '.join(known)}")
         if not isinstance(value, wanted):
             raise FormatError(f"{path}: {key} of [{name}] must be of type {wanted.__name__}, not {value!r}")
-    given = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    given: dict[str, Any] = {"title": name}
+    given |= {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
     given.pop("class", None)
-    return About(**{"title": name, **given})
+    if len(given.get("sides", ())) == 1:
+        given["sides"] = (*given["sides"], "")
+    return About(**given)

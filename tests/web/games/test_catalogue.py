@@ -4,14 +4,15 @@ import pytest
 
 from mdplay import GameError, MdplayError, Position, UnknownName, make
 from mdplay.naming import registry
+from mdplay.naming.about import built_in_games
 from mdplay.web.games.asking import picture_of
-from mdplay.web.games.catalogue import PROFILES, Catalogue, made, own_ids
+from mdplay.web.games.catalogue import Catalogue, made, own_ids
 from tests.helpers import NIM, write
 
 
 def test_every_registered_game_is_offered_and_every_picture_can_be_drawn():
     games = Catalogue()
-    assert set(games) == set(registry.names()) >= set(PROFILES)
+    assert set(games) == set(registry.names()) >= set(built_in_games())
     for entry in games.values():
         assert entry.position().svg.startswith("<svg")
         for params in entry.profile.presets.values():
