@@ -1,7 +1,7 @@
 """Write the pages of the games, docs/games/*, from the games themselves: ``python tools/pages.py``.
 
 Rules and numbering come from the docstrings, the rest from the registry and the contract; title, known
-facts and the position of the picture from ``game.toml`` beside the rules.  A test compares the pages with the output.
+facts and the position of the picture from ``game.toml`` beside the rules.  A test compares the pages with them.
 """
 
 from __future__ import annotations

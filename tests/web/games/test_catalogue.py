@@ -15,9 +15,9 @@ def test_every_registered_game_is_offered_and_every_picture_can_be_drawn():
     assert set(games) == set(registry.names()) >= set(built_in_games())
     for entry in games.values():
         assert entry.position().svg.startswith("<svg")
-        for params in entry.profile.presets.values():
+        for params in entry.about.presets.values():
             entry.make(params)
-        for params, start in entry.profile.starts.items():
+        for params, start in entry.about.starts.items():
             assert Position.parse(entry.make(params), start).actions
 
 
@@ -26,7 +26,7 @@ def test_what_the_command_line_names_comes_first(tmp_path):
     games = Catalogue([str(path), "qubic", "connect-four:rows=4,cols=4"])
     assert list(games)[:3] == ["own-nim", "own-connect-four-rows-4-cols-4", "qubic"]
     nim, small = games["own-nim"], games["own-connect-four-rows-4-cols-4"]
-    assert (nim.profile.title, small.profile.title) == ("Nim", "Connect Four, rows=4,cols=4")
+    assert (nim.about.title, small.about.title) == ("Nim", "Connect Four, rows=4,cols=4")
     assert nim.make("pile=7").initial().pile == 7
     assert small.make() == make("connect-four:rows=4,cols=4")
     assert small.make("rows=5") == make("connect-four:rows=5,cols=4")
@@ -67,15 +67,15 @@ def test_names_too_long_for_an_address_are_told_apart_by_a_hash(tmp_path):
 def test_a_users_game_is_told_by_its_class_or_its_file(tmp_path):
     plain = write(tmp_path, "nim.py", NIM)
     assert (
-        Catalogue([str(plain)])["own-nim"].profile.fact
+        Catalogue([str(plain)])["own-nim"].about.summary
         == "Take one, two or three; whoever takes the last one wins."
     )
     told = NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
     path = write(tmp_path, "told.py", told.replace("class Nim(", "class DarkNim("))
-    profile = Catalogue([str(path)])["own-dark-nim"].profile
+    profile = Catalogue([str(path)])["own-dark-nim"].about
     assert (profile.title, profile.fact) == ("Dark Nim", "Nim, told.")
     silent = write(tmp_path, "silent.py", NIM.partition("\n\n")[2])
-    assert Catalogue([str(silent)])["own-nim"].profile.fact == "Your own game."
+    assert Catalogue([str(silent)])["own-nim"].about.summary == "Your own game."
 
 
 def test_a_game_goes_to_another_process_as_data(tmp_path):
