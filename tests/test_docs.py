@@ -93,7 +93,7 @@ def squeezed(text):
 
 
 REFUSED = re.findall(
-    r"^\| `(.+?)` \| (\.\.\..+?) \| .+ \|$", (ROOT / "docs" / "refused.md").read_text(), flags=re.M
+    r"^\| `(.+?)` \| (\.\.\..+?) \| .+ \|$", (ROOT / "docs" / "troubleshooting.md").read_text(), flags=re.M
 )
 
 
@@ -112,7 +112,7 @@ def test_refusals_say_what_the_page_says(command, sentence, tmp_path):
 
 
 def test_every_row_of_refusals_is_run():
-    page = (ROOT / "docs" / "refused.md").read_text()
+    page = (ROOT / "docs" / "troubleshooting.md").read_text()
     assert len(REFUSED) == page.count("\n| `") > 10
 
 
