@@ -1,7 +1,8 @@
 """Write the pages of the games, docs/games/*, from the games themselves: ``python tools/pages.py``.
 
-Rules and numbering come from the docstrings, the rest from the registry and the contract; only the known facts
-and the position of the picture are written here.  A test compares the pages with what this would write.
+Rules and numbering come from the docstrings, everything else from the registry and the contract.  Only the known
+results and the positions of the pictures are written here.  A test compares the pages with the output of this
+tool.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ FOLDER = Path(__file__).parents[1] / "docs" / "games"
 
 @dataclass(frozen=True)
 class Facts:
-    """What cannot be read off a game: its title, a position worth a picture, and what others have found."""
+    """Data that a game does not contain: its title, the position of its picture, and published results."""
 
     title: str
     position: str
@@ -35,7 +36,7 @@ FACTS = {
         "0012012312341356",
         (
             "The game is by Gabriele Cirulli (2014).",
-            "On 3 x 3 the best play earns 5468.49 points on average; there are 48,713,519 states up to symmetry "
+            "On 3 x 3 the optimal expected score is 5468.49 points; there are 48,713,519 states up to symmetry "
             "(Yamashita and Kaneko).",
         ),
     ),
@@ -43,9 +44,9 @@ FACTS = {
         "Anti-Tic-Tac-Toe",
         "100020010",
         (
-            "Perfect play draws, and only the centre does; the other eight openings lose.",
-            "5478 positions can be reached.",
-            "Among random players the first wins 121/420 of the games, 8/63 are drawn.",
+            "The game is a draw if the first player starts in the centre; the other eight first moves lose.",
+            "5478 positions are reachable.",
+            "If both players move at random, the first player wins 121/420 of the games, and 8/63 are drawn.",
         ),
     ),
     "breakthrough": Facts(
@@ -53,14 +54,14 @@ FACTS = {
         "moves:d2d3,e7e6,e2e3,d7d6,e3d4,d6e5",
         (
             "The game is by Dan Troyka (2000).",
-            "A game always ends, and nobody draws: every move brings a pawn nearer to the far side.",
+            "Every game ends, since every move brings a pawn closer to the far side, and draws are impossible.",
         ),
     ),
     "chess-ending": Facts(
         "King and rook against king",
         "Kc3,Rh4,kd1,b",
         (
-            "With a rook White mates within 16 moves, with a queen within 10.",
+            "White mates in at most 16 moves with a rook and in at most 10 with a queen.",
             "Up to symmetry there are 28,056 positions with Black to move; 2,796 of them are drawn (Bain 1992).",
         ),
     ),
@@ -68,7 +69,7 @@ FACTS = {
         "Connect Four",
         "44434455336",
         (
-            "The first player wins, by the middle column (Allen 1988, Allis 1988).",
+            "The first player wins by starting in the middle column (Allen 1988, Allis 1988).",
             "On 7 x 6 there are 4,531,985,219,092 positions (Tromp).",
         ),
     ),
@@ -77,7 +78,7 @@ FACTS = {
         ".>.>^..^.,>",
         (
             "The game is by Colin Vout (1972).",
-            "On 3 x 3 the first player wins, in 20 plies; 4 x 4 is a draw by endless play (Winning Ways).",
+            "On 3 x 3 the first player wins in 20 plies; 4 x 4 is a draw by infinite play (Winning Ways).",
             "On 3 x 3 there are 2,055 positions; the player to move wins 1,215 of them and loses 840.",
         ),
     ),
@@ -85,17 +86,17 @@ FACTS = {
         "Dots and Boxes",
         "moves:0,2,6,8,1,3,4,5,9",
         (
-            "Perfect play on 3 x 3 boxes gives the second player 6 boxes to 3, whatever the first line; on 4 x 4 "
-            "it is a tie (Wilson, wilson.engr.wisc.edu/boxes).",
-            "On 4 x 5 boxes it is a tie (Barker and Korf 2012), the largest board solved.",
+            "With perfect play on 3 x 3 boxes, the second player wins 6 boxes to 3 after every first line; 4 x 4 "
+            "is a tie (Wilson, wilson.engr.wisc.edu/boxes).",
+            "The largest solved board, 4 x 5 boxes, is a tie (Barker and Korf 2012).",
         ),
     ),
     "othello": Facts(
         "Othello",
         "moves:d3,c3,c4,e3,f2",
         (
-            "Perfect play on 4 x 4 gives the second player 11 discs to 3, on 6 x 6 20 to 16 (Feinstein 1993).",
-            "On 8 x 8 perfect play draws (Takizawa 2023).",
+            "The second player wins 11 discs to 3 on 4 x 4 and 20 to 16 on 6 x 6 (Feinstein 1993).",
+            "8 x 8 is a draw (Takizawa 2023).",
             "There are 4, 12, 56, 244, 1396 and 8200 sequences of one to six moves.",
         ),
     ),
@@ -103,16 +104,16 @@ FACTS = {
         "Men's Morris",
         "X.OOX...X,5,o",
         (
-            "With three men each the first player wins, in 9 plies, with or without the diagonals.",
-            "With four, five and six men it is a draw by endless play; there are 4,111,151, 17,844,721 and "
-            "42,372,745 positions where nobody is about to take a man.",
+            "With three men each, the first player wins in 9 plies, with or without the diagonals.",
+            "With four, five and six men it is a draw by infinite play; there are 4,111,151, 17,844,721 and "
+            "42,372,745 positions in which no player is about to take a man.",
         ),
     ),
     "mu-torere": Facts(
         "Mu Torere",
         "XXO.OOXOX,o",
         (
-            "It is a draw by endless play: nobody can force the other out of moves.",
+            "It is a draw by infinite play: no player can leave the opponent without moves by force.",
             "There are 1,180 positions; the player to move wins 208 and loses 128.",
         ),
     ),
@@ -120,9 +121,9 @@ FACTS = {
         "Pig",
         "31-40+12x",
         (
-            "Who begins the game to 100 wins with probability 0.5306 if both play perfectly "
+            "With perfect play, the first player wins the game to 100 with probability 0.5306 "
             "(Neller and Presser 2004).",
-            "Who begins the game to 20 wins with probability 0.61555855.",
+            "The first player wins the game to 20 with probability 0.61555855.",
         ),
     ),
     "pocket-cube": Facts(
@@ -130,8 +131,8 @@ FACTS = {
         "6z4z7z3x2y1z5z",
         (
             "There are 3,674,160 positions.",
-            "Every one is solved in at most 11 moves if half turns count as one, 14 if only quarter turns are "
-            "moves (OEIS A079761, A079762).",
+            "Each can be solved in at most 11 moves if a half turn counts as one move, and in at most 14 if only "
+            "quarter turns are moves (OEIS A079761, A079762).",
         ),
     ),
     "qubic": Facts(
@@ -139,9 +140,10 @@ FACTS = {
         "111,222,000,121,003,112,030,333,021",
         (
             "The first player wins (Patashnik 1980).",
-            "The 192 symmetries are all there are (Silver 1967).",
+            "There are exactly 192 symmetries (Silver 1967).",
             "Up to symmetry there are 2, 35, 757 and 20,851 positions after one, two, three and four moves.",
-            "Among random players the first wins 52.7 % of the games; a game takes 35.5 moves.",
+            "If both players move at random, the first player wins 52.7 % of the games; the mean length is "
+            "35.5 moves.",
         ),
     ),
     "sliding-puzzle": Facts(
@@ -149,14 +151,14 @@ FACTS = {
         "8,7,6,5,4,3,2,1,0",
         (
             "The 8-puzzle has 181,440 positions and takes at most 31 moves (OEIS A089473).",
-            "The 15-puzzle takes at most 80 moves (Brungger and others 1999); its positions are too many for a "
-            "table, so they are searched by iterative deepening A* (Korf 1985).",
+            "The 15-puzzle takes at most 80 moves (Brungger and others 1999); it has too many positions for a "
+            "table and is searched by iterative deepening A* (Korf 1985).",
         ),
     ),
     "tic-tac-toe": Facts(
         "Tic-Tac-Toe",
         "120010200",
-        ("Perfect play draws.", "5478 positions can be reached, 765 up to symmetry."),
+        ("The game is a draw.", "5478 positions are reachable, 765 up to symmetry."),
     ),
 }
 
@@ -173,9 +175,9 @@ def pages() -> dict[Path, str]:
 
 def index_page() -> str:
     """Return the table of all games."""
-    head = ["# Games", "", "| game | name | players | has and knows |", "|---|---|---|---|"]
+    head = ["# Games", "", "| game | name | players | features |", "|---|---|---|---|"]
     rows = [index_row(name, make(name)) for name in FACTS]
-    foot = "[Write a game](../write-a-game.md) of your own, and it stands beside these."
+    foot = "You can [write a game](../write-a-game.md) of your own; every command accepts it in the same way."
     return "\n".join([*head, *rows, "", foot, ""])
 
 
@@ -185,7 +187,7 @@ def index_row(name: str, game: Game[Any]) -> str:
 
 
 def knowledge(game: Game[Any]) -> list[str]:
-    """Return the words for what a game has and knows."""
+    """Return the features of a game."""
     return [word for method, word in KNOWLEDGE.items() if getattr(game, f"has_{method}")]
 
 
@@ -204,7 +206,7 @@ def game_page(name: str, position: Position[Any]) -> str:
         f"```console\n$ mdplay show {name} --position {facts.position}\n{shown(position)}\n```",
         "## Symmetries",
         symmetries(game),
-        "## Known facts",
+        "## Known results",
         "\n".join(f"- {fact}" for fact in facts.known),
     ]
     return "\n\n".join(parts) + "\n"
@@ -231,19 +233,19 @@ def span(parameter: specs.Parameter) -> str:
 
 
 def notation(game: Game[Any]) -> str:
-    """Return how positions and moves are written, as the methods say."""
+    """Return the notation of positions and moves, from the docstrings."""
     moves = doc(type(game).move_text) if type(game).move_text is not Game.move_text else "Return its number."
     return "\n\n".join(
         [
             f"A position: {without_verb(doc(type(game).parse))}",
-            "Every game also reads the moves played, as `moves:a,b,c`.",
+            "A position can also be given by the moves that lead to it, as `moves:a,b,c`.",
             f"A move: {without_verb(moves)}",
         ]
     )
 
 
 def without_verb(sentence: str) -> str:
-    """Return what a docstring says that a method reads or returns."""
+    """Return a docstring without its verb ("Read ..." or "Return ...")."""
     return sentence.partition(" ")[2]
 
 
@@ -255,13 +257,20 @@ def shown(position: Position[Any]) -> str:
 
 
 def symmetries(game: Game[Any]) -> str:
-    """Return how many symmetries there are, and how many first moves remain different."""
+    """Return the number of symmetries and the number of distinct first moves."""
     start, count = game.initial(), game.symmetries()
     if game.has_outcomes:
-        return f"The board has {count}: turning or reflecting it changes nothing."
+        if count == 1:
+            return "The game declares none."
+        return f"The board has {count} symmetries, including the identity: its rotations and reflections."
     classes = {min(game.image(game.step(start, a), k) for k in range(count)) for a in elements(game.legal(start))}
     moves = len(elements(game.legal(start)))
-    return f"The board has {count}. Up to them, {len(classes)} of the {moves} first moves differ."
+    if count == 1:
+        return f"The game declares none; the initial position has {moves} moves."
+    return (
+        f"The board has {count} symmetries, including the identity. "
+        f"Number of moves in the initial position: {moves}; distinct up to symmetry: {len(classes)}."
+    )
 
 
 def main() -> None:
