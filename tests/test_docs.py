@@ -232,9 +232,11 @@ def test_contributing_names_every_file():
     assert there - named == set(), "CONTRIBUTING.md, Looking for X?"
 
 
-def test_the_changelog_begins_with_this_version():
-    versions = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
-    assert versions[0] == __version__
+def test_the_changelog_names_this_version():
+    versions = re.findall(r"^## \[(.+?)\](.*?)(?=^## |\Z)", (ROOT / "CHANGELOG.md").read_text(), flags=re.M | re.S)
+    (top, planned), *released = versions
+    assert top == "Unreleased"
+    assert f"version {__version__}." in planned or released[0][0] == __version__
 
 
 def test_the_changelog_names_every_command():
