@@ -1,4 +1,4 @@
-"""The traffic of planning in shards, counted in a run, beside the cost model of docs/grow.md.
+"""The traffic of planning in shards, counted in a run, beside the cost model of docs/scaling-measurements.md.
 
     python benchmarks/exchange.py [STATES] [SHARDS]
 

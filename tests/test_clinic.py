@@ -1,4 +1,4 @@
-"""The error clinic: each mistake of the page is made, and mdplay must say what the page says."""
+"""Make each mistake of docs/errors.md and compare the messages with the page."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""Write what was measured into docs/benchmarks.md, and draw it: ``python tools/benchmarks.py``.
+"""Write the tables and plots of docs/benchmarks.md: ``python tools/benchmarks.py``.
 
 The tables come from benchmarks/results/*.json, which ``mdplay bench GROUP --out FILE`` wrote; a test compares the
-page with what this would write.
+page with the output of this tool.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ RESULTS, PAGE, PICTURES = (
     ROOT / "docs" / "benchmarks.md",
     ROOT / "docs" / "benchmarks",
 )
-HEAD = "## What was measured\n"
+HEAD = "## Results\n"
 ORDER = ("mdp", "games", "2048", "learning", "environments")
-BUSY = 1.0  # runnable processes for each core, ours among them, from which on a run was not alone
+BUSY = 1.0  # load per core, including this process, above which the machine counts as busy
 
 
 def documents() -> dict[str, Any]:
@@ -30,8 +30,8 @@ def documents() -> dict[str, Any]:
 
 
 def section() -> str:
-    """Return the part of the page that tells what was measured."""
-    parts = [HEAD, f"By `python tools/benchmarks.py` from `benchmarks/results/`. {WORDS}"]
+    """Return the section of the page with the results."""
+    parts = [HEAD, NOTES]
     for name, document in documents().items():
         parts += [f"### {name}.json\n", _circumstances(document), f"![cost over work](benchmarks/{name}.png)\n"]
         result = read(document)
@@ -40,9 +40,9 @@ def section() -> str:
     return "\n".join(parts)
 
 
-WORDS = """A ratio tells how many times as
-long as mdplay a contender took in the same round: the median, and in brackets the least and the greatest; below 1
-the contender was faster. Where the brackets are wide, other work ran beside.
+NOTES = """`python tools/benchmarks.py` writes these tables from `benchmarks/results/`. A ratio is the time of a
+contender divided by that of mdplay in the same round: the median, and in parentheses the minimum and the maximum.
+Below 1 the contender was faster. The range is wide if other work ran on the machine.
 """
 
 
@@ -50,7 +50,7 @@ def _circumstances(document: dict[str, Any]) -> str:
     machine, versions = document["machine"], document["versions"]
     known = ", ".join(f"{name} {number}" for name, number in versions.items())
     alone = machine["load"] <= BUSY * machine["cores"]
-    beside = "" if alone else " Other work ran beside it."
+    beside = "" if alone else " Other work ran at the same time."
     where = f"{machine['system']}, {machine['cores']} cores, Python {machine['python']}, {machine['date']}"
     return f"{where}; load {machine['load']:.1f}, {document['rounds']} rounds.{beside} {known}.\n"
 
@@ -58,7 +58,7 @@ def _circumstances(document: dict[str, Any]) -> str:
 def _table(result: BenchResult, name: str) -> str:
     group = next(one for one in result.groups if one.name == name)
     rows = [
-        f"| {group.unit} | contender | seconds | {group.unit} a second | ratio | MB |",
+        f"| {group.unit} | contender | seconds | {group.unit} per second | ratio | MB |",
         "|--:|---|--:|--:|--:|--:|",
     ]
     rows += [_row(found) for found in result.of(group)]
@@ -85,7 +85,7 @@ def _row(found: Measured) -> str:
 
 
 def page() -> str:
-    """Return the page with this section at its end."""
+    """Return the page with the section of results at its end."""
     return PAGE.read_text().partition(HEAD)[0] + section()
 
 

@@ -41,9 +41,9 @@ def picture(name: str) -> str:
 
 def index_page() -> str:
     """Return the table of all games."""
-    head = ["# Games", "", "| game | name | players | has and knows |", "|---|---|---|---|"]
+    head = ["# Games", "", "| game | name | players | features |", "|---|---|---|---|"]
     rows = [index_row(name, make(name)) for name in ABOUT]
-    foot = "[Write a game](../write-a-game.md) of your own, and it stands beside these."
+    foot = "You can [write a game](../write-a-game.md) of your own; every command accepts it in the same way."
     return "\n".join([*head, *rows, "", foot, ""])
 
 
@@ -53,7 +53,7 @@ def index_row(name: str, game: Game[Any]) -> str:
 
 
 def knowledge(game: Game[Any]) -> list[str]:
-    """Return the words for what a game has and knows."""
+    """Return the features of a game."""
     return [word for method, word in KNOWLEDGE.items() if getattr(game, f"has_{method}")]
 
 
@@ -72,7 +72,7 @@ def game_page(name: str, position: Position[Any]) -> str:
         f"```console\n$ mdplay show {name} --position {picture(name)}\n{shown(position)}\n```",
         "## Symmetries",
         symmetries(game),
-        "## Known facts",
+        "## Known results",
         "\n".join(f"- {fact}" for fact in facts.facts),
     ]
     return "\n\n".join(parts) + "\n"
@@ -99,37 +99,44 @@ def span(parameter: specs.Parameter) -> str:
 
 
 def notation(game: Game[Any]) -> str:
-    """Return how positions and moves are written, as the methods say."""
+    """Return the notation of positions and moves, from the docstrings."""
     moves = doc(type(game).move_text) if type(game).move_text is not Game.move_text else "Return its number."
     return "\n\n".join(
         [
             f"A position: {without_verb(doc(type(game).parse))}",
-            "Every game also reads the moves played, as `moves:a,b,c`.",
+            "A position can also be given by the moves that lead to it, as `moves:a,b,c`.",
             f"A move: {without_verb(moves)}",
         ]
     )
 
 
 def without_verb(sentence: str) -> str:
-    """Return what a docstring says that a method reads or returns."""
+    """Return a docstring without its verb ("Read ..." or "Return ...")."""
     return sentence.partition(" ")[2]
 
 
 def shown(position: Position[Any]) -> str:
     """Return what ``mdplay show`` prints."""
-    from mdplay.cli.games import report
+    from mdplay.cli.show import report
 
     return report(position)
 
 
 def symmetries(game: Game[Any]) -> str:
-    """Return how many symmetries there are, and how many first moves remain different."""
+    """Return the number of symmetries and the number of distinct first moves."""
     start, count = game.initial(), game.symmetries()
     if game.has_outcomes:
-        return f"The board has {count}: turning or reflecting it changes nothing."
+        if count == 1:
+            return "The game declares none."
+        return f"The board has {count} symmetries, including the identity: its rotations and reflections."
     classes = {min(game.image(game.step(start, a), k) for k in range(count)) for a in elements(game.legal(start))}
     moves = len(elements(game.legal(start)))
-    return f"The board has {count}. Up to them, {len(classes)} of the {moves} first moves differ."
+    if count == 1:
+        return f"The game declares none; the initial position has {moves} moves."
+    return (
+        f"The board has {count} symmetries, including the identity. "
+        f"Number of moves in the initial position: {moves}; distinct up to symmetry: {len(classes)}."
+    )
 
 
 def main() -> None:

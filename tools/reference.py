@@ -38,8 +38,8 @@ CHAPTERS = {
 
 HEAD = """# Reference
 
-Everything that `import mdplay` offers, made from the docstrings by `python tools/reference.py`. What a game may
-have is explained with examples under [every hook](hooks.md). The examples begin with
+The public names of `import mdplay`, generated from the docstrings by `python tools/reference.py`.
+[All methods of a game](hooks.md) has examples of the methods that a game may define. The examples begin with
 
 ```python
 >>> from mdplay import *
