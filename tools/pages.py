@@ -117,7 +117,7 @@ def without_verb(sentence: str) -> str:
 
 def shown(position: Position[Any]) -> str:
     """Return what ``mdplay show`` prints."""
-    from mdplay.cli.show import report
+    from mdplay.cli.games import report
 
     return report(position)
 
