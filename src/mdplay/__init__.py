@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.cell_utilities import PointUtilities
     from mdplay.learning.learned import Learned
-    from mdplay.naming.registry import make
+    from mdplay.naming.registry import make, register_extras
     from mdplay.planning.mdp import MDP
     from mdplay.planning.planner import Plan, evaluate_policy, plan, verify
     from mdplay.playing.accuracy import Accuracy, accuracy
@@ -109,6 +109,7 @@ __all__ = [
     "play",
     "playouts",
     "prove",
+    "register_extras",
     "respond",
     "save_records",
     "search",
@@ -174,6 +175,7 @@ _PLACES = {
     "play": "mdplay.playing.matches.games",
     "playouts": "mdplay.searching.playouts",
     "prove": "mdplay.solving.proof.prover",
+    "register_extras": "mdplay.naming.registry",
     "respond": "mdplay.solving.responding",
     "save_records": "mdplay.playing.records",
     "search": "mdplay.playing.agents",
