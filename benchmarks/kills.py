@@ -1,10 +1,10 @@
 """Kill what long work hangs on, and compare the outcome with undisturbed work, byte for byte.
 
-    python benchmarks/kills.py workers --engine ray --kills 20      SIGKILL of workers, each time after some progress
-    python benchmarks/kills.py driver --engine processes            SIGKILL of the program, which is then run again
+    python benchmarks/kills.py workers --executor ray --kills 20      SIGKILL of workers, each time after some progress
+    python benchmarks/kills.py driver --executor processes            SIGKILL of the program, which is then run again
     python benchmarks/kills.py head                                 SIGKILL of Ray's own servers, then run again
 
-The work is a match of tree searches, its games kept in a file of results.  Undisturbed is ``--engine serial``.
+The work is a match of tree searches, its games kept in a file of results.  Undisturbed is ``--executor serial``.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def descendants(pid: int) -> dict[int, str]:
 
 
 def busy_workers() -> list[int]:
-    """Return the workers of this program's engine that are at a task."""
+    """Return the workers of this program's executor that are at a task."""
     below = descendants(os.getpid())
     return sorted(pid for pid, name in below.items() if name.startswith("ray::_do_chunk") or "spawn_main" in name)
 
 
-def kill_workers(engine: str, kills: int, games: int) -> list[str]:
+def kill_workers(executor: str, kills: int, games: int) -> list[str]:
     """Play matches until so many workers were killed, each after a further game had ended; return their games."""
     ended, killed, stop = [0], list[int](), [False]
 
@@ -70,20 +70,20 @@ def kill_workers(engine: str, kills: int, games: int) -> list[str]:
         ended[0] += 1
 
     found, began = list[str](), time.perf_counter()
-    with using(engine, 2) as opened:
-        match(make(GAME), *AGENTS, games=4, engine=opened)  # the workers are up
+    with using(executor, 2) as opened:
+        match(make(GAME), *AGENTS, games=4, executor=opened)  # the workers are up
         Thread(target=kill, daemon=True).start()
         while len(killed) < kills:
-            result = match(make(GAME), *AGENTS, games=games, engine=opened, show=show)
+            result = match(make(GAME), *AGENTS, games=games, executor=opened, show=show)
             found.append("\n".join(record.to_json() for record in result.records))
     stop[0] = True
     seconds = time.perf_counter() - began
-    print(f"{engine}: {len(killed)} workers killed in {len(found)} matches of {games} games, {seconds:.0f} s")
+    print(f"{executor}: {len(killed)} workers killed in {len(found)} matches of {games} games, {seconds:.0f} s")
     return found
 
 
-def command(engine: str, games: int, results: Path) -> list[str]:
-    words = ["match", GAME, *AGENTS, "--games", str(games), "--threads", "2", "--engine", engine]
+def command(executor: str, games: int, results: Path) -> list[str]:
+    words = ["match", GAME, *AGENTS, "--games", str(games), "--threads", "2", "--executor", executor]
     return [sys.executable, "-m", "mdplay", *words, "--results", str(results), "--json"]
 
 
@@ -95,12 +95,12 @@ def games_in(results: Path) -> int:
         return 0
 
 
-def cut_off(engine: str, games: int, head: bool) -> str:
+def cut_off(executor: str, games: int, head: bool) -> str:
     """Run a match, kill the program or Ray's servers on the way, run it again, and return what that prints."""
     with TemporaryDirectory() as folder:
         results = Path(folder) / "match.db"
         program = subprocess.Popen(
-            command(engine, games, results), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+            command(executor, games, results), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
         )
         while games_in(results) < games // 4 and program.poll() is None:
             time.sleep(0.02)
@@ -120,7 +120,7 @@ def cut_off(engine: str, games: int, head: bool) -> str:
         last = (said.strip().splitlines() or ["(nothing)"])[-1]
         print(f"code {program.returncode} after {time.perf_counter() - began:.1f} s; it said: {last[:200]}")
         print(f"{games_in(results)} of {games} games kept")
-        again = subprocess.run(command(engine, games, results), capture_output=True, check=True)
+        again = subprocess.run(command(executor, games, results), capture_output=True, check=True)
         return again.stdout.decode()
 
 
@@ -133,17 +133,17 @@ def undisturbed(games: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["workers", "driver", "head"])
-    parser.add_argument("--engine", default="ray")
+    parser.add_argument("--executor", default="ray")
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--games", type=int, default=200)
     given = parser.parse_args()
     if given.what == "workers":
-        found = kill_workers(given.engine, given.kills, given.games)
+        found = kill_workers(given.executor, given.kills, given.games)
         result = match(make(GAME), *AGENTS, games=given.games)
         wanted = "\n".join(record.to_json() for record in result.records)
         same = all(one == wanted for one in found)
     else:
-        same = cut_off(given.engine, given.games, given.what == "head") == undisturbed(given.games)
+        same = cut_off(given.executor, given.games, given.what == "head") == undisturbed(given.games)
     print("identical" if same else "DIFFERENT")
     raise SystemExit(not same)
 

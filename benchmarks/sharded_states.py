@@ -80,17 +80,19 @@ def kill(folder: Path, times: int, shards: int, dead: list[int]) -> None:
         dead.append(pid)
 
 
-def measure(game: Game, engine: Executor, shards: int, kills: int = 0) -> Count:
+def measure(game: Game, executor: Executor, shards: int, kills: int = 0) -> Count:
     with TemporaryDirectory() as temporary:
         try:
-            with enumerated(game, engine, shards=shards, folder=Path(temporary) / "warm", show=Clock(WARM_ROUNDS)):
+            with enumerated(
+                game, executor, shards=shards, folder=Path(temporary) / "warm", show=Clock(WARM_ROUNDS)
+            ):
                 pass
         except KeyboardInterrupt:
             pass
         folder, dead, clock = Path(temporary) / "all", list[int](), Clock()
         if kills:
             Thread(target=kill, args=(folder, kills, shards, dead), daemon=True).start()
-        with enumerated(game, engine, shards=shards, folder=folder, show=clock, make=Located) as found:
+        with enumerated(game, executor, shards=shards, folder=folder, show=clock, make=Located) as found:
             count, memory = found.count(), found.actors.call("memory")
             traffic = found.sent * found.sharding.start.nbytes / len(count)
     print(
@@ -116,15 +118,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("game")
     parser.add_argument("--shards", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--engine", default="ray")
+    parser.add_argument("--executor", default="ray")
     parser.add_argument("--kill", type=int, default=0)
     parser.add_argument("--single", action="store_true")
     given = parser.parse_args()
     game, counts = make(given.game), list[Count]()
-    with using(given.engine, max(given.shards)) as engine:
-        counts += [measure(game, engine, shards) for shards in given.shards]
+    with using(given.executor, max(given.shards)) as executor:
+        counts += [measure(game, executor, shards) for shards in given.shards]
         if given.kill:
-            counts.append(measure(game, engine, given.shards[-1], given.kill))
+            counts.append(measure(game, executor, given.shards[-1], given.kill))
     if given.single:
         counts.append(single(game))
     if any(count != counts[0] for count in counts):

@@ -1,6 +1,6 @@
 """Planning in shards against one process, on generated models: seconds, sweeps, memory of a worker.
 
-    python benchmarks/shards.py 2000000 10 2 [--shards 2] [--engine ray] [--folder DIR] [--single]
+    python benchmarks/shards.py 2000000 10 2 [--shards 2] [--executor ray] [--folder DIR] [--single]
 
 The model is a Garnet: STATES states, CHOICES choices each, BRANCHES random followers each, discount 0.95.  Its shards
 are generated one at a time and written to a folder, so that a model larger than memory can be measured too;
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("choices", type=int)
     parser.add_argument("branches", type=int)
     parser.add_argument("--shards", type=int, default=2)
-    parser.add_argument("--engine", default="ray")
+    parser.add_argument("--executor", default="ray")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--rounds", type=int, default=2)
@@ -131,12 +131,12 @@ def main() -> None:
         print(
             f"{given.states * given.choices * given.branches:,} transitions in {time.perf_counter() - began:.1f} s"
         )
-        with using(given.engine, given.shards) as engine:
+        with using(given.executor, given.shards) as executor:
             for turn in range(given.rounds):
-                found = plan_sharded(shards, engine)
+                found = plan_sharded(shards, executor)
                 peaks = [(shards.folder / f"{number}.peak").read_text() for number in range(given.shards)]
                 print(
-                    f"{given.engine}, {given.shards} shards, run {turn + 1}: {found.seconds:.2f} s, "
+                    f"{given.executor}, {given.shards} shards, run {turn + 1}: {found.seconds:.2f} s, "
                     f"{found.iterations} sweeps, gap {found.gap:.2g}, closed {found.closed}; "
                     f"anonymous peak of each worker: {' '.join(peaks)} MB",
                     flush=True,

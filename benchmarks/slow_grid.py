@@ -1,6 +1,6 @@
 """A model that mixes slowly, planned in shards: seconds, policies, iterations, memory of a worker.
 
-    python benchmarks/slow_grid.py 1000 [--discount 0.999] [--shards 2] [--engine ray] [--folder DIR] [--single]
+    python benchmarks/slow_grid.py 1000 [--discount 0.999] [--shards 2] [--executor ray] [--folder DIR] [--single]
 
 The model is a grid of SIZE x SIZE cells with random costs; a step slips to either side with probability 0.2, and
 the last cell costs nothing for ever (``grid`` of benchmarks/mdp.py).  3163 are ten million states.  Its shards are
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--discount", type=float, default=0.999)
     parser.add_argument("--shards", type=int, default=2)
     parser.add_argument("--workers", type=int)
-    parser.add_argument("--engine", default="ray")
+    parser.add_argument("--executor", default="ray")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--single", action="store_true")
     given = parser.parse_args()
@@ -68,17 +68,17 @@ def main() -> None:
         for number in range(given.shards):
             shards.save(number, rows_of(number, shards, given.size))
         print(f"{states:,} states, {states * len(STEPS) * 3:,} transitions written", flush=True)
-        with using(given.engine, given.workers or given.shards) as engine:
+        with using(given.executor, given.workers or given.shards) as executor:
             began = time.perf_counter()
 
             def show(sweeps: int, miss: float) -> None:
                 print(f"  {time.perf_counter() - began:7.1f} s  {sweeps:4} sweeps  error {miss:.3g}", flush=True)
 
-            found = plan_sharded(shards, engine, show=show)
+            found = plan_sharded(shards, executor, show=show)
         peaks = [(shards.folder / f"{number}.peak").read_text() for number in range(given.shards)]
         digest = hashlib.sha256(found.value.tobytes() + found.action.tobytes()).hexdigest()[:16]
         print(
-            f"{given.engine}: {found.seconds:.1f} s, {found.method}, {found.reason}, gap {found.gap:.2g}, "
+            f"{given.executor}: {found.seconds:.1f} s, {found.method}, {found.reason}, gap {found.gap:.2g}, "
             f"closed {found.closed}, sha256 {digest}; anonymous peak of each shard's worker: {' '.join(peaks)} MB"
         )
         print(f"largest residual of {SAMPLE} states a shard: {worst_residual(shards, found.value):.2g}")

@@ -1,6 +1,6 @@
 """One training by several workers beside one thread: seconds, processor seconds, and how well what was learned plays.
 
-    python benchmarks/spread_learning.py connect-four 40000 [--workers 2] [--engine processes] [--games 400]
+    python benchmarks/spread_learning.py connect-four 40000 [--workers 2] [--executor processes] [--games 400]
 
 Both learn as many episodes from the same seed, then play games against the same tree search.
 """
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("game")
     parser.add_argument("episodes", type=int)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--engine", default="processes")
+    parser.add_argument("--executor", default="processes")
     parser.add_argument("--against", default="mcts:simulations=200")
     parser.add_argument("--games", type=int, default=400)
     given = parser.parse_args()
@@ -33,7 +33,7 @@ def main() -> None:
     learn(game, episodes=10)  # kernels
     ways: dict[str, dict[str, Any]] = {
         "one thread": {},
-        f"{given.workers} workers": {"engine": given.engine, "workers": given.workers},
+        f"{given.workers} workers": {"executor": given.executor, "workers": given.workers},
     }
     for name, options in ways.items():
         before = processor_seconds()

@@ -10,7 +10,7 @@ def test_verify_says_verified_or_names_the_gap(mdplay, tmp_path, needs_compiler)
     assert answer.code == 1
     assert answer.out.splitlines()[-1].startswith("gap: attacker ")
     document = json.loads(mdplay("verify", "qubic", book, "--json").out)
-    assert document == json.loads(mdplay("verify", "qubic", book, "--engine", "serial", "--json").out)
+    assert document == json.loads(mdplay("verify", "qubic", book, "--executor", "serial", "--json").out)
     assert document["verified"] is False and "not in the book" in document["gap"]
 
 

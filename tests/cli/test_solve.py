@@ -204,16 +204,16 @@ def test_a_solution_that_is_read_from_a_file_is_said_to_be(mdplay, tmp_path):
 
 
 def test_an_engine_solves_with_the_same_answer(mdplay, tmp_path, needs_compiler):
-    facts = json.loads(mdplay("solve", "tic-tac-toe", "--engine", "serial", "--threads", "2", "--json").out)
+    facts = json.loads(mdplay("solve", "tic-tac-toe", "--executor", "serial", "--threads", "2", "--json").out)
     plain = json.loads(mdplay("solve", "tic-tac-toe", "--method", "hashed", "--json").out)
     assert facts["method"] == "layered"
     assert [facts[name] for name in ("value", "distance", "best", "states")] == [
         plain[name] for name in ("value", "distance", "best", "states")
     ]
-    kept = [mdplay("solve", "tic-tac-toe", "--engine", "serial", "--save", tmp_path, "--json") for _ in range(2)]
+    kept = [mdplay("solve", "tic-tac-toe", "--executor", "serial", "--save", tmp_path, "--json") for _ in range(2)]
     said = f"mdplay: states and values, as far as they are there, read from {tmp_path}\n"
     assert [one.err for one in kept] == ["", said]
-    refused = mdplay("solve", "mu-torere", "--engine", "serial")
+    refused = mdplay("solve", "mu-torere", "--executor", "serial")
     assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err
 
 

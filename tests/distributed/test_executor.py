@@ -8,11 +8,11 @@ from tests.distributed import tasks
 
 def test_serial_does_all_in_order():
     shown = []
-    with using("serial") as engine:
-        assert engine.map(tasks.draw, range(20), show=shown.append) == list(map(tasks.draw, range(20)))
-        assert engine.share("value") == "value"
+    with using("serial") as executor:
+        assert executor.map(tasks.draw, range(20), show=shown.append) == list(map(tasks.draw, range(20)))
+        assert executor.share("value") == "value"
         with pytest.raises(AgentError, match="number 3"):
-            engine.map(tasks.fail, range(20))
+            executor.map(tasks.fail, range(20))
     assert shown == list(range(1, 21))
 
 
@@ -30,5 +30,5 @@ def test_workers_are_a_whole_number():
 
 
 def test_an_engine_that_is_given_stays_open():
-    with open_executor("serial") as engine, using(engine) as same:
-        assert same is engine
+    with open_executor("serial") as executor, using(executor) as same:
+        assert same is executor

@@ -21,31 +21,31 @@ from mdplay.runtime.executors import Keep
 from tests.distributed import tasks
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    with open_engine("processes", 2) as engine:
-        engine.map(tasks.note, range(400), folder / "done", keep=Keep(folder / "kept", "notes"))
+    with open_engine("processes", 2) as executor:
+        executor.map(tasks.note, range(400), folder / "done", keep=Keep(folder / "kept", "notes"))
 """
 
 
 def test_finished_tasks_are_not_done_again(tmp_path):
     keep = Keep(tmp_path / "kept", "numbers")
-    engine = open_executor("serial")
-    first = engine.map(tasks.arrays, range(5), keep=keep)
+    executor = open_executor("serial")
+    first = executor.map(tasks.arrays, range(5), keep=keep)
     marks = tmp_path / "marks"
     marks.mkdir()
-    again = engine.map(tasks.note, range(5), marks, keep=keep)  # another task, never called
+    again = executor.map(tasks.note, range(5), marks, keep=keep)  # another task, never called
     assert list(marks.iterdir()) == []
     for one, other in zip(first, again, strict=True):
         assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
 def test_what_is_damaged_or_of_other_work_is_done_again(tmp_path):
-    engine, keep = open_executor("serial"), Keep(tmp_path, "numbers")
-    wanted = engine.map(tasks.arrays, range(3), keep=keep)
+    executor, keep = open_executor("serial"), Keep(tmp_path, "numbers")
+    wanted = executor.map(tasks.arrays, range(3), keep=keep)
     shards = sorted(tmp_path.rglob("*.shard"))
     shards[0].write_bytes(shards[0].read_bytes()[:-1])
     shards[1].replace(shards[2])  # task 1 under the name of task 2
-    assert str(engine.map(tasks.arrays, range(3), keep=keep)) == str(wanted)
-    other = engine.map(tasks.note, range(1), tmp_path, keep=Keep(tmp_path, "notes"))
+    assert str(executor.map(tasks.arrays, range(3), keep=keep)) == str(wanted)
+    other = executor.map(tasks.note, range(1), tmp_path, keep=Keep(tmp_path, "notes"))
     assert list(other[0]) == ["number"]
 
 

@@ -49,9 +49,9 @@ def test_nobody_outside_this_machine_can_reach_it(on_ray):
 
 def test_without_the_extra_a_sentence_says_what_to_install(mdplay, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    answer = mdplay("match", "tic-tac-toe", "random", "random", "--engine", "ray")
+    answer = mdplay("match", "tic-tac-toe", "random", "random", "--executor", "ray")
     assert answer.code == 2
-    assert answer.err == "mdplay: the engine ray needs Ray; install it by: pip install mdplay[cluster]\n"
+    assert answer.err == "mdplay: the executor ray needs Ray; install it by: pip install mdplay[cluster]\n"
 
 
 def test_memory_is_limited(on_ray):
@@ -86,7 +86,7 @@ def test_when_rays_node_dies_the_finished_games_are_saved_and_a_sentence_says_so
     options = [
         "--games",
         "40",
-        "--engine",
+        "--executor",
         "ray",
         "--threads",
         "1",

@@ -109,7 +109,7 @@ def test_a_model_that_mixes_slowly_is_planned_by_policies(shards, needs_compiler
 @pytest.mark.parametrize(("terminal", "minimise"), [(0, False), (7, True)])
 def test_policies_plan_models_that_mix_fast_and_end(terminal, minimise, needs_compiler):
     mdp = garnet(300, 4, 5, 0.9, seed=1, terminal=terminal, minimise=minimise)
-    whole, found = plan(mdp), plan(mdp, "ipi", threads=3, engine="serial")
+    whole, found = plan(mdp), plan(mdp, "ipi", threads=3, executor="serial")
     assert found.closed and found.method == "ipi"
     assert np.abs(found.value - whole.value).max() <= found.tolerance + whole.tolerance
     assert (found.action == whole.action).all()

@@ -20,8 +20,8 @@ def in_bytes(training):
     return training.network.weights.tobytes() + training.coherence.tobytes()
 
 
-def learned(engine, **options):
-    return learn(make("tic-tac-toe"), method="network", engine=engine, workers=2, **options)
+def learned(executor, **options):
+    return learn(make("tic-tac-toe"), method="network", executor=executor, workers=2, **options)
 
 
 @pytest.fixture

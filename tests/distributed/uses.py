@@ -1,4 +1,4 @@
-"""Every use of an engine, each as bytes that must be the same whatever the engine; and what actors must do."""
+"""Every use of an executor, each as bytes that must be the same whatever the executor; and what actors must do."""
 
 from functools import cache
 from pathlib import Path
@@ -24,45 +24,47 @@ def _lines(records):
     return "\n".join(record.to_json() for record in records).encode()
 
 
-def of_match(engine):
-    return _lines(match(make("tic-tac-toe"), named("Leftmost"), "random", games=9, seed=3, engine=engine).records)
+def of_match(executor):
+    return _lines(
+        match(make("tic-tac-toe"), named("Leftmost"), "random", games=9, seed=3, executor=executor).records
+    )
 
 
-def of_tournament(engine):
+def of_tournament(executor):
     agents = ["random", named("Leftmost"), named("Leftmost:skip=1")]
-    return _lines(tournament(make("tic-tac-toe"), agents, games=4, seed=3, engine=engine).records)
+    return _lines(tournament(make("tic-tac-toe"), agents, games=4, seed=3, executor=executor).records)
 
 
-def of_evaluate(engine):
-    return _lines(evaluate(make("2048:rows=2,cols=2"), "random", games=6, seed=3, engine=engine).records)
+def of_evaluate(executor):
+    return _lines(evaluate(make("2048:rows=2,cols=2"), "random", games=6, seed=3, executor=executor).records)
 
 
-def of_bandits(engine):
-    curves = compare(parse_bandit("0.9,0.8"), ["ucb1"], steps=30, runs=20, seed=3, engine=engine)
+def of_bandits(executor):
+    curves = compare(parse_bandit("0.9,0.8"), ["ucb1"], steps=30, runs=20, seed=3, executor=executor)
     return b"".join(curve.regret.tobytes() + curve.reward_error.tobytes() for curve in curves)
 
 
-def of_book(engine):
+def of_book(executor):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "small.book"
-        make_book(make("connect-four:rows=4,cols=4"), 2, path, memory=1 << 20, threads=1, engine=engine)
+        make_book(make("connect-four:rows=4,cols=4"), 2, path, memory=1 << 20, threads=1, executor=executor)
         return path.read_bytes()
 
 
-def of_plan(engine):
-    return in_bytes(plan(garnet(500, 4, 5, 0.9, seed=1), threads=2, engine=engine or "serial"))
+def of_plan(executor):
+    return in_bytes(plan(garnet(500, 4, 5, 0.9, seed=1), threads=2, executor=executor or "serial"))
 
 
-def of_slow_plan(engine):
-    return in_bytes(plan_sharded(grid(20, 0.999), engine or "serial", shards=3))
+def of_slow_plan(executor):
+    return in_bytes(plan_sharded(grid(20, 0.999), executor or "serial", shards=3))
 
 
-def of_states(engine):
-    return repr(count_states(make("tic-tac-toe"), engine or "serial", shards=2)).encode()
+def of_states(executor):
+    return repr(count_states(make("tic-tac-toe"), executor or "serial", shards=2)).encode()
 
 
-def of_layers(engine):
-    found = solve(make("tic-tac-toe"), threads=3, engine=engine or "serial")
+def of_layers(executor):
+    found = solve(make("tic-tac-toe"), threads=3, executor=executor or "serial")
     return f"{found.states} {found.value()} {found.table.digest}".encode()
 
 
@@ -72,13 +74,13 @@ def _rows():
     return np.stack([book.attackers, book.defenders, book.cells.astype(np.uint64)], axis=1)
 
 
-def of_verdict(engine):
+def of_verdict(executor):
     rows = _rows()
-    return b"\n".join(repr(verify(part, WIDE, engine=engine)).encode() for part in (rows, rows[:-1]))
+    return b"\n".join(repr(verify(part, WIDE, executor=executor)).encode() for part in (rows, rows[:-1]))
 
 
-def of_proof(engine):
-    return prove_replies(engine or "serial", settings=SMALL, start=WIDE).book.text().encode()
+def of_proof(executor):
+    return prove_replies(executor or "serial", settings=SMALL, start=WIDE).book.text().encode()
 
 
 USES = [
@@ -96,22 +98,22 @@ USES = [
 ]
 
 
-def map_in_order(engine, count):
+def map_in_order(executor, count):
     """Answers come in the order of the numbers; a large value is shared and cannot be written."""
-    assert engine.map(tasks.draw, range(count)) == list(map(tasks.draw, range(count)))
-    table = engine.share({"weights": np.arange(float(count)), "name": "weights"})
-    assert engine.map(tasks.weigh, range(count), table, 2.0) == [2.0 * number for number in range(count)]
+    assert executor.map(tasks.draw, range(count)) == list(map(tasks.draw, range(count)))
+    table = executor.share({"weights": np.arange(float(count)), "name": "weights"})
+    assert executor.map(tasks.weigh, range(count), table, 2.0) == [2.0 * number for number in range(count)]
 
 
-def replace_the_dead(engine, folder, count, deaths):
+def replace_the_dead(executor, folder, count, deaths):
     """Workers that die are replaced, and nothing is lost."""
-    assert engine.map(tasks.die_once, range(count), folder) == list(map(tasks.draw, range(count)))
+    assert executor.map(tasks.die_once, range(count), folder) == list(map(tasks.draw, range(count)))
     assert len(list(folder.iterdir())) == deaths
 
 
-def exchange_by_actors(engine, folder):
+def exchange_by_actors(executor, folder):
     """Actors exchange large answers, and are made again when they die."""
-    actors = engine.actors(tasks.Counter, 2, folder)
+    actors = executor.actors(tasks.Counter, 2, folder)
     held, counts = actors.exchange("add", None)
     assert counts == [(1, None), (1, None)]
     _, counts = actors.exchange("add", held)
@@ -122,9 +124,9 @@ def exchange_by_actors(engine, folder):
     actors.close()
 
 
-def scatter_to_actors(engine, folder):
+def scatter_to_actors(executor, folder):
     """Each actor gets the parts that are addressed to it."""
-    actors = engine.actors(tasks.Counter, 2, folder)
+    actors = executor.actors(tasks.Counter, 2, folder)
     addressed, told = actors.scatter("deal", None)
     assert told == [None, None]
     _, told = actors.scatter("deal", addressed)

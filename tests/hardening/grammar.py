@@ -66,7 +66,7 @@ RIGHT = {
     "optimistic": ("0", "100"), "player_id": ("1", "2"), "player": ("1", "2"), "seed": ("0", "1", "-7"),
     "file": ("mdp.txt", "out.py", "nim.py"), "mdp_file": ("mdp.txt",), "policy": ("actions.txt", "policy.txt"),
     "states": ("states.txt",), "value_policy": ("plan.txt",), "positions": ("positions.txt",),
-    "engine": ("serial", "processes"), "compact": ("out",), "against": AGENTS, "tuples": ("0-1-2,0-4-8",),
+    "executor": ("serial", "processes"), "compact": ("out",), "against": AGENTS, "tuples": ("0-1-2,0-4-8",),
     "source": ("good.jsonl", "good.sgf", "good.moves"), "target": ("out.jsonl", "out.sgf", "out.moves"),
     "source_format": ("mdplay", "sgf", "moves"), "target_format": ("mdplay", "sgf", "moves"),
     "headers": ("event=cup", "date=", "x=y"), "games": GAMES, "host": ("localhost",), "token": ("secret",),

@@ -122,7 +122,7 @@ def test_clients_that_do_not_read_hold_up_nobody(running):
 
 @pytest.mark.parametrize(
     ("number", "options"),
-    [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGINT, ("--engine", "processes"))],
+    [(signal.SIGINT, ()), (signal.SIGTERM, ()), (signal.SIGINT, ("--executor", "processes"))],
 )
 def test_it_ends_at_once_and_cleanly_with_work_running(number, options):
     with server(*options) as found:

@@ -220,12 +220,12 @@ def run_bandit(
     runs: int = 2000,
     seed: int = 0,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     show: Show | None = None,
 ) -> Curve:
     """Play a selector on a bandit many times and return its curve.
 
-    The runs go to threads, or to the workers of an ``engine`` (mdplay.runtime.executors): a group of them is a
+    The runs go to threads, or to the workers of an ``executor`` (mdplay.runtime.executors): a group of them is a
     task.
     """
     if steps < 1 or runs < 1:
@@ -233,11 +233,11 @@ def run_bandit(
     rule = make_selector(selector) if isinstance(selector, str) else selector
     trial = Trial(bandit, rule, steps, runs, seed)
     began = time.perf_counter()
-    if engine is None:
+    if executor is None:
         sums, ends = _new_sums(trial)
         _play(trial, sums, ends, range(min(num_threads(threads), len(sums))), show)
     else:
-        sums, ends = _played_by(engine, threads, trial, show)
+        sums, ends = _played_by(executor, threads, trial, show)
     seconds = time.perf_counter() - began
     name = selector if isinstance(selector, str) else repr(rule)
     return _curve(name, sums.sum(axis=0), ends, steps, trial.every, seconds)
@@ -282,16 +282,16 @@ def _play(
 
 
 def play_group(group: int, trial: Trial) -> dict[str, Floats]:
-    """Play a group of runs: the task of an engine."""
+    """Play a group of runs: the task of an executor."""
     sums, ends = _new_sums(trial)
     _play(trial, sums, ends, [group], stride=len(sums))
     return {"sums": sums[group], "ends": ends[group :: len(sums)]}
 
 
 def _played_by(
-    engine: Executor | str, workers: int | None, trial: Trial, show: Show | None
+    executor: Executor | str, workers: int | None, trial: Trial, show: Show | None
 ) -> tuple[Floats, Floats]:
-    """Let an engine play all groups."""
+    """Let an executor play all groups."""
     sums, ends = _new_sums(trial)
     groups = len(sums)
 
@@ -299,7 +299,7 @@ def _played_by(
         if show is not None:
             show(trial.steps * trial.runs * done // groups)
 
-    with using(engine, workers) as chosen:
+    with using(executor, workers) as chosen:
         for group, found in enumerate(chosen.map(play_group, range(groups), trial, show=tell)):
             sums[group], ends[group::groups] = found["sums"], found["ends"]
     return sums, ends
@@ -334,7 +334,7 @@ def compare(
     policies: Sequence[str] | str,
     *,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     **options: Any,
 ) -> Comparison:
     """Play several selectors on the same bandit, all from the same seed; the options are those of `run_bandit`.
@@ -342,8 +342,8 @@ def compare(
     Both may be texts: ``compare("0.9,0.8", "ucb1(c=2),thompson")``.
     """
     arms, names = _arms(bandit), _names(policies)
-    with nullcontext() if engine is None else using(engine, threads) as chosen:
-        options |= {"threads": threads, "engine": chosen}
+    with nullcontext() if executor is None else using(executor, threads) as chosen:
+        options |= {"threads": threads, "executor": chosen}
         return Comparison(arms, tuple(run_bandit(arms, name, **options) for name in names))
 
 

@@ -146,8 +146,8 @@ seed_option = click.option(
     "--seed", type=Seed(), default=0, show_default=True, help="The same seed repeats everything."
 )
 threads_option = click.option("--threads", type=THREADS, help="Threads; default: one for each core.")
-engine_option = click.option(
-    "--engine",
+executor_option = click.option(
+    "--executor",
     metavar="E",
     help="Where the work is done: serial, processes, ray or ray:ADDRESS; default: threads of this process.",
 )

@@ -17,7 +17,7 @@ import click
 from mdplay.cli.common import (
     ALL_CONTENDERS,
     Count,
-    engine_option,
+    executor_option,
     json_option,
     one_thread,
     print_json,
@@ -53,7 +53,7 @@ POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
 )
 @seed_option
 @threads_option
-@engine_option
+@executor_option
 @json_option
 def bandits_command(
     arms: str,
@@ -188,9 +188,9 @@ def reproduce_command(systems: tuple[int, ...], quick: bool, out: Path, seed: in
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Another address than this machine's own.")
 @click.option("--token", help="What others must bring with another host; default: a new one, which is printed.")
-@click.option("--engine", metavar="E", help="Who does tree searches as well: processes, ray or ray:ADDRESS.")
+@click.option("--executor", metavar="E", help="Who does tree searches as well: processes, ray or ray:ADDRESS.")
 def serve_command(
-    games: tuple[str, ...], port: int, open_browser: bool, host: str, token: str | None, engine: str | None
+    games: tuple[str, ...], port: int, open_browser: bool, host: str, token: str | None, executor: str | None
 ) -> None:
     """Serve the page to play, and to see what every move is worth; Ctrl-C ends it.
 
@@ -199,11 +199,11 @@ def serve_command(
       mdplay serve --open
       mdplay serve my_game.py connect-four:rows=5,cols=5
       mdplay serve --host 0.0.0.0 --port 8000
-      mdplay serve --engine ray:10.0.0.7:6379
+      mdplay serve --executor ray:10.0.0.7:6379
     """
     try:
         from mdplay.web.serving import serve
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the page needs {error.name}: pip install 'mdplay[web]'") from None
 
-    serve(games, host=host, port=port, token=token, open_browser=open_browser, engine=engine, tell=click.echo)
+    serve(games, host=host, port=port, token=token, open_browser=open_browser, executor=executor, tell=click.echo)

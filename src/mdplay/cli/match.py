@@ -20,7 +20,7 @@ from mdplay.cli.common import (
     SECONDS,
     THREADS,
     Count,
-    engine_option,
+    executor_option,
     game_argument,
     json_option,
     options,
@@ -59,7 +59,7 @@ move_seconds_option = click.option(
     help="A move that takes longer loses the game, and so does an agent that fails; the games go on.",
 )
 workers_option = click.option(
-    "--threads", type=THREADS, help="Games played side by side; default: 1, with an engine one for each core."
+    "--threads", type=THREADS, help="Games played side by side; default: 1, with an executor one for each core."
 )
 record_option = click.option(
     "--record", type=click.Path(dir_okay=False), help="Write the games there, one a line of JSON."
@@ -73,7 +73,7 @@ match_options = options(  # by the names of the keywords of ``match`` and ``tour
     games_option,
     openings_option,
     workers_option,
-    engine_option,
+    executor_option,
     max_moves_option,
     move_seconds_option,
     record_option,
@@ -263,7 +263,7 @@ BAR = 40
 @click.option("--agent", default="random", show_default=True, help="Who plays.")
 @games_option
 @click.option("--threads", type=THREADS, help="Default: one for each core if the agent is compiled, else one.")
-@engine_option
+@executor_option
 @max_moves_option
 @record_option
 @results_option

@@ -18,7 +18,7 @@ from mdplay.cli.common import (
     THREADS,
     AnyNumber,
     Count,
-    engine_option,
+    executor_option,
     game_argument,
     json_option,
     one_thread,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 )
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
 @click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
-@engine_option
+@executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 def plan_command(
     file: str | None,
@@ -55,7 +55,7 @@ def plan_command(
     method: str,
     policy: str | None,
     bounds: bool,
-    engine: str | None,
+    executor: str | None,
     as_json: bool,
     **given: Any,
 ) -> None:
@@ -80,7 +80,7 @@ def plan_command(
     with progress("sweeps") as show:
         given["show"] = lambda sweeps, _: show(sweeps)
         if policy is None:
-            found = plan(model, method, engine=engine, **given)
+            found = plan(model, method, executor=executor, **given)
         else:
             found = evaluate_policy(model, read_policy(policy, model), **given)
     if as_json:

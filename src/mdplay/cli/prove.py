@@ -20,7 +20,7 @@ from mdplay.cli.common import (
     THREADS,
     Count,
     Number,
-    engine_option,
+    executor_option,
     game_argument,
     in_bytes,
     json_option,
@@ -37,22 +37,22 @@ from mdplay.game import Game
 @click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The book to write.")
 @click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
 @click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
-@engine_option
-@click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
+@executor_option
+@click.option("--threads", type=THREADS, help="With an executor, its workers; default: one for each core.")
 @json_option
 def prove_command(
     game: Game[Any],
     out: Path,
     fresh: bool,
     save_every: float,
-    engine: str | None,
+    executor: str | None,
     threads: int | None,
     as_json: bool,
 ) -> None:
     """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
 
-    A proof that was stopped or killed goes on from BOOK.checkpoint; with an engine every answer of the opponent is
-    proved by itself, and BOOK.answers keeps those that are.  Exit code 1: no proof was found.
+    An interrupted proof is resumed from BOOK.checkpoint.  With an executor, each reply of the opponent is a task, and
+    BOOK.answers holds the replies that are proved.  Exit code 1: no proof was found.
 
     \b
     Example:
@@ -61,10 +61,10 @@ def prove_command(
     """
     from mdplay.solving.proof.book import checkpoint_of, prove_strategy
 
-    checkpoint = checkpoint_of(out, engine)
+    checkpoint = checkpoint_of(out, executor)
     if checkpoint.exists() and not fresh and not as_json:
         click.echo(f"going on from {checkpoint}")
-    how: dict[str, Any] = {"fresh": fresh, "engine": engine, "threads": threads, "save_seconds": save_every}
+    how: dict[str, Any] = {"fresh": fresh, "executor": executor, "threads": threads, "save_seconds": save_every}
     with progress("proving") as show:
         proof = prove_strategy(game, out, **how, pause=None if as_json else _reporter(), show=show)
     if as_json:
@@ -94,10 +94,10 @@ def _reporter() -> Callable[[int, int], None]:
 @click.command()
 @game_argument
 @click.argument("book", type=click.Path(path_type=Path))
-@engine_option
-@click.option("--threads", type=THREADS, help="With an engine, its workers; default: one for each core.")
+@executor_option
+@click.option("--threads", type=THREADS, help="With an executor, its workers; default: one for each core.")
 @json_option
-def verify_command(game: Game[Any], book: Path, engine: str | None, threads: int | None, as_json: bool) -> None:
+def verify_command(game: Game[Any], book: Path, executor: str | None, threads: int | None, as_json: bool) -> None:
     """Check a book that claims the first player's win, by rules and symmetries of the checker's own.
 
     The last line is `verified` (exit code 0), or names the first gap (exit code 1).
@@ -109,7 +109,7 @@ def verify_command(game: Game[Any], book: Path, engine: str | None, threads: int
     from mdplay.solving.proof.book import verify_strategy
 
     with progress("checking") as show:
-        verdict = verify_strategy(game, book, engine=engine, threads=threads, show=show)
+        verdict = verify_strategy(game, book, executor=executor, threads=threads, show=show)
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:
@@ -130,7 +130,7 @@ def verify_command(game: Game[Any], book: Path, engine: str | None, threads: int
 )
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @threads_option
-@engine_option
+@executor_option
 @json_option
 def book_command(
     game: Game[Any],
@@ -138,7 +138,7 @@ def book_command(
     out: Path | None,
     memory: float | None,
     threads: int | None,
-    engine: str | None,
+    executor: str | None,
     as_json: bool,
 ) -> None:
     """Make an opening book: the scores of all positions after some plies, proved on all cores.
@@ -153,7 +153,7 @@ def book_command(
 
     begun = out is not None and out.exists()
     with progress("positions") as show:
-        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, engine=engine, show=show)
+        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, executor=executor, show=show)
     if begun:
         click.echo(f"mdplay: scores read from {out}", err=True)
     facts = book.document()

@@ -16,7 +16,7 @@ from mdplay.cli.common import (
     GameName,
     TextFile,
     TextLines,
-    engine_option,
+    executor_option,
     in_bytes,
     json_option,
     position_option,
@@ -61,7 +61,7 @@ CHUNK = 256  # lines of a file that are solved together
 @click.option(
     "--save",
     metavar="FILE",
-    help="Keep the solution in a file, with an engine in a folder; an interrupted one goes on.",
+    help="Keep the solution in a file, with an executor in a folder; an interrupted one goes on.",
 )
 @click.option(
     "--seconds",
@@ -78,7 +78,7 @@ CHUNK = 256  # lines of a file that are solved together
 @click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
 @click.option("--batch", type=TextFile(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
-@engine_option
+@executor_option
 @json_option
 def solve_command(
     name: str,
@@ -99,7 +99,7 @@ def solve_command(
       mdplay solve connect-four --position 4453
       mdplay solve connect-four --batch positions.txt
       mdplay solve sliding-puzzle --distances
-      mdplay solve connect-four:rows=4,cols=5 --engine processes
+      mdplay solve connect-four:rows=4,cols=5 --executor processes
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
     from mdplay.solving.solvers import solve

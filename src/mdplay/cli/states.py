@@ -16,7 +16,7 @@ import click
 from mdplay.cli.common import (
     THREADS,
     Count,
-    engine_option,
+    executor_option,
     game_argument,
     json_option,
     position_option,
@@ -34,8 +34,8 @@ from mdplay.game import Game, num_players
 @click.command()
 @game_argument
 @click.option("--player", type=Count(1, 2), help="List the states in which this player is to move.")
-@click.option("--count", is_flag=True, help="Count all states instead, by the workers of an engine.")
-@engine_option
+@click.option("--count", is_flag=True, help="Count all states instead, by the workers of an executor.")
+@executor_option
 @click.option("--threads", type=THREADS, help="With --count, the workers; default: one for each core.")
 @click.option(
     "--folder", type=click.Path(path_type=Path), help="With --count, where to keep states and go on from."
@@ -45,7 +45,7 @@ def states_command(
     game: Game[Any],
     player: int | None,
     count: bool,
-    engine: str | None,
+    executor: str | None,
     threads: int | None,
     folder: Path | None,
     as_json: bool,
@@ -55,10 +55,10 @@ def states_command(
     \b
     Example:
       mdplay states anti-tic-tac-toe --player 1
-      mdplay states connect-four:rows=4,cols=5 --count --engine processes
+      mdplay states connect-four:rows=4,cols=5 --count --executor processes
     """
     if count:
-        _count(game, engine or "serial", threads, folder, as_json)
+        _count(game, executor or "serial", threads, folder, as_json)
     elif player is None:
         raise click.UsageError("say which states: --player 1, --player 2 or --count")
     else:
@@ -75,12 +75,12 @@ def _list(game: Game[Any], player: int) -> None:
             click.echo(game.text(graph.state(number)))
 
 
-def _count(game: Game[Any], engine: str, threads: int | None, folder: Path | None, as_json: bool) -> None:
+def _count(game: Game[Any], executor: str, threads: int | None, folder: Path | None, as_json: bool) -> None:
     from mdplay.distributed.states import count_states
 
     begun = folder is not None and any(path.stat().st_size for path in folder.glob("*.rounds"))
     with progress("states") as show:
-        found = count_states(game, engine, shards=threads, folder=folder, show=show)
+        found = count_states(game, executor, shards=threads, folder=folder, show=show)
     if begun:
         click.echo(f"mdplay: states read from {folder}", err=True)
     if as_json:

@@ -1,4 +1,4 @@
-"""What all engines do, and the one that needs nobody else.
+"""What all executors do, and the one that needs nobody else.
 
 Actors without workers: the objects are here, one after the other.
 
@@ -187,7 +187,7 @@ Ended = Generator[tuple[list[int], Outcome], None, None]
 
 
 class Executor(ABC):
-    """An engine (``mdplay.runtime.executors.Executor``), and a context manager that closes it."""
+    """An executor (``mdplay.runtime.executors.Executor``), and a context manager that closes it."""
 
     workers = 1
 

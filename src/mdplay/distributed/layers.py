@@ -9,7 +9,7 @@ followers, each in a *parcel* of keys, and takes the best of what they answer.
 Entries are in a mapped file beside the keys, so a worker that was killed finds those that were written.  A second
 file has the checksum of each layer that is solved; the entries of a layer without one are found again.
 
-Exact solving by the workers of an engine: all states are found forwards, their values backwards, in shards.
+Exact solving by the workers of an executor: all states are found forwards, their values backwards, in shards.
 
 First the states are enumerated (mdplay.distributed.states), each by the shard that its hash names.  Then layer
 after layer, from the last ply to the first, each shard solves its own states from the kept values of the next
@@ -185,7 +185,9 @@ class Layered(Shard):
         found = np.empty(asked.end - begin, np.int32)
         count = back_up(self._native, keys, asked.owners, np.concatenate(answers), firsts, found)
         if count < len(found):
-            raise LimitError(f"a value of {type(self.game).__name__} is beyond {MOST_VALUE}; leave out the engine")
+            raise LimitError(
+                f"a value of {type(self.game).__name__} is beyond {MOST_VALUE}; leave out the executor"
+            )
         entries[begin : asked.end] = found
         first, last = self._layers(rounds)[layer]
         if asked.end == last and first < last:
@@ -241,7 +243,7 @@ class Layered(Shard):
             if self._numbering.known > known or numbers.min() < begin or numbers.max() >= end:
                 name = type(self.game).__name__
                 raise LimitError(
-                    f"{name} reaches a position after different numbers of moves; leave out the engine"
+                    f"{name} reaches a position after different numbers of moves; leave out the executor"
                 )
             found[first : first + count] = entries[numbers]
         return found
@@ -255,7 +257,7 @@ class LayeredTable:
 
     def __init__(self, game: Game[Any], sharding: Sharding, bits: list[int], digest: int) -> None:
         self.game, self._sharding, self._bits = game, sharding, bits
-        self.digest = digest  # of all states with their values: the same whatever the engine and the shards
+        self.digest = digest  # of all states with their values: the same whatever the executor and the shards
         self._words = num_words(sharding.layout)
         shards = range(sharding.shards)
         self._keys = [_mapped(sharding.folder / f"{number}.keys", np.int64) for number in shards]
@@ -293,8 +295,8 @@ def _mapped(path: Path, kind: Any) -> NDArray[Any]:
     return np.memmap(path, kind, "r") if path.stat().st_size else np.empty(0, kind)
 
 
-def solve_layers(question: Question, engine: Executor | str) -> LayeredTable:
-    """Return the values of all states that the question's reaches, by the workers of an engine.
+def solve_layers(question: Question, executor: Executor | str) -> LayeredTable:
+    """Return the values of all states that the question's reaches, by the workers of an executor.
 
     Its file is a folder here, by default a temporary one; all workers must see it.
     """
@@ -305,7 +307,7 @@ def solve_layers(question: Question, engine: Executor | str) -> LayeredTable:
     how |= {"memory": question.memory, "show": question.show}
     try:
         begun = any(path.stat().st_size for path in folder.glob("*.rounds"))
-        with enumerated(game, engine, question.state, **how) as found:
+        with enumerated(game, executor, question.state, **how) as found:
             if begun:
                 question.notes.append(f"states and values, as far as they are there, read from {folder}")
             table = LayeredTable(game, found.sharding, *_solved(found, question.show))
@@ -321,10 +323,10 @@ def solve_layers(question: Question, engine: Executor | str) -> LayeredTable:
 def _refuse(question: Question) -> None:
     """Raise what keeps a game from being solved in layers."""
     if question.opponent != "perfect" or question.objective == "win":
-        raise GameError("an engine solves for a perfect opponent and the difference; leave out the engine")
+        raise GameError("an executor solves for a perfect opponent and the difference; leave out the executor")
     if not has_whole_values(question.game):
         why = "chance" if question.game.has_outcomes else "values that are not whole numbers"
-        raise GameError(f"{question.name} has {why}, which an engine does not solve; leave out the engine")
+        raise GameError(f"{question.name} has {why}, which an executor does not solve; leave out the executor")
 
 
 def _solved(found: Enumerated, show: Show | None) -> tuple[list[int], int]:

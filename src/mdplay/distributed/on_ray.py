@@ -186,7 +186,7 @@ def import_ray(address: str | None) -> Any:
     try:
         import ray
     except ImportError:
-        raise UnknownName("the engine ray needs Ray; install it by: pip install mdplay[cluster]") from None
+        raise UnknownName("the executor ray needs Ray; install it by: pip install mdplay[cluster]") from None
     return ray
 
 

@@ -1,4 +1,4 @@
-"""An engine from its name."""
+"""An executor from its name."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from mdplay.runtime.threads import num_threads
 
 
 def open_executor(text: str, workers: int | None = None, *, memory: int | None = None) -> Executor:
-    """Return the engine that a text names, with so many workers, by default one for each core.
+    """Return the executor that a text names, with so many workers, by default one for each core.
 
-    ``memory`` is what each worker may use, in bytes; a task that needs more raises LimitError.  Close the engine,
+    ``memory`` is what each worker may use, in bytes; a task that needs more raises LimitError.  Close the executor,
     or use it in a ``with`` block.
     """
     name, colon, address = text.partition(":")
@@ -28,4 +28,4 @@ def open_executor(text: str, workers: int | None = None, *, memory: int | None =
 
         return OnRay(address or None, workers, memory)
     player = "a program that plays is the agent engine:COMMAND"
-    raise UnknownName(f"no engine {short(text)!r}; choose {WORDS}; {player}")
+    raise UnknownName(f"no executor {short(text)!r}; choose {WORDS}; {player}")

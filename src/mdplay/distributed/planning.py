@@ -160,7 +160,7 @@ class Whole(NamedTuple):
 
 def plan_sharded(
     model: Model | Shards,
-    engine: Executor | str,
+    executor: Executor | str,
     *,
     shards: int | None = None,
     method: str = "auto",
@@ -168,7 +168,7 @@ def plan_sharded(
     folder: str | Path | None = None,
     show: Show | None = None,
 ) -> Plan:
-    """Return the plan of a model by the workers of an engine, a shard each; the discount must be below 1.
+    """Return the plan of a model by the workers of an executor, a shard each; the discount must be below 1.
 
     A model in memory is written to ``folder`` first (default: a temporary one), as so many shards as there are
     workers unless told otherwise; all workers must see that folder.  ``method``: jacobi, ipi, or auto: sweeps
@@ -178,8 +178,10 @@ def plan_sharded(
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     if not 0.0 <= model.discount < 1.0:
-        raise FormatError(f"an engine plans with a discount below 1, not {model.discount:g}; leave out the engine")
-    with using(engine, shards) as chosen, TemporaryDirectory(prefix="mdplay-shards-") as temporary:
+        raise FormatError(
+            f"an executor plans with a discount below 1, not {model.discount:g}; leave out the executor"
+        )
+    with using(executor, shards) as chosen, TemporaryDirectory(prefix="mdplay-shards-") as temporary:
         began = time.perf_counter()
         if not isinstance(model, Shards):
             model = write_shards(model, folder or temporary, shards or chosen.workers)
@@ -261,7 +263,7 @@ class _Planning:
             raise LimitError("the values become larger than doubles can tell: divide all rewards by a number")
         self._history.append((len(self._history) + 1, miss))
         if len(self._history) >= MAX_SWEEPS:
-            raise LimitError(f"the bounds are not closed after {MAX_SWEEPS} sweeps: leave out the engine")
+            raise LimitError(f"the bounds are not closed after {MAX_SWEEPS} sweeps: leave out the executor")
         if self._show is not None:
             self._show(*self._history[-1])
 
@@ -282,7 +284,7 @@ class _Planning:
             upper=upper,
             undecided=np.concatenate([one.undecided for one in answers]),
             method=method,
-            reason=f"{len(answers)} shards, {how} by the workers of an engine",
+            reason=f"{len(answers)} shards, {how} by the workers of an executor",
             iterations=len(self._history),
             history=tuple(self._history),
             seconds=time.perf_counter() - began,

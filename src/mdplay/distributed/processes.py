@@ -25,7 +25,7 @@ POLL_SECONDS = 0.2
 
 
 class Processes(Executor):
-    """Workers in processes; they start with the first task, and stay until the engine is closed."""
+    """Workers in processes; they start with the first task, and stay until the executor is closed."""
 
     def __init__(self, workers: int, memory: int | None = None) -> None:
         self.workers, self._memory = workers, memory
@@ -64,7 +64,7 @@ class Processes(Executor):
         return ProcessActors(make, count, arguments, self.workers, self._memory)
 
     def share(self, value: Any) -> Any:
-        """Write a value into shared memory; it lies there until the engine is closed."""
+        """Write a value into shared memory; it lies there until the executor is closed."""
         shared, memory = put(value)
         self._shared.append(memory)
         return shared

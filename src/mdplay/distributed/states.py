@@ -1,4 +1,4 @@
-"""Enumerate the states of a game in shards, each in a worker of an engine.
+"""Enumerate the states of a game in shards, each in a worker of an executor.
 
 A state belongs to the shard that its hash names.  Round after round each shard finds the followers of its next
 states and hands those of others on, from worker to worker; the driver sees counts alone.  All shards finish a
@@ -56,9 +56,9 @@ class How(TypedDict, total=False):
     show: Show | None
 
 
-def count_states(game: Game[Any], engine: Executor | str, state: Any = None, **how: Unpack[How]) -> Count:
+def count_states(game: Game[Any], executor: Executor | str, state: Any = None, **how: Unpack[How]) -> Count:
     """Count all states that one (default: the start) reaches, as ``enumerated`` finds them."""
-    with enumerated(game, engine, state, **how) as found:
+    with enumerated(game, executor, state, **how) as found:
         return found.count()
 
 
@@ -81,7 +81,7 @@ class Enumerated:
 @contextmanager
 def enumerated(
     game: Game[Any],
-    engine: Executor | str,
+    executor: Executor | str,
     state: Any = None,
     *,
     fold: bool = False,
@@ -102,7 +102,7 @@ def enumerated(
     fold = fold and game.has_symmetries
     layout = layout_of(widths_among([*images_of(game, start, fold), *states_seen(game, start)]))
     recipe = recipe_of(game)
-    with using(engine, shards) as chosen, TemporaryDirectory(prefix="mdplay-states-") as temporary:
+    with using(executor, shards) as chosen, TemporaryDirectory(prefix="mdplay-states-") as temporary:
         count = shards or chosen.workers
         place, most = make_folder(folder or temporary), memory or budget(None) // count
         while True:

@@ -1,11 +1,11 @@
-"""One training by the workers of an engine: each learns a slice of episodes by itself, then all is put together.
+"""One training by the workers of an executor: each learns a slice of episodes by itself, then all is put together.
 
 A round begins with the same weights everywhere.  Worker k of N learns slice k of the next N * ``SLICE`` episodes,
 or of fewer up to a point of the curve.
 What it changed goes to all others and to the driver: a weight moves by the mean of what those moved it who did
 at all (by the sum it would not learn), and the sums of temporal coherence add up.  Each worker learns from weights
 that are a little out of date: it is another training than that of one process, and another for another number of
-workers.  For the same number it repeats, whatever the engine.
+workers.  For the same number it repeats, whatever the executor.
 
 A worker that was made again has no weights, and says so: it gets those of the driver.
 """
@@ -148,13 +148,13 @@ class Spread:
 
 @contextmanager
 def spread(
-    training: Training, begin: Begin, engine: Executor | str, workers: int | None
+    training: Training, begin: Begin, executor: Executor | str, workers: int | None
 ) -> Iterator[tuple[Learn, int]]:
     """Give what learns so many episodes of a run with so many planned, and how many make a whole round.
 
     ``begin`` is how workers make such a training.
     """
-    with using(engine, workers) as chosen:
+    with using(executor, workers) as chosen:
         count = workers or chosen.workers
         actors: Any = chosen.actors(SliceLearner, count, count, begin, recipe_of(training.game), training.settings)
         try:

@@ -276,7 +276,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
     is network and checkpoint in one, for the agents network:FILE and mcts:network=FILE.  Ctrl-C saves and stops;
     resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
-    With an engine workers learn slices of episodes, which are put together: another training, not bit by bit.
+    With an executor workers learn slices of episodes, which are put together: another training, not bit by bit.
 
     Example:
       mdplay learn connect-four --minutes 5 --out c4.safetensors --against mcts:simulations=1000
@@ -296,10 +296,10 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
-    engine: Annotated[Executor | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
-        None
-    )
-    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the engine; one for each core unless given."] = (
+    executor: Annotated[
+        Executor | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."
+    ] = None
+    workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the executor; one for each core unless given."] = (
         None
     )
     examine: Examine | None = None  # asked at every point of the curve
@@ -333,10 +333,10 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
 
     @contextmanager
     def learning(self, training: NetworkTraining, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
-        """Give what learns so many episodes, by threads or by an engine, and how many at once if that is fixed."""
+        """Give what learns so many episodes, by threads or by an executor, and how many at once if that is fixed."""
         way: AbstractContextManager[tuple[Learn, int | None]] = super().learning(training, show)
-        if self.engine is not None:
-            way = driver("learn")(training, NetworkTraining.begin, self.engine, self.workers)
+        if self.executor is not None:
+            way = driver("learn")(training, NetworkTraining.begin, self.executor, self.workers)
         with way as learn:
             yield learn
 

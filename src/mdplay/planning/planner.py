@@ -121,20 +121,20 @@ def plan(
     *,
     tolerance: float = 1e-6,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     show: Show | None = None,
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
-    With an ``engine`` (mdplay.runtime.executors) shards of the states are swept by its workers, as many as
+    With an ``executor`` (mdplay.runtime.executors) shards of the states are swept by its workers, as many as
     ``threads`` says (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
     chooses one and says why.  Among actions whose q values agree to 1e-9, relative beyond 1, the smallest wins.
     ``show`` is told, now and then, how many sweeps there were and how far the last one is from the goal.
     """
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
-    if engine is not None:
-        return _by_engine(mdp, method, tolerance, threads, engine, show)
+    if executor is not None:
+        return _by_executor(mdp, method, tolerance, threads, executor, show)
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
@@ -151,13 +151,13 @@ def plan(
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
 
 
-def _by_engine(
-    mdp: Model, method: str, tolerance: float, workers: int | None, engine: Executor | str, show: Show | None
+def _by_executor(
+    mdp: Model, method: str, tolerance: float, workers: int | None, executor: Executor | str, show: Show | None
 ) -> Plan:
     if method not in ("auto", "jacobi", "ipi"):
-        raise FormatError(f"an engine plans by the method jacobi or ipi, not {method}; leave out one of them")
+        raise FormatError(f"an executor plans by the method jacobi or ipi, not {method}; leave out one of them")
     _arrays(mdp)
-    found: Plan = driver("plan")(mdp, engine, shards=workers, method=method, tolerance=tolerance, show=show)
+    found: Plan = driver("plan")(mdp, executor, shards=workers, method=method, tolerance=tolerance, show=show)
     return found
 
 

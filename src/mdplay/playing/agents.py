@@ -113,7 +113,7 @@ class NamedAgent:
         """The name by which another process makes the agent; raise AgentError if it is an object of this one."""
         if not self.is_named:
             raise AgentError(
-                f"agent {self.name} is an object of this process; an engine needs its name", self.name
+                f"agent {self.name} is an object of this process; an executor needs its name", self.name
             )
         return self.name
 

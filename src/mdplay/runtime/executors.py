@@ -1,4 +1,4 @@
-"""Engines: where many numbered tasks are done, in this process, in others, or on other machines.
+"""Executors: where many numbered tasks are done, in this process, in others, or on other machines.
 
     serial          one after the other, in this process
     processes       worker processes of this machine; one that dies is replaced, and its task is done again
@@ -6,10 +6,10 @@
     ray:ADDRESS     workers of a running Ray cluster
 
 A task is a function of a module, ``task(number, *arguments)``.  It depends on its number and its arguments alone:
-whatever is random in it is seeded by the number.  So the answers are the same, byte for byte, whatever the engine,
+whatever is random in it is seeded by the number.  So the answers are the same, byte for byte, whatever the executor,
 the number of workers and the order in which they end; and a task may be done again.
 
-Who uses an engine takes ``engine: Engine | str``; the engines themselves are in ``mdplay.distributed``.
+Who uses an executor takes ``executor: Executor | str``; the executors themselves are in ``mdplay.distributed``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ DRIVERS = {  # functions of mdplay.distributed by what they do, loaded when an e
     "plan": "mdplay.distributed.planning:plan_sharded",
     "learn": "mdplay.distributed.training:spread",
 }
-WORDS = "serial, processes, ray or ray:ADDRESS"  # as a user may name an engine
+WORDS = "serial, processes, ray or ray:ADDRESS"  # as a user may name an executor
 
 
 class Keep(NamedTuple):
@@ -110,12 +110,12 @@ def driver(verb: str) -> Any:
 
 
 @contextmanager
-def using(engine: Executor | str, workers: int | None = None) -> Iterator[Executor]:
-    """Give the engine that a text names, and end its workers at the end; an engine itself goes on as it is."""
-    if not isinstance(engine, str):
-        yield engine
+def using(executor: Executor | str, workers: int | None = None) -> Iterator[Executor]:
+    """Give the executor that a text names, and end its workers at the end; an executor itself goes on as it is."""
+    if not isinstance(executor, str):
+        yield executor
         return
-    opened: Executor = driver("open")(engine, workers)
+    opened: Executor = driver("open")(executor, workers)
     try:
         yield opened
     finally:

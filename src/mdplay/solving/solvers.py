@@ -12,7 +12,7 @@
     policy-iteration  the best answer to a random opponent, for games that number their states
     best-response     the best response to any fixed opponent; with cycles by planning
 
-With an engine all of it is done by workers, layer after layer (mdplay.distributed.layers).
+With an executor all of it is done by workers, layer after layer (mdplay.distributed.layers).
 """
 
 from __future__ import annotations
@@ -266,7 +266,7 @@ def solve(
     threads: int | None = None,
     file: str | Path | None = None,
     save_seconds: float = 60.0,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     network: str | Path | None = None,
     show: Show | None = None,
 ) -> Solution:
@@ -281,7 +281,7 @@ def solve(
     LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
     it has, which is saved every ``save_seconds`` seconds.
 
-    ``network``, a file or "shipped", gives the order in which proof search tries moves.  With an ``engine``
+    ``network``, a file or "shipped", gives the order in which proof search tries moves.  With an ``executor``
     (mdplay.runtime.executors) its workers solve the game layer after layer, each its share of the states: a game
     without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
     workers, ``memory`` what each may take, and ``file`` names a folder.
@@ -296,18 +296,18 @@ def solve(
         game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show, network
     )
     _refuse(question)
-    if engine is not None:
-        table = _by_engine(question, method, engine)
+    if executor is not None:
+        table = _by_executor(question, method, executor)
     else:
         table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
     notes = tuple(dict.fromkeys(question.notes))
     return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
 
-def _by_engine(question: Question, method: str, engine: Executor | str) -> Table:
+def _by_executor(question: Question, method: str, executor: Executor | str) -> Table:
     if method not in ("auto", "layered"):
-        raise UnknownName(f"an engine solves by the method layered, not {short(method)}; leave out one of them")
-    table: Table = driver("solve")(question, engine)
+        raise UnknownName(f"an executor solves by the method layered, not {short(method)}; leave out one of them")
+    table: Table = driver("solve")(question, executor)
     return table
 
 

@@ -20,7 +20,7 @@ from mdplay.web.games.catalogue import Catalogue, Entry, agents_that_learned
 from mdplay.web.safety import Refused, refusal
 from mdplay.web.work.backends import Doer, EventStream, InProcess, InThreads, Pool
 from mdplay.web.work.jobs import Tell
-from mdplay.web.work.on_engine import OnEngine
+from mdplay.web.work.on_executor import OnExecutor
 
 T = TypeVar("T")
 PULSE_SECONDS = 0.02
@@ -29,7 +29,7 @@ PULSE_SECONDS = 0.02
 class Service:
     """What the routes work with; ``apart``: a process of its own computes for the games of these specs.
 
-    ``engine``: whoever else is there for tree searches.
+    ``executor``: whoever else is there for tree searches.
     """
 
     def __init__(
@@ -37,14 +37,14 @@ class Service:
         catalogue: Catalogue,
         *,
         apart: Sequence[str] | None = None,
-        engine: Executor | None = None,
+        executor: Executor | None = None,
         reproduction: Path = Path("reproduction"),
     ) -> None:
         self.catalogue = catalogue
 
         def doer(tell: Tell) -> Doer:
             beside = InThreads(tell, catalogue) if apart is None else InProcess(tell, apart)
-            return beside if engine is None else OnEngine(tell, beside, engine, apart or ())
+            return beside if executor is None else OnExecutor(tell, beside, executor, apart or ())
 
         self.pool = Pool(doer)
         self.reproduction = reproduction / "index.html"  # what ``mdplay reproduce`` wrote, if it did

@@ -59,21 +59,21 @@ def serve(
     port: int = PORT,
     token: str | None = None,
     open_browser: bool = False,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     tell: Callable[[str], None] = print,
 ) -> None:
     """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.
 
     Only this machine is served, unless ``host`` is another address: then everybody who asks must bring a token,
-    and one is made if none is given.  Port 0 takes a free one.  The workers of an ``engine`` do tree searches.
+    and one is made if none is given.  Port 0 takes a free one.  The workers of an ``executor`` do tree searches.
     """
     if host not in LOOPBACK and not token:
         token = secrets.token_urlsafe(24)
     elif host in LOOPBACK:
         token = token or None
     with ExitStack() as stack:
-        opened = None if engine is None else stack.enter_context(using(engine))
-        service = Service(Catalogue(games), apart=games, engine=opened)
+        opened = None if executor is None else stack.enter_context(using(executor))
+        service = Service(Catalogue(games), apart=games, executor=opened)
         _serve(service, host, port, token, open_browser, tell)
 
 

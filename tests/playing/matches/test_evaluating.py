@@ -63,7 +63,7 @@ def test_compiled_games_are_the_same_by_an_engine(needs_compiler, tmp_path):
     learn(game, network="01,23", episodes=30, seed=3).save(file)
     shown = []
     here, there = (
-        evaluate(game, f"network:{file}", games=40, engine=e, show=shown.append) for e in (None, "serial")
+        evaluate(game, f"network:{file}", games=40, executor=e, show=shown.append) for e in (None, "serial")
     )
     assert (here.results, here.moves, here.shares) == (there.results, there.moves, there.shares)
     assert shown[-1] == here.moves

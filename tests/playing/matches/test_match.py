@@ -178,9 +178,9 @@ def test_a_fixed_side_has_an_opening_for_every_game_and_results_of_its_own(tmp_p
     game = make("tic-tac-toe")
     fixed = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db")
     assert len({record.events[:2] for record in fixed.records}) == 8
-    again = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db", engine="serial")
+    again = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db", executor="serial")
     assert again == fixed != match(game, "random", "random", games=8, results=tmp_path / "r.db")
-    assert match(game, "random", "random", games=8, side=0, engine="serial") == fixed
+    assert match(game, "random", "random", games=8, side=0, executor="serial") == fixed
 
 
 # ---------------------------------------------------------------- the third repetition

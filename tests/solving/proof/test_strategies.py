@@ -38,7 +38,7 @@ def test_a_proof_goes_on_unless_it_is_to_begin_afresh(tmp_path):
     assert told == [(1, 1)] * 2
     answers = checkpoint_of(book, "local")
     answers.mkdir()
-    prove_strategy(Proved(), book, fresh=True, engine="local", pause=lambda *_: None)
+    prove_strategy(Proved(), book, fresh=True, executor="local", pause=lambda *_: None)
     assert not answers.exists()
 
 

@@ -1,7 +1,7 @@
-"""The proof of Qubic by the workers of an engine: each of the defender's answers to the start is a task.
+"""The proof of Qubic by the workers of an executor: each of the defender's answers to the start is a task.
 
 A task has a table of its own, so positions that two answers lead to are proved twice; the book is the same
-whatever the engine, and another one than that of a proof in one table.  Answers that are proved are kept.
+whatever the executor, and another one than that of a proof in one table.  Answers that are proved are kept.
 
 Why the books of the answers make one book: after a move of the book of answer k, whatever the defender does leads
 to a position of that book, or of an answer before k whose move is taken instead, or falls to threats.
@@ -38,7 +38,7 @@ Arrays = dict[str, NDArray[Any]]
 def prove(
     checkpoint: str | Path | None = None,
     *,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     threads: int | None = None,
     save_seconds: float = 10.0,
     pause: Pause | None = None,
@@ -46,19 +46,19 @@ def prove(
 ) -> StrategyProof:
     """Prove that the first player wins, in one table or by the workers of an executor.
 
-    The checkpoint, in one table a file and with an engine a folder, is removed when the proof is complete.
+    The checkpoint, in one table a file and with an executor a folder, is removed when the proof is complete.
     """
-    if engine is None:
+    if executor is None:
         return prove_qubic(checkpoint, save_seconds=save_seconds, pause=pause, show=show)
     folder = None if checkpoint is None else Path(checkpoint)
-    proof = prove_replies(engine, folder, threads=threads, pause=pause)
+    proof = prove_replies(executor, folder, threads=threads, pause=pause)
     if folder is not None:
         rmtree(folder)
     return proof
 
 
 def prove_replies(
-    engine: Executor | str,
+    executor: Executor | str,
     folder: Path | None = None,
     *,
     settings: ProofSettings | None = None,
@@ -70,7 +70,7 @@ def prove_replies(
     settings = settings or ProofSettings()
     began, count = time.perf_counter(), len(StrategyProver(settings, start).expand(start))
     keep = None if folder is None else Keep(folder, f"qubic {start} {settings}")
-    with using(engine, threads) as chosen:
+    with using(executor, threads) as chosen:
         show = None if pause is None else lambda ended: pause(ended, count)
         found = chosen.map(prove_one, range(count), settings, start, keep=keep, show=show)
     proved = sum(int(one["proved"][0]) for one in found)

@@ -195,7 +195,7 @@ class Part(NamedTuple):
 
 
 def check_part(number: int, positions: Words, book: Words, stop: NDArray[np.uint8] | None = None) -> Part:
-    """Try every answer to part ``number`` of positions: the task of an engine.
+    """Try every answer to part ``number`` of positions: the task of an executor.
 
     A part remembers failures of its own, so what it counts does not depend on who did which part.
     """
@@ -211,13 +211,13 @@ def verify(
     rows: Words,
     start: tuple[int, int] = START,
     *,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     threads: int | None = None,
     show: Show | None = None,
 ) -> Verdict:
     """Check a book, given as rows of attacker, defender and cell, from a position with the defender to move.
 
-    With an ``engine`` (mdplay.runtime.executors) its workers do it, as many as ``threads`` says; the verdict is
+    With an ``executor`` (mdplay.runtime.executors) its workers do it, as many as ``threads`` says; the verdict is
     the same.
     """
     book = np.zeros(3 << (2 * len(rows) + 1).bit_length(), np.uint64)
@@ -225,9 +225,9 @@ def verify(
     if flaw:
         attacker, defender, cell = (int(value) for value in rows[number])
         return Verdict(f"line {number + 1}: {attacker} {defender} {cell}: {REASONS[flaw]}", len(rows), 0, 0, 0, 0)
-    if engine is None:
+    if executor is None:
         return _followed(book, len(rows), start, _checked_here, show)
-    with using(engine, threads) as chosen:
+    with using(executor, threads) as chosen:
         shared = chosen.share(book)
 
         def checked(positions: Words, _: Words) -> list[Part]:
@@ -277,10 +277,14 @@ def _firsts(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def verify_book(
-    path: str | Path, *, engine: Executor | str | None = None, threads: int | None = None, show: Show | None = None
+    path: str | Path,
+    *,
+    executor: Executor | str | None = None,
+    threads: int | None = None,
+    show: Show | None = None,
 ) -> Verdict:
     """Check the book in a file."""
-    return verify(read_rows(path), engine=engine, threads=threads, show=show)
+    return verify(read_rows(path), executor=executor, threads=threads, show=show)
 
 
 def _gap(flaw: int, attacker: int, defender: int) -> str | None:

@@ -23,7 +23,7 @@ from mdplay.playing.records import Record, plain_number
 from mdplay.runtime.executors import Executor, using
 from mdplay.states.game_length import MAX_CHANCE_MOVES, explicit_move_limit
 
-BLOCK = 16  # whole games that are one task of an engine
+BLOCK = 16  # whole games that are one task of an executor
 SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -130,7 +130,7 @@ def evaluate(
     games: int = 100,
     seed: int = 0,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     max_moves: int | None = None,
     results: str | Path | None = None,
     record: bool = False,
@@ -154,14 +154,14 @@ def evaluate(
     with entering(game, (agent,)) as (one,):
         by_itself = results is None and not record and max_moves is None
         if by_itself and isinstance(player := one.fresh(), PlaysWholeGames):
-            if engine is None:
+            if executor is None:
                 played = player.play_games(games=games, seed=seed, threads=threads, show=show)
             else:
-                played = _played_by(engine, threads, WholeGames(recipe_of(game), one.sent, games, seed), show)
+                played = _played_by(executor, threads, WholeGames(recipe_of(game), one.sent, games, seed), show)
             return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
         began = time.perf_counter()
         schedule = Schedule(game, (one,), games, "none", seed, max_moves)
-        records = schedule.play(threads, results, show, engine)
+        records = schedule.play(threads, results, show, executor)
     seconds = time.perf_counter() - began
     if game.has_outcomes and explicit_move_limit(game, max_moves) is None:
         _check_ended(records)
@@ -188,7 +188,7 @@ class WholeGames(NamedTuple):
 
 
 def play_block(number: int, order: WholeGames) -> PlayedGames:
-    """Play a block of whole games: the task of an engine."""
+    """Play a block of whole games: the task of an executor."""
     player, first = _player_of(order), number * BLOCK
     games = min(BLOCK, order.games - first)
     return player.play_games(games=games, seed=order.seed, threads=1, show=None, first=first)
@@ -201,8 +201,8 @@ def _player_of(order: WholeGames) -> PlaysWholeGames:
     return player
 
 
-def _played_by(engine: Executor | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
-    """Let an engine play the games."""
+def _played_by(executor: Executor | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
+    """Let an executor play the games."""
     moves = 0
 
     def tell(number: int, played: PlayedGames) -> None:
@@ -212,7 +212,7 @@ def _played_by(engine: Executor | str, workers: int | None, order: WholeGames, s
             show(moves)
 
     began, blocks = time.perf_counter(), dict[int, PlayedGames]()
-    with using(engine, workers) as chosen:
+    with using(executor, workers) as chosen:
         chosen.run(play_block, range(-(-order.games // BLOCK)), order, done=tell)
     ordered = [blocks[number] for number in sorted(blocks)]
     results = tuple(result for block in ordered for result in block.results)

@@ -181,7 +181,7 @@ def match(
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     max_moves: int | None = None,
     move_seconds: float | None = None,
     side: int | None = None,
@@ -193,7 +193,7 @@ def match(
     Sides alternate, and each opening is played from both.  ``side=0`` or ``1`` makes the first agent player 0 or
     1 of every game, as a policy file of one player needs it; then each game has an opening of its own.
 
-    ``threads`` games are played side by side (default: one after the other); with an ``engine``
+    ``threads`` games are played side by side (default: one after the other); with an ``executor``
     (mdplay.runtime.executors) by so many of its workers, by default one for each core.  The games are the same.
 
     ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
@@ -215,5 +215,5 @@ def match(
         check_player(game, side, "side")
     with entering(game, (a, b), move_seconds) as (first, second):
         schedule = Schedule(game, (first, second), games, openings, seed, max_moves, move_seconds, side)
-        records = schedule.play(threads, results, show, engine)
+        records = schedule.play(threads, results, show, executor)
     return MatchResult((first.name, second.name), openings, seed, records, side)

@@ -177,11 +177,11 @@ class Schedule:
         threads: int | None = None,
         results: str | Path | Results | None = None,
         show: Show | None = None,
-        engine: Executor | str | None = None,
+        executor: Executor | str | None = None,
     ) -> tuple[Record, ...]:
         """Play the games that ``results`` does not have yet, and return all of them in order.
 
-        ``threads`` games are played side by side, in threads of this process or by so many workers of an engine.
+        ``threads`` games are played side by side, in threads of this process or by so many workers of an executor.
         """
         spot_check(self.game)
         for one in self.named_agents:
@@ -200,10 +200,10 @@ class Schedule:
             missing = [number for number in range(self.games) if number not in found]
             openings = self.make_openings()
             try:
-                if engine is None:
+                if executor is None:
                     run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
                 elif missing:
-                    with using(engine, threads) as chosen:
+                    with using(executor, threads) as chosen:
                         order = self._order()
                         chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
             except (MdplayError, KeyboardInterrupt) as error:

@@ -144,7 +144,7 @@ def tournament(
     openings: str = OPENINGS,
     seed: int = 0,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     max_moves: int | None = None,
     move_seconds: float | None = None,
     results: str | Path | None = None,
@@ -160,13 +160,13 @@ def tournament(
         named_agents = stack.enter_context(entering(game, agents, move_seconds))
         _check_entered(named_agents)
         store = stack.enter_context(Results(results)) if results is not None else None
-        chosen = stack.enter_context(using(engine, threads)) if engine is not None else None
+        chosen = stack.enter_context(using(executor, threads)) if executor is not None else None
         for number, (a, b) in enumerate(combinations(named_agents, 2)):
             if a.name in failures or b.name in failures:
                 continue
             try:
                 matches[a.name, b.name] = meet(
-                    a, b, engine=chosen, results=store, show=_shifted(show, number * games)
+                    a, b, executor=chosen, results=store, show=_shifted(show, number * games)
                 )
             except AgentError as error:
                 failures[error.agent] = str(error)

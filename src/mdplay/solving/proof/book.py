@@ -51,11 +51,11 @@ from mdplay.storage.folders import cache_folder
 SAVE_SECONDS = 10.0
 
 
-def checkpoint_of(book: Path, engine: Executor | str | None = None) -> Path:
-    """Return where a proof that was stopped is kept; with an engine it is a folder of answers."""
+def checkpoint_of(book: Path, executor: Executor | str | None = None) -> Path:
+    """Return where a proof that was stopped is kept; with an executor it is a folder of answers."""
     if not book.name:
         raise FormatError(f"a book needs the name of a file, not '{'' if book == Path() else book}'")
-    return book.with_name(book.name + (".checkpoint" if engine is None else ".answers"))
+    return book.with_name(book.name + (".checkpoint" if executor is None else ".answers"))
 
 
 def prove_strategy(
@@ -63,7 +63,7 @@ def prove_strategy(
     book: Path,
     *,
     fresh: bool = False,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     threads: int | None = None,
     save_seconds: float = SAVE_SECONDS,
     pause: Callable[[int, int], None] | None = None,
@@ -74,14 +74,16 @@ def prove_strategy(
     It goes on from its checkpoint, unless it is to begin ``fresh``.  ``pause`` is told how many of all answers are
     proved.
     """
-    prove, checkpoint = _brought(game, "prove"), checkpoint_of(book, engine)
+    prove, checkpoint = _brought(game, "prove"), checkpoint_of(book, executor)
     if not book.absolute().parent.is_dir():  # before the work, not after it
         raise FormatError(f"cannot write {book}: there is no folder {book.absolute().parent}")
     if fresh and checkpoint.is_dir():
         rmtree(checkpoint)
     elif fresh:
         checkpoint.unlink(missing_ok=True)
-    proof = prove(checkpoint, engine=engine, threads=threads, save_seconds=save_seconds, pause=pause, show=show)
+    proof = prove(
+        checkpoint, executor=executor, threads=threads, save_seconds=save_seconds, pause=pause, show=show
+    )
     if proof.book is not None:
         proof.save(book)
     return proof
@@ -91,12 +93,12 @@ def verify_strategy(
     game: Game[Any],
     book: Path,
     *,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     threads: int | None = None,
     show: Show | None = None,
 ) -> Any:
-    """Check a book that claims a game's result, and return the verdict; an ``engine`` shares the work out."""
-    return _brought(game, "verify")(book, engine=engine, threads=threads, show=show)
+    """Check a book that claims a game's result, and return the verdict; an ``executor`` shares the work out."""
+    return _brought(game, "verify")(book, executor=executor, threads=threads, show=show)
 
 
 def _brought(game: Game[Any], what: str) -> Any:
@@ -183,24 +185,24 @@ def make_book(
     *,
     memory: int | None = None,
     threads: int | None = None,
-    engine: Executor | str | None = None,
+    executor: Executor | str | None = None,
     show: ShowOf | None = None,
 ) -> OpeningBook:
     """Prove every position after so many plies, on all cores; go on with an unfinished book.
 
-    ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``engine``
+    ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``executor``
     (mdplay.runtime.executors) batches of positions go to its workers, each of which may use so much.  ``show``
     gets the number of positions done and of all.  Stopped by Ctrl-C, it saves what it has.
     """
     path, memory = path or user_path(game, plies), memory or MEMORY
     book = _begun(game, plies, path)
     try:
-        if engine is None:
+        if executor is None:
             prover = Prover(game, memory=memory, threads=threads)
             book.teach(prover)
             _fill(book, prover.scores, show)
         else:
-            _fill_by(engine, threads, Order(recipe_of(game), plies, memory), book, show)
+            _fill_by(executor, threads, Order(recipe_of(game), plies, memory), book, show)
     finally:
         with defer_exit():
             book.save()
@@ -226,7 +228,7 @@ class Order(NamedTuple):
 
 
 def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
-    """Prove the positions of a batch: the task of an engine."""
+    """Prove the positions of a batch: the task of an executor."""
     prover, rows = _prover_of(order)
     batch = rows[number * BATCH : (number + 1) * BATCH]
     return prover.scores(unpack(prover.game, row.tolist()) for row in batch).astype(np.int8)
@@ -263,14 +265,14 @@ def _fill(book: OpeningBook, scores: Callable[..., Any], show: ShowOf | None) ->
 
 
 def _fill_by(
-    engine: Executor | str, workers: int | None, order: Order, book: OpeningBook, show: ShowOf | None
+    executor: Executor | str, workers: int | None, order: Order, book: OpeningBook, show: ShowOf | None
 ) -> None:
     filling, left = _Filling(book, show), np.unique(np.flatnonzero(book.scores == UNKNOWN) // BATCH)
 
     def done(number: int, scores: NDArray[np.int8]) -> None:
         filling.enter(slice(number * BATCH, (number + 1) * BATCH), scores)
 
-    with using(engine, workers) as chosen:
+    with using(executor, workers) as chosen:
         chosen.run(prove_batch, left.tolist(), order, done=done)
 
 

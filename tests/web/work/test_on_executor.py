@@ -1,4 +1,4 @@
-"""Tree searches by the workers of an engine, on real ones."""
+"""Tree searches by the workers of an executor, on real ones."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ import pytest
 from mdplay.distributed.opening import open_executor
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.backends import DIED, InThreads, Pool
-from mdplay.web.work.on_engine import OnEngine, Visited, is_search
+from mdplay.web.work.on_executor import OnExecutor, Visited, is_search
 from tests.helpers import ROOT
 from tests.web.reading import events, told
 from tests.web.work.test_doers import SEARCH, VALUES, WIDE, text_of, until
@@ -20,7 +20,7 @@ AGENT = {"position": SEARCH["position"], "agent": "mcts", "setting": 200, "seed"
 
 
 @pytest.fixture(scope="module", params=["processes", "ray"])
-def engine(request):
+def executor(request):
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = str(ROOT / "src")
     with open_executor(request.param, 2) as opened:
@@ -32,8 +32,8 @@ def engine(request):
 
 
 @asynccontextmanager
-async def pool(engine=None):
-    """A pool whose searches an engine does, and what has begun in this process instead."""
+async def pool(executor=None):
+    """A pool whose searches an executor does, and what has begun in this process instead."""
     here = []
 
     class Here(InThreads):
@@ -43,7 +43,7 @@ async def pool(engine=None):
 
     def doer(tell):
         beside = Here(tell, Catalogue())
-        return beside if engine is None else OnEngine(tell, beside, engine)
+        return beside if executor is None else OnExecutor(tell, beside, executor)
 
     opened = Pool(doer)
     try:
@@ -60,9 +60,9 @@ def test_only_tree_searches_go_elsewhere():
     assert not is_search("values", VALUES)
 
 
-def test_an_engine_searches_as_this_process_does(engine):
-    async def found(engine):
-        async with pool(engine) as (opened, here):
+def test_an_engine_searches_as_this_process_does(executor):
+    async def found(executor):
+        async with pool(executor) as (opened, here):
             texts = [
                 await text_of(await opened.begin(kind, given))
                 for kind, given in (("search", FEW), ("agent", AGENT), ("values", VALUES))
@@ -70,14 +70,14 @@ def test_an_engine_searches_as_this_process_does(engine):
             assert opened.busy == 0
             return here, told(texts[0], "done"), told(texts[1], "move"), told(texts[2], "verdict")[-1]
 
-    elsewhere, *answers = asyncio.run(found(engine))
+    elsewhere, *answers = asyncio.run(found(executor))
     assert elsewhere == ["values"]
     assert answers == list(asyncio.run(found(None))[1:])
 
 
-def test_a_search_too_many_is_done_here_and_one_that_is_left_makes_room(engine):
+def test_a_search_too_many_is_done_here_and_one_that_is_left_makes_room(executor):
     async def run():
-        async with pool(engine) as (opened, here):
+        async with pool(executor) as (opened, here):
             searches = [await opened.begin("search", WIDE) for _ in range(3)]
             for one in searches:
                 await until(one, b"stats")
@@ -100,11 +100,11 @@ class Mortal(Visited):
         return os.getpid()
 
 
-def test_a_worker_that_dies_is_told_of_and_replaced(engine, monkeypatch):
-    monkeypatch.setattr("mdplay.web.work.on_engine.Visited", Mortal)
+def test_a_worker_that_dies_is_told_of_and_replaced(executor, monkeypatch):
+    monkeypatch.setattr("mdplay.web.work.on_executor.Visited", Mortal)
 
     async def run():
-        async with pool(engine) as (opened, here):
+        async with pool(executor) as (opened, here):
             pids = [actor.call("pid")[0] for actor in opened._doer._free]
             search = await opened.begin("search", WIDE)
             await until(search, b"stats")

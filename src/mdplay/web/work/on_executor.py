@@ -1,4 +1,4 @@
-"""Tree searches by the workers of an engine (``mdplay.runtime.executors``), such as a Ray cluster.
+"""Tree searches by the workers of an executor (``mdplay.runtime.executors``), such as a Ray cluster.
 
 Each of its workers has one search at a time, and the same ``Worker`` as the process beside the server.  The server
 calls it in turns: a turn brings what the server wants of the search, and takes back what was told meanwhile.
@@ -28,7 +28,7 @@ def is_search(kind: str, given: dict[str, Any]) -> bool:
 
 
 class Visited:
-    """What lives in a worker of the engine."""
+    """What lives in a worker of the executor."""
 
     def __init__(self, _: int, games: Sequence[str]) -> None:
         self._told: SimpleQueue[Told] = SimpleQueue()
@@ -56,15 +56,15 @@ class Visited:
         return [told for told in found if told[0] != STATUS]
 
 
-class OnEngine:
-    """Hands searches on to free workers of an engine, and all else, or one search too many, to another doer."""
+class OnExecutor:
+    """Hands searches on to free workers of an executor, and all else, or one search too many, to another doer."""
 
-    def __init__(self, tell: Tell, other: Doer, engine: Executor, games: Sequence[str] = ()) -> None:
+    def __init__(self, tell: Tell, other: Doer, executor: Executor, games: Sequence[str] = ()) -> None:
         self._tell, self._other = tell, other
-        self._free = [engine.actors(Visited, 1, games) for _ in range(engine.workers)]
+        self._free = [executor.actors(Visited, 1, games) for _ in range(executor.workers)]
         self._wants: dict[int, set[str]] = {}  # of the searches there: more, stop
         self._turns: set[asyncio.Task[None]] = set()
-        self._threads = ThreadPoolExecutor(engine.workers, thread_name_prefix="engine")
+        self._threads = ThreadPoolExecutor(executor.workers, thread_name_prefix="executor")
         self._closed = False
 
     def begin(self, number: int, kind: str, given: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ class OnEngine:
                 [told] = await self._call(actor, "turn", number, "more" in wants, "stop" in wants)
                 for _, sign, body in told:
                     self._tell(number, sign, body)
-        except Exception:  # a worker that died too often, an engine that is gone: the client gets a sentence
+        except Exception:  # a worker that died too often, an executor that is gone: the client gets a sentence
             self._tell(number, LAST, event_bytes("failed", {"message": DIED, "code": 503}))
         del self._wants[number]
         self._free.append(actor)
