@@ -333,7 +333,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
 
     @contextmanager
     def learning(self, training: NetworkTraining, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
-        """Give what learns so many episodes, by threads or by an executor, and how many at once if that is fixed."""
+        """Yield the function that trains, by threads or an executor, and the fixed size of its blocks, if any."""
         way: AbstractContextManager[tuple[Learn, int | None]] = super().learning(training, show)
         if self.executor is not None:
             way = driver("learn")(training, NetworkTraining.begin, self.executor, self.workers)

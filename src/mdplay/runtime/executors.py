@@ -1,15 +1,15 @@
-"""Executors: where many numbered tasks are done, in this process, in others, or on other machines.
+"""Executors run numbered tasks in this process, in other processes or on other machines.
 
-    serial          one after the other, in this process
-    processes       worker processes of this machine; one that dies is replaced, and its task is done again
+    serial          one task after the other, in this process
+    processes       worker processes of this machine; a worker that dies is replaced, and its task is repeated
     ray             workers of Ray on this machine
     ray:ADDRESS     workers of a running Ray cluster
 
-A task is a function of a module, ``task(number, *arguments)``.  It depends on its number and its arguments alone:
-whatever is random in it is seeded by the number.  So the answers are the same, byte for byte, whatever the executor,
-the number of workers and the order in which they end; and a task may be done again.
+A task is a module-level function ``task(number, *arguments)``.  It depends on its number and its arguments only, and
+its random numbers are seeded by the number.  The results are therefore identical, byte for byte, for every executor,
+number of workers and order of completion, and a task can be repeated.
 
-Who uses an executor takes ``executor: Executor | str``; the executors themselves are in ``mdplay.distributed``.
+Functions take ``executor: Executor | str``; `mdplay.distributed` implements the executors.
 """
 
 from __future__ import annotations
