@@ -51,8 +51,8 @@ def prove_command(
 ) -> None:
     """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
 
-    An interrupted proof is resumed from BOOK.checkpoint.  With an executor, each reply of the opponent is a task, and
-    BOOK.answers holds the replies that are proved.  Exit code 1: no proof was found.
+    An interrupted proof is resumed from BOOK.checkpoint.  With an executor, each reply of the opponent is a task,
+    and BOOK.answers holds the replies that are proved.  Exit code 1: no proof was found.
 
     \b
     Example:

@@ -11,8 +11,8 @@ from mdplay.runtime.threads import num_threads
 def open_executor(text: str, workers: int | None = None, *, memory: int | None = None) -> Executor:
     """Return the executor that a text names, with ``workers`` workers, by default one for each core.
 
-    ``memory`` limits each worker, in bytes; a task that needs more raises LimitError.  Close the executor, or use it
-    in a ``with`` block.
+    ``memory`` limits each worker, in bytes; a task that needs more raises LimitError.  Close the executor, or use
+    it in a ``with`` block.
     """
     name, colon, address = text.partition(":")
     if workers is not None:

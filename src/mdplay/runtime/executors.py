@@ -5,9 +5,9 @@
     ray             workers of Ray on this machine
     ray:ADDRESS     workers of a running Ray cluster
 
-A task is a module-level function ``task(number, *arguments)``.  It depends on its number and its arguments only, and
-its random numbers are seeded by the number.  The results are therefore identical, byte for byte, for every executor,
-number of workers and order of completion, and a task can be repeated.
+A task is a module-level function ``task(number, *arguments)``.  It depends on its number and its arguments only,
+and its random numbers are seeded by the number.  The results are therefore identical, byte for byte, for every
+executor, number of workers and order of completion, and a task can be repeated.
 
 Functions take ``executor: Executor | str``; `mdplay.distributed` implements the executors.
 """
