@@ -6,15 +6,16 @@ Here are tested besides: ``mdplay.__main__`` and ``mdplay.cli.common``.
 import errno
 import json
 
+import click
 import pytest
 
-from mdplay.cli.commands import COMMANDS
-from tests.helpers import NIM, ROOT, python, write
+from mdplay.cli.commands import COMMANDS, group
+from tests.helpers import NIM, python, write
 
 
-def test_commands_and_files_match():
-    files = {path.stem for path in (ROOT / "src" / "mdplay" / "cli").glob("*.py")}
-    assert set(COMMANDS) <= {name.replace("_", "-") for name in files}
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_can_be_loaded_and_has_a_help_text(name):
+    assert group.get_command(click.Context(group), name).help
 
 
 def test_version_and_help(mdplay):

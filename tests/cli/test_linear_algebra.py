@@ -5,14 +5,15 @@ import sys
 import numpy as np  # noqa: F401 (one that is there already is tested)
 import pytest
 
-from mdplay.cli.common import ALL_CONTENDERS, LIBRARIES, one_thread
+from mdplay.cli.commands import LIBRARIES, SINGLE_THREADED, use_one_thread
 
 ASKED = """
 import os, sys
-import mdplay.cli.{command}
-from mdplay.cli.common import ALL_CONTENDERS, one_thread
-assert one_thread(ALL_CONTENDERS)
-print(*(os.environ[name] for name in ALL_CONTENDERS))
+import click
+from mdplay.cli.commands import SINGLE_THREADED, group
+assert "numpy" not in sys.modules
+group.get_command(click.Context(group), "{command}")
+print(*(os.environ[name] for name in SINGLE_THREADED["{command}"]))
 """
 RUN = """
 import os, sys
@@ -25,7 +26,7 @@ print("numpy" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS"), os.environ
 
 @pytest.fixture
 def unset(monkeypatch):
-    for name in ALL_CONTENDERS:
+    for name in SINGLE_THREADED["bench"]:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -38,7 +39,7 @@ def told(program):
 @pytest.mark.parametrize("command", ["bench", "plan"])
 def test_the_commands_come_before_numpy_and_leave_what_the_environment_says(unset, monkeypatch, command):
     monkeypatch.setenv(LIBRARIES[1], "3")
-    assert told(ASKED.format(command=command)) == ["1", "3", "1", "1"]
+    assert told(ASKED.format(command=command)) == ["1", "3", "1", "1"][: len(SINGLE_THREADED[command])]
 
 
 def test_plan_uses_one_thread_for_its_equations(unset):
@@ -46,5 +47,5 @@ def test_plan_uses_one_thread_for_its_equations(unset):
 
 
 def test_when_numpy_is_there_nothing_is_changed(unset):
-    assert not one_thread()
+    assert not use_one_thread(LIBRARIES)
     assert LIBRARIES[0] not in os.environ

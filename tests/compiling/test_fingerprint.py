@@ -198,7 +198,7 @@ def stamp(package):
     )
 
 
-@pytest.mark.parametrize("name", ["bridge/compiling/linking.py", "bridge/plain.py", "bits.py", "__init__.py"])
+@pytest.mark.parametrize("name", ["compiling/numba/linking.py", "compiling/plain.py", "bits.py", "__init__.py"])
 def test_every_source_of_the_bridge_and_the_version_count(tmp_path, name):
     copytree(ROOT / "src", tmp_path / "package", ignore=ignore_patterns("static", "__pycache__"))
     before, file = stamp(tmp_path / "package"), tmp_path / "package" / "mdplay" / name

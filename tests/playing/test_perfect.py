@@ -85,7 +85,7 @@ def test_a_game_of_chance_comes_to_its_end():
 def test_a_game_may_bring_its_own_perfect_player(tmp_path):
     player = """
 
-from mdplay.naming.registry import bring
+from mdplay import register_extras
 
 class Best:
     def __init__(self, game):
@@ -94,7 +94,7 @@ class Best:
     def act(self, state, rng):
         return max(state.pile % 4, 1) - 1
 
-bring(Nim, agents={"perfect": Best})
+register_extras(Nim, agents={"perfect": Best})
 """
     game = make(str(write(tmp_path, "nim_of_mine.py", NIM + player)))
     agent = make_agent(game, "perfect")

@@ -248,11 +248,11 @@ def test_threads_that_nobody_needs_any_more_end(monkeypatch):
 def test_a_process_that_was_forked_starts_threads_of_its_own():
     code = """
 import os
-from mdplay.runtime.threads import Watch
-Watch().run([int])
+from mdplay.runtime.threads import TaskGroup
+TaskGroup().run([int])
 child = os.fork()
 if child == 0:
-    os._exit(Watch().run([lambda: 7])[0])
+    os._exit(TaskGroup().run([lambda: 7])[0])
 print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     assert python("-c", code) == "7\n"
@@ -264,7 +264,7 @@ class Refused(threading.Thread):
 
 
 def test_a_system_without_threads_is_a_sentence(monkeypatch):
-    monkeypatch.setattr(running, "_CREW", running.ThreadPool())
+    monkeypatch.setattr(running, "_POOL", running.ThreadPool())
     monkeypatch.setattr(running, "Thread", Refused)
     with pytest.raises(LimitError, match="allows no 2 threads"):
         TaskGroup(2).run([int, int])
@@ -277,7 +277,7 @@ class Interrupted(threading.Thread):
 
 
 def test_ctrl_c_while_a_thread_starts_loses_no_task(monkeypatch):
-    monkeypatch.setattr(running, "_CREW", running.ThreadPool())
+    monkeypatch.setattr(running, "_POOL", running.ThreadPool())
     monkeypatch.setattr(running, "Thread", Interrupted)
     assert TaskGroup(interruptible=True).run([lambda: 7]) == [7]
 
@@ -287,6 +287,6 @@ def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
         def do(self, task, future):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "_CREW", Nobody())
+    monkeypatch.setattr(running, "_POOL", Nobody())
     with pytest.raises(KeyboardInterrupt):
         TaskGroup(interruptible=True).run([lambda: 7])

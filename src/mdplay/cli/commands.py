@@ -1,10 +1,10 @@
-"""Every command with its line of help, by what one wants to do.
-
-The group of all commands, each imported when it is called.
-"""
+"""The commands with their summaries, and the group that imports a command when it is called."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -68,6 +68,21 @@ MODULES = {  # commands that are not in a module of their own name
 }
 
 
+# Linear algebra in more than one thread spins while it waits: on busy cores 100 equations take 0.2 seconds instead
+# of a tenth of a millisecond.  The libraries read these variables when numpy is imported.
+LIBRARIES = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+SINGLE_THREADED = {"plan": LIBRARIES, "bench": (*LIBRARIES, "OMP_NUM_THREADS")}  # other libraries use OpenMP
+
+
+def use_one_thread(names: Sequence[str]) -> bool:
+    """Limit linear algebra to one thread unless the environment sets a number; return False if numpy is loaded."""
+    if "numpy" in sys.modules:
+        return False
+    for name in names:
+        os.environ.setdefault(name, "1")
+    return True
+
+
 class Stopped(BaseException):
     """Ctrl-C or SIGTERM has ended the command."""
 
@@ -90,6 +105,7 @@ class LazyGroup(click.Group):
         """Import the command's module and return the command; raise UnknownName with the nearest name."""
         if cmd_name not in COMMANDS:
             raise unknown("command", cmd_name, COMMANDS)
+        use_one_thread(SINGLE_THREADED.get(cmd_name, ()))
         module = import_module(f"mdplay.cli.{MODULES.get(cmd_name, cmd_name)}")
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import (
-    ALL_CONTENDERS,
     Count,
     executor_option,
     json_option,
-    one_thread,
     print_json,
     progress,
     seed_option,
@@ -145,7 +143,6 @@ def bench_command(
       mdplay bench --quick --json
       pip install 'mdplay[bench]'
     """
-    one_thread(ALL_CONTENDERS)  # before numpy is imported
     from mdplay.lab.benchmarks.run import bench
 
     result = bench(groups, quick=quick, rounds=rounds, report=None if as_json else click.echo)

@@ -21,7 +21,6 @@ from mdplay.cli.common import (
     executor_option,
     game_argument,
     json_option,
-    one_thread,
     print_json,
     progress,
 )
@@ -72,7 +71,6 @@ def plan_command(
     """
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
-    one_thread()  # before numpy is imported
     from mdplay.planning import MDP, evaluate_policy, plan
     from mdplay.planning.formats.cs747 import read_policy
 

@@ -21,7 +21,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling.contract import rule_error
 from mdplay.errors import LimitError, MdplayError, short
 from mdplay.runtime.signals import KERNEL_SECONDS, StillRunning, Terminated, mark_interrupt_handled
 
@@ -93,7 +92,7 @@ class TaskGroup:
             future: Future[T] = Future()
             futures.append(future)  # first: Ctrl-C may come while the thread starts
             try:
-                _CREW.do(task, future)
+                _POOL.do(task, future)
             except RuntimeError:
                 futures.pop()
                 raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
@@ -165,7 +164,7 @@ class ThreadPool:
         return stays
 
 
-_CREW = ThreadPool()
+_POOL = ThreadPool()
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
@@ -178,6 +177,8 @@ def translating(task: Callable[..., T], *arguments: Any) -> T:
     except (MdplayError, MemoryError):
         raise
     except Exception as error:
+        from mdplay.compiling.contract import rule_error  # late: mdplay.compiling needs the threads
+
         translated = rule_error(error)
         if translated is None:
             raise
@@ -267,7 +268,7 @@ class Compiling:
         if current_thread() is not main_thread():
             return self._counted(task)
         future: Future[T] = Future()
-        _CREW.do(partial(self._counted, task), future)
+        _POOL.do(partial(self._counted, task), future)
         while not future.done():  # a signal that comes just before a wait without end would not be heard
             wait([future], timeout=POLL_SECONDS)
         return future.result()

@@ -126,10 +126,10 @@ import sys
 import math
 
 import numpy as np
-from mdplay.compiling import get, kernel, part
+from mdplay.compiling import get, inlined, kernel
 
 
-@part
+@inlined
 def root(array, i):
     if i > 9:
         raise ValueError("too far", i)

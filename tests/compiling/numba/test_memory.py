@@ -28,18 +28,18 @@ def test_borrowed_arrays_are_read_and_written_in_place():
 
 OUTSIDE = """
 import numpy as np
-from mdplay.compiling import borrow, get, kernel, part, put
+from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.compiling.cache import entries
 
 
-@part
+@inlined
 def read(array, i):
     return get(array, i)
 
 
 @kernel
 def spoil(array, i, how):
-    lent = borrow(array)
+    lent = unchecked_view(array)
     if how == 0:
         return read(lent, i)
     if how == 1:

@@ -201,7 +201,7 @@ def claims(facts: Facts) -> list[Claim]:
             f"After 1 iteration {found['sizes'][0]} nodes, after 2 {found['sizes'][1]}, after 10 "
             f"{found['sizes'][2]}; "
             f"visits equal: {'yes' if same else 'no'}.",
-            "The trees drawn below; traced by hand in tests/reproducing/reports/test_connect_four.py.",
+            "The trees drawn below; traced by hand in tests/lab/reproduction/test_connect_four.py.",
             same,
         ),
         equal(
