@@ -39,7 +39,7 @@ TOGETHER = {
 CHANCE = "a rule gives the same answer every time, and chance belongs in outcomes, outcome and probability"
 CLOCK = "a rule gives the same answer every time, and knows no clock"
 FICKLE = {"random": CHANCE, "secrets": CHANCE, "numpy.random": CHANCE, "time": CLOCK, "datetime": CLOCK}
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 _LOOKED_AT: WeakSet[type] = WeakSet()  # classes without a name that the contract has taken
 _HINTS: WeakKeyDictionary[Any, dict[str, Hint]] = WeakKeyDictionary()  # reading them takes longer than a rule
 

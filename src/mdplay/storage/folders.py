@@ -18,7 +18,7 @@ OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 PRIVATE = 0o700
 STANDARD = tuple({str(Path(path).resolve()) for path in map(sysconfig.get_path, ("stdlib", "platstdlib"))})
 INSTALLED = ("site-packages", "dist-packages")
-PACKAGE = Path(__file__).resolve().parent
+PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @cache
