@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import mdplay
-from tests.helpers import ROOT, python
+from tests.helpers import NIM, ROOT, python, write
 
 SOURCE = ROOT / "src" / "mdplay"
 
@@ -40,3 +40,34 @@ def _imports(path: Path) -> set[str]:
 
 def test_json_of_the_version():
     assert json.dumps(mdplay.__version__) in (ROOT / "pyproject.toml").read_text()
+
+
+SETTINGS = """
+import faulthandler, gc, signal, sys, threading
+from pathlib import Path
+
+
+def settings():
+    handlers = {number: signal.getsignal(number) for number in signal.valid_signals()}
+    timers = [signal.getitimer(timer) for timer in (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)]
+    hooks = sys.getrecursionlimit(), sys.excepthook, sys.unraisablehook, threading.excepthook
+    return handlers, timers, gc.isenabled(), gc.get_threshold(), list(sys.path), hooks
+
+
+before, during = settings(), []
+original, handled = gc.disable, signal.signal
+gc.disable = lambda: during.append("gc") or original()
+signal.signal = lambda *given: during.append("signal") or handled(*given)
+import mdplay
+
+game = mdplay.make(sys.argv[1])
+mdplay.check_game(game)
+mdplay.solve(game).value(), mdplay.search(game, simulations=50), mdplay.playouts(game, games=100)
+mdplay.match(game, "random", "perfect", games=4, threads=2)
+assert settings() == before and not during, (settings(), before, during)
+"""
+
+
+def test_the_library_changes_no_setting_of_the_process(tmp_path):
+    path = write(tmp_path, "nim_alone.py", NIM)
+    python("-c", SETTINGS, str(path), MDPLAY_PLAIN_SECONDS="0")

@@ -34,6 +34,7 @@ BESIDE = {
     ("compiling", "storage"),
     ("compiling", "runtime"),
     ("naming", "compiling"),
+    ("naming", "runtime"),
     ("runtime", "compiling"),
     ("runtime", "naming"),
     ("views", "storage"),

@@ -123,7 +123,7 @@ main()
 LOOP = "forever(np.zeros(1, np.int64))"
 WHATS = {
     "compiled code in the main thread": LOOP,
-    "compiled code in a thread": f"from mdplay.runtime.threads import TaskGroup; TaskGroup().run([lambda: {LOOP}])",
+    "compiled code in a thread": f"from mdplay.runtime import threads; threads.TaskGroup().run([lambda: {LOOP}])",
     "code that catches everything": """
     while True:
         try:

@@ -41,8 +41,9 @@ def test_bounds_policy_and_json(mdplay, mdp, tmp_path):
         (["plan", "nowhere.txt"], "cannot read nowhere.txt"),
         (["plan", "MDP", "--method", "hpj"], "no method 'hpj'; did you mean 'hpi'?"),
         (["plan", "MDP", "--policy", "MDP"], "line 13: 12 actions; the MDP has 4 states"),
-        (["encode", "--policy", "MDP", "--states", "MDP"], "line 1: 2 words"),
-        (["decode", "--value-policy", "MDP", "--states", "MDP", "--player-id", "3"], "3"),
+        (["plan", "anti-tic-tac-toe", "--states", "MDP", "--opponent", "MDP"], "line 1: 2 words"),
+        (["plan", "anti-tic-tac-toe", "--states", "MDP"], "with --states give either --opponent"),
+        (["plan", "MDP", "--format", "policy"], "need --states"),
         (["respond", "anti-tic-tac-toe", "--start", "MDP"], "line 1: the first line must be the player's number"),
     ],
 )

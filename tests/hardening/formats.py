@@ -140,7 +140,7 @@ def _read_decoded(path: Path) -> Any:
 
     states = path.with_name("for_decode.txt")
     states.write_text("000000000\n120000000\n102000000\n")
-    return list(decode(ANTI, read_states(states, ANTI), path, 0, 9))
+    return list(decode(ANTI, read_states(states, ANTI), path))
 
 
 DRN_TEXT = """@type: MDP

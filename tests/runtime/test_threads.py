@@ -160,7 +160,8 @@ def test_ctrl_c_does_not_wait_for_a_compiler():
     assert compiling.run(lambda: threading.current_thread() is threading.main_thread()) is False
 
 
-def test_nobody_looks_for_garbage_while_something_is_compiled():
+def test_nobody_looks_for_garbage_while_something_is_compiled(monkeypatch):
+    monkeypatch.setattr("mdplay.runtime.signals.Process.is_own", True)
     assert gc.isenabled()
     assert compiling.run(lambda: (compiling.run(gc.isenabled), gc.isenabled())) == (False, False)
     assert gc.isenabled()
@@ -169,7 +170,14 @@ def test_nobody_looks_for_garbage_while_something_is_compiled():
     assert gc.isenabled()
 
 
-def test_two_compilers_side_by_side_end_the_rest_together():
+def test_the_collector_of_a_users_process_is_left_alone():
+    found = []
+    running.compiling.run(lambda: found.append(gc.isenabled()))
+    assert found == [True]
+
+
+def test_two_compilers_side_by_side_end_the_rest_together(monkeypatch):
+    monkeypatch.setattr("mdplay.runtime.signals.Process.is_own", True)
     first_ends, second_began = threading.Event(), threading.Event()
 
     def second():

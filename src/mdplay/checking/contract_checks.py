@@ -15,9 +15,11 @@ numba in here.
 
 from __future__ import annotations
 
+import ctypes
 import math
-import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +34,8 @@ from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
 
 LARGEST = 1e100  # of results, rewards and guesses, and of sums of their squares: all that is added up stays finite
-SUM_ERROR = 1e-6  # by which probabilities may miss 1
+SUM_ERROR = 1e-6  # tolerance of the sum of the probabilities of a chance event
+WATCH_SECONDS = 0.02  # shortest interval between two looks at the processor time
 
 KEPT, NUMBERS, PROBABILITY, DRAW, BOUNDS_LISTED, PLAYER, ENDLESS, STOPPED = range(8)
 SENTENCES = {
@@ -130,27 +133,62 @@ def wrap_rule_errors(game: Game[Any]) -> Iterator[None]:
         raise translated from None
 
 
+class _Overtime(BaseException):
+    """Raised in the thread whose rules have used up their processor time."""
+
+
+class _Watchdog(threading.Thread):
+    """Raise _Overtime in another thread when the process has used ``seconds`` of processor time.
+
+    The exception is raised between two bytecodes of the thread, as by a signal handler, but no handler or timer of
+    the process is changed, and the thread need not be the main thread.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self._thread = threading.get_ident()
+        self._end = time.process_time() + seconds
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self.place = "?"  # where the thread was interrupted
+
+    def run(self) -> None:
+        """Wait for the end of the processor time, or until the watchdog is stopped."""
+        while (left := self._end - time.process_time()) > 0:
+            if self._stopped.wait(max(left, WATCH_SECONDS)):
+                return
+        with self._lock:
+            if not self._stopped.is_set():
+                if frame := sys._current_frames().get(self._thread):
+                    self.place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
+                self._raise(ctypes.py_object(_Overtime))
+
+    def stop(self) -> None:
+        """Raise nothing from now on."""
+        with self._lock:
+            self._stopped.set()
+            self._raise(None)
+
+    def _raise(self, exception: Any) -> None:
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), exception)
+
+
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise GameError in the main thread when the processor time is up; elsewhere there is no limit.
+    """Raise GameError if the block uses more than ``seconds`` of processor time.
 
-    By the clock an honest game would be refused on a machine that is busy with something else.
+    Wall-clock time would refuse a correct game on a busy machine.
     """
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(number: int, frame: Any) -> None:
-        place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}" if frame else "?"
-        raise GameError(f"the rules did not answer within {seconds:g} s; they were at {place}")
-
-    before = signal.signal(signal.SIGPROF, ring)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    watchdog = _Watchdog(seconds)
+    watchdog.start()
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+        try:
+            yield
+        finally:
+            watchdog.stop()
+    except _Overtime:
+        used = f"the rules used more than {seconds:g} s of CPU time ({watchdog.place})"
+        raise GameError(f"{used}; check for an infinite loop") from None
 
 
 def show(game: Game[Any], s: State) -> str:

@@ -21,8 +21,6 @@ GROUPS = {
         "prove": "Prove a game's result and write the strategy as a book.",
         "verify": "Check a book independently of the prover.",
         "book": "Prove all positions after some plies: an opening book.",
-        "encode": "Turn a player's states and the opponent's policy into an MDP file.",
-        "decode": "Turn a plan into an Anti-Tic-Tac-Toe policy file.",
     },
     "Search": {
         "search": "Find a good move by tree search or by depth-limited search.",
@@ -58,7 +56,7 @@ GROUPS = {
 }
 COMMANDS = {name: line for commands in GROUPS.values() for name, line in commands.items()}
 MODULES = {  # commands that are not in a module of their own name
-    **dict.fromkeys(("respond", "encode", "decode"), "plan"),
+    **dict.fromkeys(("respond",), "plan"),
     **dict.fromkeys(("verify", "book"), "prove"),
     **dict.fromkeys(("perft", "playouts"), "states"),
     **dict.fromkeys(("tournament", "evaluate"), "match"),

@@ -14,7 +14,7 @@ import warnings
 from contextlib import suppress
 from typing import Any, NoReturn
 
-from mdplay.runtime.signals import SignalWatcher
+from mdplay.runtime.signals import SignalWatcher, own_process
 
 SAY_SECONDS = 0.2  # for the last words of a process that is stopped; its terminal may be stopped too
 STREAMS = ("stdin", "stdout", "stderr")
@@ -22,6 +22,7 @@ STREAMS = ("stdin", "stdout", "stderr")
 
 def program() -> NoReturn:
     """Run the command line and end the process."""
+    own_process()
     _fill_streams()
     _keep_terminal()
     sys.unraisablehook = _unraisable

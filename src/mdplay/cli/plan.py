@@ -1,15 +1,10 @@
-"""``mdplay plan``: an MDP file in, one `value action` line a state out.
-
-``mdplay respond``: best responses by turns until both players stand still.
-
-``mdplay encode``: a player's states and the opponent's policy to an MDP file.
-
-``mdplay decode``: a planner's values and actions to a policy file.
-"""
+"""``mdplay plan`` and ``mdplay respond``."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -26,10 +21,12 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import pluralize
 from mdplay.game import Game
+from mdplay.naming import registry
 from mdplay.naming.notation import result_text
 
 if TYPE_CHECKING:
     from mdplay.planning import Plan
+    from mdplay.planning.model import Model
     from mdplay.solving.responding import Responses
     from mdplay.solving.responses import Response
 
@@ -44,6 +41,17 @@ if TYPE_CHECKING:
 @click.option(
     "--tolerance", type=AnyNumber(), default=1e-7, show_default=True, help="The error of a value, proven."
 )
+@click.option("--states", metavar="FILE", help="Plan for the player of this states file; FILE is then a game.")
+@click.option("--opponent", metavar="FILE", help="With --states: the opponent's policy file.")
+@click.option("--values", metavar="FILE", help="With --states: the output of a planner, instead of --opponent.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["values", "mdp", "policy"]),
+    default="values",
+    show_default=True,
+    help="Print values and actions; with --states also the MDP file or the player's policy file.",
+)
 @click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
 @click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
 @executor_option
@@ -51,14 +59,14 @@ if TYPE_CHECKING:
 def plan_command(
     file: str | None,
     mdp_file: str | None,
-    method: str,
-    policy: str | None,
-    bounds: bool,
-    executor: str | None,
+    states: str | None,
+    opponent: str | None,
+    values: str | None,
+    form: str,
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Plan in an MDP of the CS747 text form; print the best value and action of every state.
+    """Plan in an MDP file, or in a game against a fixed policy; print the optimal value and action of every state.
 
     Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),
     hpi (Howard's policy iteration), ipi (inexact policy iteration), lp (linear programming).
@@ -68,19 +76,69 @@ def plan_command(
       mdplay plan maze.txt
       mdplay plan --mdp maze.txt --algorithm hpi
       mdplay plan maze.txt --policy actions.txt --bounds
+      mdplay plan anti-tic-tac-toe --states mine.txt --opponent theirs.txt --format policy
     """
     if (file is None) == (mdp_file is None):
         raise click.UsageError("name one MDP file: mdplay plan FILE, or mdplay plan --mdp FILE")
-    from mdplay.planning import MDP, evaluate_policy, plan
+    if states is not None:
+        _plan_game(registry.make(file or ""), states, opponent, values, form, as_json, given)
+        return
+    if opponent or values or form != "values":
+        raise click.UsageError("--opponent, --values and --format need --states")
+    from mdplay.planning import MDP
+
+    _print_plan(MDP.from_cs747(file or mdp_file or ""), as_json, **given)
+
+
+def _plan_game(
+    game: Game[Any],
+    states: str,
+    opponent: str | None,
+    values: str | None,
+    form: str,
+    as_json: bool,
+    given: dict[str, Any],
+) -> None:
+    """Plan for one player by the file formats of the course: states, policy, MDP, values and actions."""
+    from mdplay.planning.formats.cs747 import parse_mdp
+    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
+
+    if (opponent is None) == (values is None):
+        raise click.UsageError("with --states give either --opponent FILE or --values FILE")
+    own = read_states(states, game)
+    if values is not None:
+        if form != "policy":
+            raise click.UsageError("--values needs --format policy")
+        click.echo("".join(decode(game, own, values)), nl=False)
+        return
+    text = "".join(encode(game, own, read_policy_file(opponent or "", game)))
+    if form == "mdp":
+        click.echo(text, nl=False)
+        return
+    model = parse_mdp(text.encode(), name=f"{states} against {opponent}")
+    if form == "values":
+        _print_plan(model, as_json, **given)
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "values"
+        path.write_text(_lines(_planned(model, **given), False))
+        click.echo("".join(decode(game, own, path)), nl=False)
+
+
+def _planned(model: Model, method: str, policy: str | None, executor: str | None, **given: Any) -> Plan:
+    from mdplay.planning import evaluate_policy, plan
     from mdplay.planning.formats.cs747 import read_policy
 
-    model = MDP.from_cs747(file or mdp_file or "")
+    given.pop("bounds")
     with progress("sweeps") as show:
         given["show"] = lambda sweeps, _: show(sweeps)
         if policy is None:
-            found = plan(model, method, executor=executor, **given)
-        else:
-            found = evaluate_policy(model, read_policy(policy, model), **given)
+            return plan(model, method, executor=executor, **given)
+        return evaluate_policy(model, read_policy(policy, model), **given)
+
+
+def _print_plan(model: Model, as_json: bool, *, bounds: bool, **given: Any) -> None:
+    found = _planned(model, bounds=bounds, **given)
     if as_json:
         facts = {"transitions": model.num_transitions, "discount": model.discount}
         click.echo(json.dumps({**facts, **found.document()}))
@@ -174,41 +232,3 @@ def _print(found: Responses) -> None:
     if found.endless:
         click.echo("here it comes back to a position, and goes on so for ever")
     click.echo(f"result {found.result:g} for player 1: {result_text(game, found.result)}")
-
-
-@click.command()
-@click.option("--policy", required=True, metavar="FILE", help="The opponent's policy file.")
-@click.option("--states", required=True, metavar="FILE", help="The states file of the player who plans.")
-def encode_command(policy: str, states: str) -> None:
-    """Write the Anti-Tic-Tac-Toe MDP of a player against a fixed opponent to stdout.
-
-    \b
-    Example:
-      mdplay encode --policy p2_policy.txt --states p1_states.txt > mdp.txt
-    """
-    from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-    from mdplay.planning.formats.encoding import encode, read_policy_file, read_states
-
-    game = anti_tic_tac_toe()
-    own, opponent = read_states(states, game), read_policy_file(policy, game, game.rows * game.cols)
-    click.echo("".join(encode(game, own, opponent)), nl=False)
-
-
-@click.command()
-@click.option("--value-policy", required=True, metavar="FILE", help="What the planner printed.")
-@click.option("--states", required=True, metavar="FILE", help="The states file that was encoded.")
-@click.option("--player-id", required=True, type=Count(1, 2), help="The player who planned.")
-def decode_command(value_policy: str, states: str, player_id: int) -> None:
-    """Write the Anti-Tic-Tac-Toe policy file of a plan to stdout.
-
-    \b
-    Example:
-      mdplay plan mdp.txt > plan.txt
-      mdplay decode --value-policy plan.txt --states p1_states.txt --player-id 1
-    """
-    from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
-    from mdplay.planning.formats.encoding import decode, read_states
-
-    game = anti_tic_tac_toe()
-    lines = decode(game, read_states(states, game), value_policy, player_id - 1, game.rows * game.cols)
-    click.echo("".join(lines), nl=False)

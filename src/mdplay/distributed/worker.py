@@ -23,6 +23,7 @@ from threading import Thread
 from typing import Any, NamedTuple
 
 from mdplay.distributed.executor import Job, do_chunk, sendable
+from mdplay.runtime.signals import own_process
 
 ALIGNED = 64  # bytes: where an array may begin
 
@@ -79,6 +80,7 @@ def _attached(name: str) -> SharedMemory:
 
 def work(pipe: Connection[Any, Any], memory: int | None) -> None:
     """Do chunks until the pipe is closed; ``memory`` is what may be used, in bytes."""
+    own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_follow_parent, daemon=True).start()
     limit_memory(memory)

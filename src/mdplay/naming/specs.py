@@ -15,7 +15,8 @@ import os
 import re
 import sys
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
 from types import ModuleType, UnionType
@@ -23,6 +24,7 @@ from typing import Any
 
 from mdplay.errors import GameError, UnknownName, short, unknown
 from mdplay.game import Between
+from mdplay.runtime.signals import Process
 
 COMMA = re.compile(r",(?![^(]*\))")  # not between brackets: selector=ucb1(c=1,d=2) is one parameter
 _FILE_END = re.compile(r"\.py(?=:|$)")
@@ -192,13 +194,31 @@ def home(path: Path) -> Path:
 def load_module(path: Path) -> ModuleType:
     """Import a Python file of a user; raise GameError in one sentence.
 
-    Its folder comes last on the path, and a file that is called like another module goes by a name of its own:
-    neither can stand in the way of a module that somebody else imports.
+    The modules beside the file can be imported while it is loaded; in a process of mdplay's own, later too.  They
+    come last on the path, and a file with the name of another module gets a name of its own, so that neither hides
+    a module of somebody else.
     """
     resolved = _existing(path)
-    folder, name = str(resolved.parent), _module_name(resolved)
-    if folder not in sys.path:
-        sys.path.append(folder)
+    with _importable(str(resolved.parent)):
+        return _loaded(path, resolved)
+
+
+@contextmanager
+def _importable(folder: str) -> Iterator[None]:
+    """Put a folder at the end of ``sys.path``, for good in a process of mdplay's own."""
+    if folder in sys.path:
+        yield
+        return
+    sys.path.append(folder)
+    try:
+        yield
+    finally:
+        if not Process.is_own:
+            sys.path.remove(folder)
+
+
+def _loaded(path: Path, resolved: Path) -> ModuleType:
+    name = _module_name(resolved)
     present = sys.modules.get(name)
     if present is not None and getattr(present, "__file__", None) == str(resolved):
         return present

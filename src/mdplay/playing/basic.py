@@ -16,7 +16,7 @@ from mdplay.compiling.digest import per_game
 from mdplay.errors import FormatError, PositionError
 from mdplay.game import Game
 from mdplay.naming.registry import extras_of
-from mdplay.planning.formats.encoding import PolicyFile, read_lines, read_policy_file
+from mdplay.planning.formats.encoding import PolicyFile, read_policy_file
 from mdplay.playing.agents import Agent, Maker
 from mdplay.rng import Random
 
@@ -69,8 +69,7 @@ def _changed(file: str) -> int:
 @per_game(maxsize=4)
 def _policy(game: Game[Any], path: Path, changed: int) -> PolicyFile:
     """Read a policy once, however many games it plays; its first row tells how many actions there are."""
-    lines = read_lines(path)
-    return read_policy_file(path, game, len(lines[1][1]) - 1 if len(lines) > 1 else 0)
+    return read_policy_file(path, game)
 
 
 LOCK = Lock()

@@ -8,7 +8,8 @@ the C library wakes by a byte in a pipe:
     a second later   the watchman leaves the process, unless something must be finished first (``defer_exit``)
     second signal    the watchman leaves at once
 
-Nothing in here is needed for the library's own use; there, Ctrl-C is the usual exception.
+The library does not use this: there, Ctrl-C raises KeyboardInterrupt as usual.  Only a process that belongs to
+mdplay (``own_process``) changes settings of the process: signal handlers, the garbage collector, ``sys.path``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,17 @@ from typing import Any
 KERNEL_SECONDS = 0.5  # that kernels get to stop; then they are left to themselves
 LEAVE_SECONDS = 0.9  # that the main thread gets in all
 TICK_SECONDS = 0.05
+
+
+class Process:
+    """Whether this process belongs to mdplay: the command line, or a worker that it started."""
+
+    is_own = False
+
+
+def own_process() -> None:
+    """Allow mdplay to change settings of this process."""
+    Process.is_own = True
 
 
 class Terminated(KeyboardInterrupt):

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import LimitError, MdplayError, short
-from mdplay.runtime.signals import KERNEL_SECONDS, StillRunning, Terminated, mark_interrupt_handled
+from mdplay.runtime.signals import KERNEL_SECONDS, Process, StillRunning, Terminated, mark_interrupt_handled
 
 T = TypeVar("T")
 Show = Callable[[int], None]
@@ -236,16 +236,16 @@ class Stopwatch:
 
 
 class Compiling:
-    """Compilers at work: never in the main thread, where an exception of Ctrl-C would tear them to pieces.
+    """Run compilers outside the main thread, where KeyboardInterrupt could leave them in an invalid state.
 
-    Meanwhile Python's search for cycles of garbage rests.  A compiler makes millions of objects and keeps most of
-    them, and to look through them again and again took a seventh of its time.
+    In a process of mdplay's own, garbage collection is disabled meanwhile: a compiler creates millions of objects
+    and keeps most of them, and the collector took a seventh of the compile time.
     """
 
     def __init__(self) -> None:
         self._working: set[Thread] = set()
         self._lock = Lock()
-        self._collects = True  # whether garbage was searched for before
+        self._collects = False  # whether the collector is to be enabled again
         self._ends = False
         self.elsewhere = False  # a kernel that no cache has is not compiled here: NotCompiled is raised instead
 
@@ -290,7 +290,7 @@ class Compiling:
 
     def _begin(self, thread: Thread) -> None:
         with self._lock:
-            if not self._working:
+            if Process.is_own and not self._working:
                 self._collects = gc.isenabled()
                 gc.disable()
             self._working.add(thread)
@@ -299,6 +299,7 @@ class Compiling:
         with self._lock:
             self._working.discard(thread)
             if self._collects and not self._working:
+                self._collects = False
                 gc.enable()
 
     def _wait(self) -> None:

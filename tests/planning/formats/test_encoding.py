@@ -3,10 +3,11 @@ import re
 import numpy as np
 import pytest
 
+from mdplay import make
 from mdplay.errors import FormatError
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
 from mdplay.planning import MDP, plan
-from mdplay.planning.formats.cs747 import write_policy
+from mdplay.planning.formats.cs747 import parse_mdp, read_weights, write_policy
 from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
 from mdplay.planning.mdp import Score
 from mdplay.solving.responses import best_response
@@ -44,7 +45,7 @@ def test_encoding_planning_and_decoding_is_a_best_response(graph, files, tmp_pat
     found = plan(MDP.from_cs747(write(tmp_path, "mdp.txt", text)))
     assert found.closed
     lines = "".join(f"{v:.6f} {max(a, 0)}\n" for v, a in zip(found.value, found.action, strict=True))
-    policy = "".join(decode(GAME, own, write(tmp_path, "plan.txt", lines), player, 9))
+    policy = "".join(decode(GAME, own, write(tmp_path, "plan.txt", lines)))
     wanted = best_response(graph, player, graph.uniform(), Score(1, 0, 0))
     write_policy(graph, wanted.player, wanted.weights, tmp_path / "wanted.txt")
     assert policy == (tmp_path / "wanted.txt").read_text()
@@ -62,11 +63,32 @@ def test_a_missing_state_is_named(files, tmp_path):
 def test_wrong_numbers_of_lines_and_players_are_refused(files, tmp_path):
     own = read_states(files / "states1.txt", GAME)
     with pytest.raises(FormatError, match="line 1: 1 lines; .* needs 2425"):
-        list(decode(GAME, own, write(tmp_path, "plan.txt", "0.5 1\n"), 0, 9))
-    with pytest.raises(FormatError, match="states of player 1, not of 2"):
-        list(decode(GAME, own, tmp_path / "plan.txt", 1, 9))
+        list(decode(GAME, own, write(tmp_path, "plan.txt", "0.5 1\n")))
     with pytest.raises(FormatError, match="policy of player 1, who moves"):
         list(encode(GAME, own, read_policy_file(files / "policy1.txt", GAME, 9)))
+
+
+def test_the_command_encodes_plans_and_decodes_in_one_step(mdplay, files, tmp_path):
+    words = ["plan", "anti-tic-tac-toe", "--states", files / "states1.txt", "--opponent", files / "policy2.txt"]
+    mdp = write(tmp_path, "mdp.txt", mdplay(*words, "--format", "mdp").out)
+    values = write(tmp_path, "values.txt", mdplay("plan", mdp).out)
+    assert mdplay(*words).out == values.read_text()
+    decoded = mdplay(*words[:4], "--values", values, "--format", "policy").out
+    assert decoded == mdplay(*words, "--format", "policy").out and decoded.startswith("1\n")
+
+
+def test_chance_and_extra_turns_are_encoded(tmp_path):
+    """Pig has dice and several rolls a turn; the opponent holds after the first one."""
+    game = make("pig:goal=4")
+    graph = explore(game)
+    texts = [[game.text(graph.state(n)) for n in range(len(graph.kind)) if graph.kind[n] == p] for p in (0, 1)]
+    holds = "".join(f"{text} {'0 1' if '+0' not in text else '1 0'}\n" for text in texts[1])
+    own = read_states(write(tmp_path, "own.txt", "\n".join(texts[0])), game)
+    policy = write(tmp_path, "policy.txt", f"2\n{holds}")
+    opponent = read_policy_file(policy, game)
+    model = parse_mdp("".join(encode(game, own, opponent)).encode(), name="pig")
+    direct = best_response(graph, 0, read_weights(graph, str(policy))[1], Score(1.0, 0.0, 0.0))
+    assert plan(model).value[0] == pytest.approx(direct.value)
 
 
 @pytest.mark.parametrize("name", ["states1.txt", "policy2.txt"])

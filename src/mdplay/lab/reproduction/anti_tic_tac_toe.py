@@ -171,20 +171,19 @@ def _round_trip(show: Show) -> Figure:
             "".join(f"{game.text(graph.state(n))}\n" for n in graph.preorder() if graph.kind[n] == 0)
         )
         own = read_states(states, game)
-        text = "".join(encode(game, own, read_policy_file(policy, game, 9)))
+        text = "".join(encode(game, own, read_policy_file(policy, game)))
         mdp_file.write_text(text)
         found = plan(MDP.from_cs747(mdp_file))
         answer.write_text(
             "".join(f"{v:.9f} {max(a, 0)}\n" for v, a in zip(found.value, found.action, strict=True))
         )
-        decoded = list(decode(game, own, answer, 0, 9))
+        decoded = list(decode(game, own, answer))
         lines = text.count("transition")
     direct = best_response(graph, 0, opponent, score)
     first = own.texts.index("0" * 9)
     return Figure(
         title="Encoder, planner, decoder",
-        command="mdplay encode --policy P2 --states S1 > M; mdplay plan M > V; "
-        "mdplay decode --value-policy V --states S1 --player-id 1",
+        command="mdplay plan anti-tic-tac-toe --states S1 --opponent P2 --format policy",
         text="Player 1's best response to a uniformly random player 2, by the files of the course and directly "
         "from the rules: the value of the empty board is 173/192.",
         facts={

@@ -42,7 +42,9 @@ def read_weights(graph: GameGraph, path: str) -> tuple[int, Floats]:
 
 
 def _num_actions(graph: GameGraph) -> int:
-    return int(graph.action.max()) + 1 if len(graph.action) else 1
+    """Return 1 plus the largest action of a player; outcomes of chance are not actions."""
+    moves = np.repeat(graph.kind, np.diff(graph.first_edge)) < 2
+    return int(graph.action[moves].max(initial=0)) + 1
 
 
 def _weights(graph: GameGraph, given: PolicyFile) -> Floats:

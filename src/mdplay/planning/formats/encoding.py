@@ -11,17 +11,18 @@ the rules, not by whether a file has an entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from mdplay.bits import elements
+from mdplay.bits import elements, nonempty
 from mdplay.errors import FormatError, PositionError
 from mdplay.game import Game
 from mdplay.storage.files import read
 
+T = TypeVar("T")
 SUM_TOLERANCE = 1e-6
 
 
@@ -86,9 +87,14 @@ def _state(game: Game[Any], text: str, place: str) -> Any:
     return state
 
 
-def read_policy_file(path: str | Path, game: Game[Any], num_actions: int) -> PolicyFile:
-    """Return a policy; every row must sum to 1 and give nothing to illegal actions."""
+def read_policy_file(path: str | Path, game: Game[Any], num_actions: int | None = None) -> PolicyFile:
+    """Return a policy; every row must sum to 1, with probability 0 for illegal actions.
+
+    ``num_actions`` is by default the number of actions in the first row.
+    """
     lines = read_lines(path)
+    if num_actions is None:
+        num_actions = len(lines[1][1]) - 1 if len(lines) > 1 else 0
     if not lines or len(lines[0][1]) != 1 or lines[0][1][0] not in ("1", "2"):
         number = lines[0][0] if lines else 1
         raise FormatError(f"{path}, line {number}: the first line must be the player's number, 1 or 2")
@@ -130,50 +136,55 @@ def _probability(word: str, place: str) -> float:
 
 
 def encode(game: Game[Any], own: States, opponent: PolicyFile) -> Iterator[str]:
-    """Yield the lines of a player's MDP file against the opponent's policy."""
+    """Yield the lines of a player's MDP file against the opponent's policy: a win earns 1, anything else 0."""
     if opponent.player == own.player:
         raise FormatError(
             f"{opponent.path}, line 1: a policy of player {own.player + 1}, who moves in {own.path} too"
         )
+    if game.has_reward:
+        raise FormatError(
+            f"{type(game).__name__} has rewards, but the file format only has wins; use MDP.from_game"
+        )
     number = {text: index for index, text in enumerate(own.texts)}
     lost = len(own.texts)
-    actions = 1 + max(max(elements(game.legal(state))) for state in own.states)
-    yield f"numStates {lost + 2}\nnumActions {actions}\nend {lost} {lost + 1}\n"
+    yield f"numStates {lost + 2}\nnumActions {num_actions(game, own)}\nend {lost} {lost + 1}\n"
     for index, state in enumerate(own.states):
         for action in elements(game.legal(state)):
             for target, probability in _outcomes(game, own, opponent, number, game.step(state, action)).items():
                 reward = 1 if target == lost + 1 else 0
-                yield f"transition {index} {action} {target} {reward} {probability!r}\n"
+                yield f"transition {index} {action} {target} {reward} {min(1.0, probability)!r}\n"
     yield "mdptype episodic\ndiscount 1\n"
 
 
+def num_actions(game: Game[Any], own: States) -> int:
+    """Return the number of actions of a policy file: 1 plus the largest legal action."""
+    return 1 + max(max(elements(game.legal(state))) for state in own.states)
+
+
 def _outcomes(
-    game: Game[Any], own: States, opponent: PolicyFile, number: dict[str, int], after: Any
+    game: Game[Any], own: States, opponent: PolicyFile, number: dict[str, int], state: Any
 ) -> dict[int, float]:
-    """Return where the game stands, with which probability, when the player moves again or it has ended."""
-    if not elements(game.legal(after)):
-        return {_ended(game, own, after): 1.0}
-    text = game.text(after)
-    if text not in opponent.rows:
-        raise FormatError(
-            f"{opponent.path}, line {len(opponent.rows) + 1}: the file ends without the state {text}"
-        )
+    """Return the probabilities of the rows in which the player moves next, or of the two ends."""
+    if nonempty(game.outcomes(state)):
+        following = [(game.outcome(state, i), game.probability(state, i)) for i in elements(game.outcomes(state))]
+    elif not elements(game.legal(state)):
+        return {_ended(game, own, state): 1.0}
+    elif game.player(state) == own.player:
+        return {_row_of(number, game.text(state), own.path, len(own.texts)): 1.0}
+    else:
+        row = _row_of(opponent.rows, game.text(state), opponent.path, len(opponent.rows) + 1)
+        following = [(game.step(state, reply), p) for reply, p in enumerate(row) if p > 0.0]
     found: dict[int, float] = {}
-    for reply, probability in enumerate(opponent.rows[text]):
-        if probability > 0.0:
-            following = game.step(after, reply)
-            target = _place(game, own, number, following)
-            found[target] = found.get(target, 0.0) + probability
-    return {target: min(1.0, probability) for target, probability in found.items()}
+    for after, probability in following:
+        for target, share in _outcomes(game, own, opponent, number, after).items():
+            found[target] = found.get(target, 0.0) + probability * share
+    return found
 
 
-def _place(game: Game[Any], own: States, number: dict[str, int], state: Any) -> int:
-    if not elements(game.legal(state)):
-        return _ended(game, own, state)
-    text = game.text(state)
-    if text not in number:
-        raise FormatError(f"{own.path}, line {len(own.texts)}: the file ends without the state {text}")
-    return number[text]
+def _row_of(rows: Mapping[str, T], text: str, path: str, lines: int) -> T:
+    if text not in rows:
+        raise FormatError(f"{path}, line {lines}: the file ends without the state {text}")
+    return rows[text]
 
 
 def _ended(game: Game[Any], own: States, state: Any) -> int:
@@ -182,19 +193,17 @@ def _ended(game: Game[Any], own: States, state: Any) -> int:
     return len(own.texts) + (1 if sign * game.result(state) > 0 else 0)
 
 
-def decode(game: Game[Any], own: States, path: str | Path, player: int, num_actions: int) -> Iterator[str]:
+def decode(game: Game[Any], own: States, path: str | Path) -> Iterator[str]:
     """Yield the lines of the policy file that a planner's `value action` lines describe."""
-    if player != own.player:
-        raise FormatError(f"{own.path}, line 1: the states of player {own.player + 1}, not of {player + 1}")
     lines = read_lines(path)
     wanted = len(own.texts) + 2
     if len(lines) != wanted:
         last = lines[-1][0] if lines else 1
         raise FormatError(f"{path}, line {last}: {len(lines)} lines; {own.path} needs {wanted}, two for the ends")
-    yield f"{player + 1}\n"
+    yield f"{own.player + 1}\n"
     for (number, words), text, state in zip(lines, own.texts, own.states, strict=False):
         action = _chosen(words, set(elements(game.legal(state))), f"{path}, line {number}", text)
-        yield policy_line(text, {action: 1.0}, num_actions)
+        yield policy_line(text, {action: 1.0}, num_actions(game, own))
 
 
 def _chosen(words: list[str], legal: set[int], place: str, text: str) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 from mdplay.game import Game
 from mdplay.position import Position
 from mdplay.rng import Random
+from mdplay.runtime.signals import own_process
 from mdplay.web.games.catalogue import made
 
 NICE = 5  # the server and its kernels come first
@@ -110,6 +111,7 @@ KINDS: dict[str, Callable[..., None]] = {
 
 def main() -> None:
     """Read a task and do it."""
+    own_process()
     if hasattr(os, "nice"):
         os.nice(NICE)
     task = json.loads(sys.stdin.readline())

@@ -23,6 +23,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mdplay.naming.registry import load_attribute
+from mdplay.runtime.signals import own_process
 from mdplay.web.games.asking import Ask, ask
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.safety import Refused, refusal
@@ -164,6 +165,7 @@ class Worker:
 # ---------------------------------------------------------------- the process
 def main(games: list[str]) -> None:
     """Be the worker of a server, until it closes our stdin."""
+    own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     if hasattr(os, "nice"):
         os.nice(NICE)
