@@ -138,5 +138,5 @@ def test_distances_that_were_counted_otherwise_are_not_read(tmp_path, monkeypatc
     solve(game, file=path)
     assert Solution.load(path, game).value() == solve(game).value()
     monkeypatch.undo()
-    with pytest.raises(FormatError, match="counted plies otherwise; solve again into a new file"):
+    with pytest.raises(FormatError, match="counted plies differently; solve again into a new file"):
         solve(game, file=path)

@@ -44,9 +44,8 @@ from mdplay.errors import FormatError, GameError, LimitError, PositionError
 from mdplay.game import Game
 from mdplay.runtime.executors import Executor
 from mdplay.runtime.threads import Show
-from mdplay.solving.hashed import has_whole_values
 from mdplay.solving.hashed_kernel import endless_to_mover, is_better
-from mdplay.solving.values import Question, StateValue
+from mdplay.solving.values import Question, StateValue, Table, has_integer_values
 from mdplay.states.enumeration import DEGREE
 from mdplay.states.keys import Keys as PackedKeys
 from mdplay.states.keys import choices_of, hash_key, key_of, num_words, read_key, state_of
@@ -249,7 +248,7 @@ class Layered(Shard):
         return found
 
 
-class LayeredTable:
+class LayeredTable(Table):
     """The values of all states, mapped from the files of the shards."""
 
     method = "layered"
@@ -324,7 +323,7 @@ def _refuse(question: Question) -> None:
     """Raise what keeps a game from being solved in layers."""
     if question.opponent != "perfect" or question.objective == "win":
         raise GameError("an executor solves for a perfect opponent and the difference; leave out the executor")
-    if not has_whole_values(question.game):
+    if not has_integer_values(question.game):
         why = "chance" if question.game.has_outcomes else "values that are not whole numbers"
         raise GameError(f"{question.name} has {why}, which an executor does not solve; leave out the executor")
 

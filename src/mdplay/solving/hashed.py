@@ -1,25 +1,27 @@
 """Backward induction on a hash table: every state reachable from a start, by one depth-first search.
 
-The search (`hashed_kernel.py`) opens a state, visits its followers and closes it with its value to its mover:
+The search (`hashed_kernel.py`) opens a state, visits its successors and closes it with its value for the player to
+move:
 
-    over      the result, signed
+    terminal  the result, signed
     chance    the sum of probability * value(outcome)
     player    the best of reward + value(next), where value(next) is negated if the other player moves next
 
 States that are images of each other under the game's symmetries share an entry.  The distance is the number of
-plies to the end when the loser delays it and everybody else hurries; with chance there is none.
+plies to the end if the loser delays it and every other player hurries; with chance there is none.
 
-A search that fills its table returns; Python doubles the table, keeping what is closed, and starts again.
-It runs down to where it was, because closed states are not entered: so a search may stop and go on at any time.
+A search that fills its table returns; Python doubles the table, copies the closed states and starts again.  Closed
+states are not entered, so the search quickly reaches the state where it stopped: it can be interrupted at any
+time.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,22 +29,24 @@ from numpy.typing import NDArray
 from mdplay.bits import elements, nonempty
 from mdplay.checking.contract_checks import diagnose_position
 from mdplay.compiling import native, unpack, width
-from mdplay.compiling.contract import method_hints
-from mdplay.errors import CycleError, GameError, HugeError, LimitError
+from mdplay.errors import CycleError, GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.runtime.memory import budget, require
 from mdplay.runtime.signals import defer_exit, saving
 from mdplay.runtime.threads import Show, TaskGroup, stopped_after
+from mdplay.solving.files import check_layout, sorted_index
 from mdplay.solving.hashed_kernel import (
     BROKEN,
     CIRCLE,
+    CLOSED,
     COLUMNS,
     END,
     FINISHED,
     FREE,
     FULL,
     FULL_SHARE,
+    NOT_A_VALUE,
     OPEN,
     STOPPED,
     TOO_DEEP,
@@ -50,84 +54,82 @@ from mdplay.solving.hashed_kernel import (
     TOO_WIDE,
     OpenStates,
     Rows,
+    distance_of,
     keep_closed,
     look_up,
     search_states,
+    value_of,
 )
-from mdplay.solving.values import StateValue
+from mdplay.solving.values import (
+    Arrays,
+    Lacking,
+    Question,
+    StateValue,
+    Survey,
+    Table,
+    has_integer_values,
+)
 from mdplay.states.game_length import random_game
-from mdplay.states.keys import Layout, key_of, layout_of, least_fields, num_words, state_of, widths_of
-from mdplay.states.sampling import sample_games, sample_widths
+from mdplay.states.keys import Layout, key_of, layout_of, least_fields, num_words, packed_of, state_of, widths_of
+from mdplay.states.sampling import sample_widths
 
-FIRST_SLOTS, MANY_SLOTS, FEW_SLOTS, FIRST_DEPTH = 1 << 12, 1 << 18, 1 << 20, 1 << 8
-SHORT_LIMIT, WHOLE_LIMIT = 2.0**31 - 1.0, 2.0**53 - 1.0  # of whole values beside a distance, and by themselves
+FIRST_SLOTS = 1 << 12  # of a new table
+MANY_SLOTS = 1 << 18  # from here on the number of states is estimated before the table grows
+FEW_SLOTS = 1 << 20  # up to here a table grows by a factor of 4, then of 2
+FIRST_DEPTH = 1 << 8  # plies of a line, at first
+MAX_DEPTH = 1 << 18  # plies of a line: games without end would fill the memory
+SHORT_LIMIT = 2.0**31 - 1.0  # of integer values that are stored beside a distance
+INTEGER_LIMIT = 2.0**53 - 1.0  # of integer values without a distance
 REAL_LIMIT = float(np.finfo(np.float64).max)
-MOST_DEPTH = 1 << 18  # plies of a line, all different: games without end would fill the memory
-MOST_PLAIN = 12_000  # states that plain Python may get through in time
-GAMES = 16  # random games that tell how many there are
-FOLLOWERS = 16  # room for the followers of each open state, on the average
+MAX_PLAIN = 12_000  # states that a trial in plain Python can solve in time
+GAMES = 16  # random games by which the number of states is compared with MAX_PLAIN
+SUCCESSORS = 16  # room for the successors of each open state, on average
 
 
-class HashTable:
-    """Values and distances of all states that were reached from the starts asked for so far."""
+class HashTable(Table):
+    """Values and distances of all states that are reachable from the starts asked for so far."""
 
-    method = "hashed"
+    method = kind = "hashed"
 
-    def __init__(
-        self, game: Game[Any], *, memory: int | None = None, show: Show | None = None, huge: float = math.inf
-    ) -> None:
+    def __init__(self, game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> None:
         self.game = game
-        self.whole = has_whole_values(game)
-        self.memory, self.huge = memory, huge
+        self.whole = has_integer_values(game)
+        self.memory = memory
         self._show = show
         self._depth = FIRST_DEPTH
         self._search: Callable[..., Any] = search_states
-        self._unseen: Any = None  # the start of a search of which nobody knows how large it will be
+        self._survey: Survey | None = None  # of a start whose number of states is not yet estimated
         self._use_layout(layout_of([1] * width(game)))
 
     def __len__(self) -> int:
         return self._count
 
-    def close(self, state: Any, *, keep: Callable[[HashTable], None] | None = None, seconds: float = 60.0) -> None:
-        """Give a value to every state that this one reaches; raise LimitError if they do not fit.
+    def close(self, state: Any) -> None:
+        """Find the value of every state that is reachable from a state.
 
-        ``keep`` is called every so many seconds, and when the work is interrupted, to save what is closed.
+        Raise CycleError if a position repeats, LimitError if the states do not fit.
         """
+        if (lacking := self.fill(Question(self.game, state))) is not None:
+            raise lacking.error(lacking.reason)
+
+    def fill(self, question: Question) -> Lacking | None:
+        """Do so for the state of a question, with checkpoints; return what keeps the table from being filled."""
+        state, checkpoint = question.state, question.checkpoint
         if self._find(state)[0]:
-            return
+            return None
         if not self._count:
-            self._prepare(state)
-        with saving(partial(keep, self) if keep else None):
-            while (status := self._walk(state, seconds if keep else None)) != FINISHED:
-                self._prepare_again(status)
-                if keep and status == STOPPED:
-                    keep(self)
-
-    def closed(self) -> NDArray[np.int64]:
-        """Return the rows of all closed states: the words of the key, then the entry."""
-        rows = self.rows.reshape(-1, self.num_words + 1)
-        closed: NDArray[np.int64] = rows[(rows[:, -1] != FREE) & (rows[:, -1] != OPEN)]
-        return closed
-
-    def restore(self, layout: Layout, rows: NDArray[np.int64], *, whole: bool) -> None:
-        """Begin with states that were closed before: rows as ``closed`` returns them, of a table as ``whole``."""
-        self.whole = whole
-        self._use_layout(layout)
-        slots = FIRST_SLOTS
-        while FULL_SHARE * slots < len(rows):
-            slots *= 2
-        self._require(f"a table of {len(rows):,} states", slots)
-        self.rows = np.ascontiguousarray(rows).ravel()
-        self._rebuild(slots)
-
-    def states(self) -> Iterator[Any]:
-        """Yield every state that has a value, in the order of their keys; of symmetric ones the least image."""
-        keys = np.ascontiguousarray(self.closed()[:, :-1])
-        for number in np.lexsort(keys.view(np.uint64).T):
-            yield state_of(self.game, keys[number], self.layout)
+            self._use_layout(layout_of(sample_widths(self.game, state)))
+            self._survey = question.survey
+        with saving(partial(checkpoint, self) if checkpoint else None):
+            while (status := self._run(state, question.save_seconds if checkpoint else None)) != FINISHED:
+                if (lacking := self._prepare_again(status, question.huge)) is not None:
+                    return lacking
+                if checkpoint and status == STOPPED:
+                    checkpoint(self)
+        return None
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player, and the plies to the end unless values are fractions."""
+        """Return the value of a state for a player, and the plies to the end unless values are fractions."""
         if not self._find(state)[0] and nonempty(self.game.outcomes(state)):
             return self._mean_lookup(state, player)
         self.close(state)
@@ -142,7 +144,49 @@ class HashTable:
         ]
         return StateValue(math.fsum(values), None)
 
-    # ---------------------------------------------------------------- the work
+    def states(self) -> Iterator[Any]:
+        """Yield every state that has a value, in the order of their keys; of symmetric ones the least image."""
+        keys = np.ascontiguousarray(self._closed()[:, :-1])
+        for number in np.lexsort(keys.view(np.uint64).T):
+            yield state_of(self.game, keys[number], self.layout)
+
+    def arrays(self) -> Arrays:
+        """Return the states, values and distances as arrays, in the order of a file."""
+        return self._sorted().arrays()
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the closed states in the order of their keys."""
+        return self._sorted().to_arrays()
+
+    def _sorted(self) -> SortedTable:
+        rows = self._closed()
+        order = np.lexsort(rows[:, :-1].view(np.uint64).T[::-1])
+        keys, entries = rows[order, :-1].view(np.uint64), rows[order, -1]
+        arrays = {
+            "layout": self.layout,
+            "keys": np.ascontiguousarray(keys),
+            "entries": np.ascontiguousarray(entries),
+        }
+        return SortedTable(self.game, arrays, self.whole)
+
+    def restore(self, found: SortedTable) -> None:
+        """Start from the states of a file."""
+        self.whole = found.whole
+        self._use_layout(np.array(found.layout))
+        slots = FIRST_SLOTS
+        while FULL_SHARE * slots < len(found):
+            slots *= 2
+        require(self._bytes(slots), self.memory, f"a table of {len(found):,} states")
+        self.rows = np.column_stack([found.keys.view(np.int64), found.entries]).ravel()
+        self._rebuild(slots)
+
+    # ---------------------------------------------------------------- the search
+    def _closed(self) -> NDArray[np.int64]:
+        """Return the rows of all closed states: the words of the key, then the entry."""
+        rows = self.rows.reshape(-1, self.num_words + 1)
+        closed: NDArray[np.int64] = rows[(rows[:, -1] != FREE) & (rows[:, -1] != OPEN)]
+        return closed
+
     def _find(self, state: Any) -> tuple[bool, float, int]:
         key = key_of(self.game, state, self.layout)
         if key is None:
@@ -158,59 +202,60 @@ class HashTable:
     @property
     def _limit(self) -> float:
         """The largest value that an entry holds exactly."""
-        return SHORT_LIMIT if self.whole else WHOLE_LIMIT if has_whole_values(self.game) else REAL_LIMIT
+        return SHORT_LIMIT if self.whole else INTEGER_LIMIT if has_integer_values(self.game) else REAL_LIMIT
 
     @property
     def _slots(self) -> int:
         return len(self.rows) // (self.num_words + 1)
 
-    def _prepare(self, state: Any) -> None:
-        """Choose a layout by a few random games; more are played when the table has grown."""
-        self._use_layout(layout_of(sample_widths(self.game, state)))
-        self._unseen = state
+    def _bytes(self, slots: int) -> int:
+        return slots * 8 * (self.num_words + 1)
 
-    def _survey(self, state: Any) -> None:
-        """Play many random games: refuse a game that they show to be too large, and widen the layout in time."""
-        sampled = sample_games(self.game, state, by_symmetry=self.game.has_symmetries)
-        self._require(
-            f"a table of more than {sampled.least_states:.1g} states", int(sampled.least_states / FULL_SHARE)
-        )
-        if sampled.least_states > self.huge:
-            raise HugeError(f"a table of more than {sampled.least_states:.1g} states is huge; try method=proof")
-        self._widen(sampled.widths)
+    def _estimate(self, survey: Survey, huge: float) -> Lacking | None:
+        """Estimate the number of states by many random games; widen the layout, or return why they do not fit."""
+        least = survey.sample.least_states
+        what = f"a table of more than {least:.1g} states"
+        if lacking := self._lacking(self._bytes(int(least / FULL_SHARE)), what):
+            return lacking
+        if least > huge:
+            return Lacking(f"{what} is huge; use method='proof'", LimitError, huge=True)
+        self._widen(survey.sample.widths)
+        return None
+
+    def _lacking(self, needed: float, what: str) -> Lacking | None:
+        try:
+            require(needed, self.memory, what)
+        except LimitError as error:
+            return Lacking(str(error), LimitError)
+        return None
 
     def _is_large(self) -> bool:
-        """Tell whether a trial would not get through: so little of what random games meet is closed already."""
-        room = MANY_SLOTS * 8 * (self.num_words + 1) <= budget(self.memory)
-        if not room or self._unseen is None or search_states.is_ready(native(self.game)):
+        """Return whether a trial in plain Python would take too long: few states of random games are closed."""
+        room = self._bytes(MANY_SLOTS) <= budget(self.memory)
+        if not room or self._survey is None or search_states.is_ready(native(self.game)):
             return False
-        games = (random_game(self.game, Random(0, number), start=self._unseen) for number in range(GAMES))
+        start = self._survey.state
+        games = (random_game(self.game, Random(0, number), start=start) for number in range(GAMES))
         met = [s for s in set().union(*games) if not nonempty(self.game.outcomes(s))]
         closed = sum(self._find(s)[0] for s in met)
-        return closed * MOST_PLAIN < self._count * len(met)
+        return closed * MAX_PLAIN < self._count * len(met)
 
     def _widen(self, widths: Sequence[int]) -> None:
-        """Begin anew if a field needs more bits than it has."""
+        """Start again if a field needs more bits than it has."""
         wider = [max(pair) for pair in zip(widths_of(self.layout), widths, strict=True)]
         if wider != widths_of(self.layout):
             self._use_layout(layout_of(wider), self._slots)
 
-    def _require(self, what: str, slots: int) -> None:
-        require(slots * 8 * (self.num_words + 1), self.memory, what)
-
-    def _walk(self, state: Any, seconds: float | None) -> int:
-        """Close what the state reaches, as far as the arrays have room or the seconds last; return the status."""
+    def _run(self, state: Any, seconds: float | None) -> int:
+        """Search from a state until the arrays are full or ``seconds`` have passed; return the status."""
         key = key_of(self.game, state, self.layout)
         fields = list(least_fields(self.game, state))  # the least image, whose key is looked up
         if key is None:
             self._trouble = fields
             return TOO_WIDE
         way = self._room()
-        way.keys[: self.num_words], way.followers[0], way.frames[0, END] = (
-            key,
-            fields,
-            1,
-        )  # frame 0 is never closed
+        way.keys[: self.num_words] = key
+        way.followers[0], way.frames[0, END] = fields, 1  # frame 0 is never closed
         way.hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
         watch = TaskGroup(1, self._show)
         table = Rows(self.rows, self.layout.ravel(), self.whole, self._limit)
@@ -219,15 +264,15 @@ class HashTable:
             with stopped_after(watch, seconds):
                 status, self._count, at = watch.run([task])[0]
         except BaseException:
-            with defer_exit() if seconds else nullcontext():  # somebody keeps what is closed
+            with defer_exit() if seconds else nullcontext():  # the closed states are about to be saved
                 self._rebuild(self._slots)
             raise
         self._trouble = [int(field) for field in way.followers[at]]
         return int(status)
 
     def _room(self) -> OpenStates:
-        """Return room for the states on the way."""
-        room = FOLLOWERS * self._depth
+        """Return arrays for the open states and their successors."""
+        room = SUCCESSORS * self._depth
         return OpenStates(
             np.zeros((self._depth, COLUMNS), np.int64),
             np.zeros(self._depth),
@@ -238,51 +283,94 @@ class HashTable:
         )
 
     def _rebuild(self, slots: int) -> None:
-        """Move what is closed into a table of so many slots."""
+        """Copy the closed states to a table with a number of slots."""
         rows = np.zeros(slots * (self.num_words + 1), np.int64)
         self._count = int(keep_closed(self.rows, self.num_words, rows))
         self.rows = rows
 
-    def _prepare_again(self, status: int) -> None:
-        """Make room for what a search met, or say what is wrong with the game."""
+    def _prepare_again(self, status: int, huge: float) -> Lacking | None:
+        """Make room for a search to continue, or return why it cannot; raise GameError if a rule is wrong."""
+        name = type(self.game).__name__
         if status == CIRCLE:
             text = self.game.text(unpack(self.game, tuple(self._trouble)))
-            raise CycleError(f"the game can come back to {text}; backward induction needs games that cannot")
+            reason = f"the game has cycles (position {text} repeats); use method='retrograde' or 'value-iteration'"
+            return Lacking(reason, CycleError, cycles=True)
         if status == TOO_LARGE and self.whole:
             self.whole = False
             self._use_layout(self.layout)
-            return
+            return None
         if status in (TOO_LARGE, BROKEN):
             diagnose_position(self.game, unpack(self.game, tuple(self._trouble)))
-            what = f"values of {type(self.game).__name__} come to more than {self._limit:.2g}"
-            raise GameError(f"{what}, which is not kept exactly")
+            raise GameError(f"values of {name} exceed {self._limit:.2g}, the largest that is stored exactly")
         if status == TOO_WIDE:
             self._widen([field.bit_length() for field in self._trouble])
-            return
+            return None
         if status == TOO_DEEP:
-            if self._depth >= MOST_DEPTH:
-                what = f"{type(self.game).__name__} goes on for more than {self._depth:,} plies"
-                raise LimitError(f"{what}; backward induction needs games that come to an end; use mdplay search")
+            if self._depth >= MAX_DEPTH:
+                what = f"a game of {name} can last more than {self._depth:,} plies"
+                return Lacking(f"{what}; backward induction needs games that end; use mdplay search", LimitError)
             self._depth *= 4
-            needed = 2 * 8 * self._depth * FOLLOWERS * (self.num_words + width(self.game) + 2)
-            require(needed, self.memory, f"a game of more than {self._depth // 4} plies")
-        if status == FULL and self._slots >= MANY_SLOTS and self._unseen is not None:
-            state, self._unseen = self._unseen, None
-            self._survey(state)
+            needed = 2 * 8 * self._depth * SUCCESSORS * (self.num_words + width(self.game) + 2)
+            if lacking := self._lacking(needed, f"a game of more than {self._depth // 4} plies"):
+                return lacking
+        if status == FULL and self._slots >= MANY_SLOTS and self._survey is not None:
+            survey, self._survey = self._survey, None
+            if lacking := self._estimate(survey, huge):
+                return lacking
         if status == FULL and self._slots == FIRST_SLOTS and self._is_large():
             self._search = search_states.compiled_first
-            self._use_layout(self.layout, MANY_SLOTS)  # to find so few states again is quicker than to move them
-            return
+            self._use_layout(self.layout, MANY_SLOTS)  # finding so few states again is faster than copying them
+            return None
         growth = 4 if self._slots < FEW_SLOTS else 2
         slots = self._slots * (growth if status == FULL else 1)
-        self._require(f"a table of more than {self._count:,} states", slots + self._slots)
+        what = f"a table of more than {self._count:,} states"
+        if lacking := self._lacking(self._bytes(slots + self._slots), what):
+            return lacking
         self._rebuild(slots)
+        return None
 
 
-def has_whole_values(game: Game[Any]) -> bool:
-    """Tell whether all values are whole numbers: no chance, and rewards and results annotated as such."""
-    kinds = [method_hints(type(game), getattr(type(game), name))["return"] for name in ("reward", "result")]
-    flags = (game.has_reward, game.has_result)
-    return not game.has_outcomes and all(
-        kind in (int, bool) for kind, flag in zip(kinds, flags, strict=True) if flag
-    )
+class SortedTable(Table):
+    """The states of a hash table in the order of their keys, as they are in a file."""
+
+    method = kind = "hashed"
+    array_types: ClassVar = {"layout": "int64", "keys": "uint64", "entries": "int64"}
+
+    def __init__(self, game: Game[Any], arrays: Arrays, whole: bool) -> None:
+        self.game, self.whole = game, whole
+        self.layout, self.keys, self.entries = arrays["layout"], arrays["keys"], arrays["entries"]
+        self._more = HashTable(game)  # for states that the file does not have
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def lookup(self, state: Any, player: int) -> StateValue:
+        """Return the value of a state for a player; a state that the file does not have is solved."""
+        at = sorted_index(self.game, state, self.layout, self.keys, fold=True)
+        if at is None:
+            return self._more.lookup(state, player)
+        entry, sign = int(self.entries[at]), 1.0 if player == self.game.player(state) else -1.0
+        distance = distance_of(entry, self.whole) if self.whole else None
+        return StateValue(sign * float(value_of(entry, self.whole)), distance)
+
+    def states(self) -> Iterator[Any]:
+        """Yield every state of the file, in the order of their keys; of symmetric ones the least image."""
+        return (state_of(self.game, np.array(key).view(np.int64), self.layout) for key in self.keys)
+
+    def arrays(self) -> Arrays:
+        """Return the states, values and distances as arrays."""
+        states = packed_of(np.ascontiguousarray(self.keys), self.layout).view(np.int64)
+        if self.whole:
+            values, distances = self.entries >> 32, (self.entries & 0xFFFF_FFFF) - CLOSED
+            return {"states": states, "values": values.astype(np.float64), "distances": distances}
+        return {"states": states, "values": (self.entries ^ NOT_A_VALUE).view(np.float64)}
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the arrays of the file."""
+        return {"layout": self.layout, "keys": self.keys, "entries": self.entries}, {"whole": self.whole}
+
+    @classmethod
+    def from_arrays(cls, game: Game[Any], arrays: Arrays, facts: Mapping[str, Any]) -> SortedTable:
+        """Return the table of a file."""
+        check_layout(game, arrays, len(arrays["entries"]))
+        return cls(game, arrays, bool(facts.get("whole", has_integer_values(game))))

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from mdplay.bits import lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import SLACK
 from mdplay.compiling import get, inlined, kernel, load, pack, prefetch, put, unchecked_view
-from mdplay.solving.values import TIE
+from mdplay.solving.values import delays, slack
 from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_chance, no_player, write_key
 
 FREE, OPEN, CLOSED = 0, 1, 2
@@ -94,13 +94,10 @@ def is_better(value: float, distance: int, best: float, best_distance: int, endl
 
     ``endless`` is the value of infinite play for the mover, who delays as `mdplay.solving.values.delays` says.
     """
-    if best == -np.inf:
+    if best == -np.inf or value > best + slack(best):
         return True
-    slack = TIE * max(1.0, abs(best))
-    if value > best + slack:
-        return True
-    late = best < (endless - slack if endless >= 0 else endless + slack)
-    return value >= best - slack and (distance > best_distance if late else distance < best_distance)
+    sooner = distance > best_distance if delays(best, endless) else distance < best_distance
+    return value >= best - slack(best) and sooner
 
 
 @inlined

@@ -7,8 +7,9 @@ does not fit starts again with wider ones.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +17,13 @@ from numpy.typing import NDArray
 from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import SLACK, diagnose_position, number_of
 from mdplay.compiling import inlined, kernel, native
-from mdplay.errors import GameError, UnknownName
+from mdplay.errors import FormatError, GameError, UnknownName
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup
-from mdplay.solving.hashed import REAL_LIMIT, WHOLE_LIMIT, has_whole_values
+from mdplay.solving.hashed import INTEGER_LIMIT, REAL_LIMIT
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
-from mdplay.solving.values import StateValue
+from mdplay.solving.values import Arrays, StateValue, Table, has_integer_values
 from mdplay.states.keys import no_chance, no_player
 
 FINISHED, STOPPED, NARROW, BROKEN = 0, 1, 2, 3
@@ -102,13 +103,14 @@ def sweep(
     return FINISHED, 0
 
 
-class IndexedTable:
+class IndexedTable(Table):
     """Values and distances of all states, by number."""
 
-    method = "indexed"
+    method = kind = "indexed"
+    array_types: ClassVar = {"values": "int8 int16 int32 int64 float64", "distances": "uint8 uint16 uint32"}
 
     def __init__(self, game: Game[Any], values: NDArray[Any], distances: NDArray[Any]) -> None:
-        self.game, self.values, self.distances = game, values, distances
+        self.game, self.values, self.plies = game, values, distances
 
     def __len__(self) -> int:
         return len(self.values)
@@ -117,13 +119,31 @@ class IndexedTable:
         """Return what a state is worth to a player, and the plies to the end; None with chance."""
         i = number_of(self.game, state)
         value = float(self.values[i])
-        distance = int(self.distances[i]) if len(self.distances) else None
+        distance = int(self.plies[i]) if len(self.plies) else None
         return StateValue(value if player == self.game.player(state) else -value, distance)
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the values and the distances, by number."""
+        return {"values": self.values, "distances": self.plies}, {}
+
+    @classmethod
+    def from_arrays(cls, game: Game[Any], arrays: Arrays, facts: Mapping[str, Any]) -> IndexedTable:
+        """Return the table of a file."""
+        check_size(game, arrays["values"])
+        if len(arrays["distances"]):
+            check_size(game, arrays["distances"])
+        return cls(game, arrays["values"], arrays["distances"])
+
+
+def check_size(game: Game[Any], numbered: NDArray[Any]) -> None:
+    """Raise FormatError unless an array of a file has an element for each state."""
+    if not game.has_size or len(numbered) != game.size():
+        raise FormatError(f"the table has {len(numbered):,} values; {game!r} has other numbers")
 
 
 def needed_bytes(game: Game[Any]) -> int:
     """Return the memory that the table takes at least."""
-    return game.size() * (2 if has_whole_values(game) else 8)
+    return game.size() * (2 if has_integer_values(game) else 8)
 
 
 def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> IndexedTable:
@@ -132,7 +152,7 @@ def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None
         raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
     require(needed_bytes(game), memory, f"a table of {game.size():,} states")
     status, at = NARROW, 0
-    for kinds in WHOLE if has_whole_values(game) else REAL:
+    for kinds in WHOLE if has_integer_values(game) else REAL:
         bytes_a_state = sum(np.dtype(kind).itemsize for kind in kinds)
         require(game.size() * bytes_a_state, memory, f"a table of {game.size():,} states")
         values = np.zeros(game.size(), kinds[0])
@@ -148,7 +168,7 @@ def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None
 
 def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:
     watch = TaskGroup(1, show)
-    most = REAL_LIMIT if values.dtype.kind == "f" else min(WHOLE_LIMIT, float(np.iinfo(values.dtype).max))
+    most = REAL_LIMIT if values.dtype.kind == "f" else min(INTEGER_LIMIT, float(np.iinfo(values.dtype).max))
     farthest = int(np.iinfo(distances.dtype).max)
     task = partial(sweep, native(game), most, farthest, watch.stop, watch.progress, values, distances)
     status, at = watch.run([task])[0]

@@ -30,7 +30,7 @@ from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
-from mdplay.solving.values import TIE, StateValue
+from mdplay.solving.values import StateValue, Table, slack
 from mdplay.states.keys import no_player
 
 OPPONENTS = ("uniform", "uniform-once")
@@ -118,7 +118,7 @@ def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
             best = max(best, my_value(game, s, lowest(mask), mine, theirs))
             mask = without_lowest(mask)
         mask = game.legal(s)
-        while nonempty(mask) and my_value(game, s, lowest(mask), mine, theirs) < best - TIE * max(1.0, abs(best)):
+        while nonempty(mask) and my_value(game, s, lowest(mask), mine, theirs) < best - slack(best):
             mask = without_lowest(mask)
         if nonempty(mask) and lowest(mask) != out_actions[i]:
             out_actions[i] = lowest(mask)
@@ -134,7 +134,7 @@ class Round:
     changed: int
 
 
-class OpponentTable:
+class OpponentTable(Table):
     """What every number is worth to me, when I move and when the opponent does; and how that was found.
 
     ``actions`` is the best policy, ``rounds`` are those of policy iteration.

@@ -30,7 +30,7 @@ from mdplay.planning.formats.cs747 import read_weights
 from mdplay.planning.mdp import Score, mdp_of
 from mdplay.planning.planner import plan
 from mdplay.solving.policies import OBJECTIVES
-from mdplay.solving.values import Opponent, StateValue, between
+from mdplay.solving.values import BoundedTable, Opponent, StateValue, Table
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.graph_search import Floats, Integers, postorder
 
@@ -140,8 +140,8 @@ class PolicyValues:
         return float(self.best_response(1 - player, policy)[0] - perfect)
 
 
-class ResponseTable:
-    """The value of every state to each player against an opponent; None where that is not asked."""
+class ResponseTable(Table):
+    """The value of every state for each player against an opponent; None for a player who is the opponent."""
 
     method = "best-response"
 
@@ -152,14 +152,14 @@ class ResponseTable:
         return self.graph.num_states
 
     def states(self) -> Iterator[Any]:
-        """Yield the states whose movers' values are known, in the order of the graph."""
+        """Yield the states whose values are known for the player to move, in the order of the graph."""
         for number in range(len(self)):
             state = self.graph.state(number)
             if self.values[self.game.player(state)] is not None:
                 yield state
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return the value of a state to a player."""
+        """Return the value of a state for a player."""
         values = self.values[player]
         if values is None:
             raise PositionError(
@@ -172,20 +172,16 @@ class ResponseTable:
             raise PositionError(f"no game reaches {self.game.text(state)}") from None
 
 
-class PlannedTable(ResponseTable):
+class PlannedTable(BoundedTable, ResponseTable):
     """The same for a game with cycles: bounds of every value, and actions that attain them."""
 
     def __init__(self, graph: GameGraph, planned: tuple[PlannedValues | None, PlannedValues | None]) -> None:
         super().__init__(graph, tuple(None if p is None else p.low for p in planned))  # type: ignore[arg-type]
         self._planned = planned
 
-    def lookup(self, state: Any, player: int) -> StateValue:
-        """Return the value of a state to a player."""
-        return StateValue(between(*self.bounds(state, player)), None)
-
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
-        """Return bounds of the value of a state to a player."""
-        low = super().lookup(state, player).value
+        """Return bounds of the value of a state for a player."""
+        low = ResponseTable.lookup(self, state, player).value
         known = self._planned[player]
         assert known is not None
         return low, float(known.high[self.graph.index(state)])

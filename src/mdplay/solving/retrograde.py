@@ -19,27 +19,26 @@ A game for one is the same: its player forces what it can, and the remoteness is
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.compiling import get, kernel, native, prefetch, put, unchecked_view, width
 from mdplay.compiling.contract import method_hints
-from mdplay.errors import LimitError
+from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.signals import saving
-from mdplay.runtime.threads import Show, TaskGroup, stopped_after
-from mdplay.solving.values import StateValue
+from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
+from mdplay.solving.files import check_layout, sorted_index
+from mdplay.solving.values import Arrays, Lacking, Question, StateValue, Table
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
-from mdplay.states.keys import Keys, Layout, key_of, num_words, read_key, state_of
+from mdplay.states.keys import Keys, Layout, num_words, packed_of, read_key, state_of
 from mdplay.states.numbering import Numbering
-from mdplay.states.sampling import sample_games
 
 REMOTENESS, MOVER_SHIFT, RANK_SHIFT = (1 << 22) - 1, 23, 24
 MOST_RESULTS = 254
@@ -142,11 +141,11 @@ def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: A
 
 
 # ---------------------------------------------------------------- the work
-def lacking(game: Game[Any]) -> str | None:
+def lacking(game: Game[Any]) -> Lacking | None:
     """Return what a game lacks for retrograde analysis."""
     kind = method_hints(type(game), type(game).result)["return"]
     if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
-        return "whole results at the end, no chance and no points on the way"
+        return Lacking("integer results at the end, no chance and no rewards")
     return None
 
 
@@ -208,46 +207,56 @@ def _order(results: list[int], endless: int) -> list[tuple[int, int]]:
 
 
 def retrograde(
-    game: Game[Any],
-    state: Any = None,
-    *,
-    threads: int = 1,
-    memory: int | None = None,
-    show: Show | None = None,
-    begun: Enumeration | None = None,
-    keep: Callable[[Enumeration], None] | None = None,
-    seconds: float = 60.0,
+    game: Game[Any], state: Any = None, *, threads: int = 1, memory: int | None = None, show: Show | None = None
 ) -> RetrogradeTable:
-    """Return the table of all states that one (default: the start) reaches.
-
-    ``begun`` is an enumeration to go on with; ``keep`` is called every so many seconds, and when the work is
-    interrupted, to save it.
-    """
+    """Return the table of all states that are reachable from a state (default: the start)."""
     start = game.initial() if state is None else state
-    work = prepared(game, start, threads=threads, memory=memory) if begun is None else begun
-    watch = TaskGroup(work.threads, show)
-    with saving(partial(keep, work) if keep else None):
+    return fill(Question(game, start, threads=threads, memory=memory, show=show))
+
+
+def fill(question: Question) -> RetrogradeTable:
+    """Return the table that answers a question, starting from an unfinished enumeration if there is one."""
+    checkpoint, work = question.checkpoint, prepared(question)
+    if isinstance(question.begun, UnfinishedTable):
+        work.restore(np.array(question.begun.enumeration["layout"]), question.begun.enumeration)
+
+    def save() -> None:
+        if checkpoint is not None:
+            checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
+
+    watch = TaskGroup(work.threads, question.show)
+    with saving(save if checkpoint else None):
         while not work.complete:
-            with stopped_after(watch, seconds if keep else None):
+            with stopped_after(watch, question.save_seconds if checkpoint else None):
                 work.run(watch)
-            if keep and not work.complete:
-                keep(work)
-    return analysed(work.states(), threads=work.threads, memory=memory)
+            if not work.complete:
+                save()
+    return analysed(work.states(), threads=work.threads, memory=question.memory)
 
 
-def prepared(game: Game[Any], start: Any, *, threads: int, memory: int | None) -> Enumeration:
-    """Return an enumeration that can begin; refuse a game that random games show to be too large."""
-    sampled = sample_games(game, start, by_symmetry=game.has_symmetries)
-    what = f"a table of more than {sampled.least_states:.1g} states"
-    require(sampled.least_states * BYTES_PER_STATE, memory, what)
-    return Enumeration(game, start, fold=True, threads=threads, memory=memory, widths=sampled.widths)
+def prepared(question: Question) -> Enumeration:
+    """Return a new enumeration; raise LimitError if random games show that the game is too large."""
+    sample, threads = question.survey.sample, num_threads(question.threads)
+    what = f"a table of more than {sample.least_states:.1g} states"
+    require(sample.least_states * BYTES_PER_STATE, question.memory, what)
+    return Enumeration(
+        question.game, question.state, fold=True, threads=threads, memory=question.memory, widths=sample.widths
+    )
 
 
 # ---------------------------------------------------------------- the table
-class RetrogradeTable:
+class RetrogradeTable(Table):
     """The result and the remoteness of every state, found by its number, or in a file by its sorted key."""
 
-    method = "retrograde"
+    method = kind = "retrograde"
+    array_types: ClassVar = {
+        "layout": "int64",
+        "keys": "uint64",
+        "ranks": "uint32",
+        "results": "int64",
+        "node": "uint16",
+        "target": "uint32",
+    }
     counts_plies = True
 
     def __init__(
@@ -263,7 +272,6 @@ class RetrogradeTable:
     ) -> None:
         self.game, self.layout, self.fold, self.entries, self.results = game, layout, fold, entries, results
         self.enumerated, self.sorted_keys = states, keys
-        self.endless = game.endless
         self._other: RetrogradeTable | None = None  # for a state that this table does not have
 
     def __len__(self) -> int:
@@ -276,20 +284,19 @@ class RetrogradeTable:
             return self._elsewhere(state).lookup(state, player)
         entry = int(self.entries[number])
         rank = entry >> RANK_SHIFT
-        value = float(self.results[rank - 1] if rank else self.endless)
-        return StateValue(-value if player else value, entry & REMOTENESS if rank else None, endless=not rank)
+        value = float(self.results[rank - 1] if rank else self.game.endless)
+        return StateValue(-value if player else value, entry & REMOTENESS if rank else None)
+
+    def endless(self, state: Any) -> bool:
+        """Return whether best play from a state is infinite."""
+        return self.lookup(state, self.game.player(state)).distance is None
 
     def number(self, state: Any) -> int | None:
         """Return the place of a state in the table; None if it is not there."""
         if self.enumerated is not None:
             return self.enumerated.number(state)
         assert self.sorted_keys is not None
-        key, rows = key_of(self.game, state, self.layout, fold=self.fold), self.sorted_keys
-        if key is None:
-            return None
-        wanted = tuple(key.view(np.uint64).tolist())
-        at = bisect_left(range(len(rows)), wanted, key=lambda i: tuple(rows[i].tolist()))
-        return at if at < len(rows) and tuple(rows[at].tolist()) == wanted else None
+        return sorted_index(self.game, state, self.layout, self.sorted_keys, self.fold)
 
     def _elsewhere(self, state: Any) -> RetrogradeTable:
         """Return a table with a state that this one does not have."""
@@ -319,34 +326,89 @@ class RetrogradeTable:
         return states.orbits().astype(np.int64)
 
     def tally(self) -> dict[str, int]:
-        """Return how many positions are won, lost, tied at an end and drawn by infinite play, for the mover.
+        """Return how many positions are won, lost, tied at the end and drawn by infinite play, for the mover.
 
         Positions that infinite play wins or loses (``endless`` is not 0) are counted as won or lost.
         """
-        values = np.array([self.endless, *self.results], np.int64)[self.entries >> np.uint32(RANK_SHIFT)]
-        mine = np.where(self.entries >> np.uint32(MOVER_SHIFT) & np.uint32(1), -1, 1) * values
-        endless, weights = self.entries >> np.uint32(RANK_SHIFT) == 0, self.weights()
-        drawn = mine == 0
-        kinds = {"won": mine > 0, "lost": mine < 0, "tied": drawn & ~endless, "endless": drawn & endless}
+        values, endless, weights = self._values(), self._ranks() == 0, self.weights()
+        drawn = values == 0
+        kinds = {"won": values > 0, "lost": values < 0, "tied": drawn & ~endless, "endless": drawn & endless}
         return {kind: int(weights[chosen].sum()) for kind, chosen in kinds.items()}
 
     def distances(self) -> dict[int, int]:
-        """Return how many positions are how many plies from the end; those of endless play are left out."""
-        decided = self.entries >> np.uint32(RANK_SHIFT) != 0
+        """Return the number of positions by their plies to the end; those of infinite play are left out."""
+        decided = self._ranks() != 0
         plies = self.entries[decided] & np.uint32(REMOTENESS)
         counts = np.bincount(plies, weights=self.weights()[decided])
         return {distance: int(count) for distance, count in enumerate(counts) if count}
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def arrays(self) -> Arrays:
+        """Return the states, values and distances as arrays; the distance is -1 where play is infinite."""
+        plies = (self.entries & np.uint32(REMOTENESS)).astype(np.int64)
+        return {
+            "states": packed_of(np.ascontiguousarray(self.keys()), self.layout).view(np.int64),
+            "values": self._values().astype(np.float64),
+            "distances": np.where(self._ranks() == 0, -1, plies),
+        }
+
+    def _ranks(self) -> NDArray[np.uint32]:
+        ranks: NDArray[np.uint32] = self.entries >> np.uint32(RANK_SHIFT)
+        return ranks
+
+    def _values(self) -> NDArray[np.int64]:
+        """Return the value of every state for its player to move."""
+        values = np.array([self.game.endless, *self.results], np.int64)[self._ranks()]
+        return np.where(self.entries >> np.uint32(MOVER_SHIFT) & np.uint32(1), -values, values)
+
+    # ---------------------------------------------------------------- files
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the table for a file, in the order of its keys."""
         keys = self.keys()
         order = np.lexsort(keys.T[::-1])
-        return {
+        arrays: Arrays = {
             "layout": self.layout,
             "keys": np.ascontiguousarray(keys[order]),
             "ranks": np.ascontiguousarray(self.entries[order]),
             "results": np.array(self.results, np.int64),
         }
+        return arrays, {"fold": self.fold}
+
+    @classmethod
+    def from_arrays(cls, game: Game[Any], arrays: Arrays, facts: Mapping[str, Any]) -> Table:
+        """Return a finished analysis, or an unfinished enumeration."""
+        if not facts["complete"]:
+            return UnfinishedTable.from_file(game, arrays)
+        check_layout(game, arrays, len(arrays["ranks"]))
+        results = arrays["results"].tolist()
+        if len(arrays["ranks"]) and int(arrays["ranks"].max()) >> RANK_SHIFT > len(results):
+            raise FormatError(f"the file has ranks beyond its {len(results)} results")
+        return cls(game, arrays["layout"], bool(facts["fold"]), arrays["ranks"], results, keys=arrays["keys"])
+
+
+class UnfinishedTable(Table):
+    """An interrupted enumeration, by number: keys, degrees (``node``) and successors (``target``)."""
+
+    method = kind = "retrograde"
+
+    def __init__(self, game: Game[Any], arrays: Arrays) -> None:
+        self.game, self.enumeration = game, arrays
+
+    @classmethod
+    def from_file(cls, game: Game[Any], arrays: Arrays) -> UnfinishedTable:
+        """Return the enumeration of a file."""
+        node, target, count = arrays["node"], arrays["target"], len(arrays["keys"])
+        check_layout(game, arrays, count)
+        edges_fit = len(node) <= count and int((node & DEGREE).sum()) == len(target)
+        if not edges_fit or (len(target) and int(target.max()) >= count):
+            raise FormatError("the edges in the file are not those of its states")
+        return cls(game, arrays)
+
+    def __len__(self) -> int:
+        return len(self.enumeration["keys"])
+
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the arrays of the enumeration."""
+        return self.enumeration, {}
 
 
 def _listed(table: RetrogradeTable) -> States:

@@ -1,42 +1,44 @@
-"""What is known of a game's positions, whatever found it, and the best way to play them.
+"""The values of a game's states and optimal play, by whichever method they were found.
 
     solution = solve(make("tic-tac-toe"))
     solution.value()            0.0: a draw
     solution.choices(state)     every action with its value and the distance to the end
-    solution.action(state)      what a perfect player does
+    solution.action(state)      the action of a perfect player
     solution.document(state)    all of it, as one JSON document
+    solution.arrays()           all states with their values, as NumPy arrays
 
-Values speak for the player to move unless ``player=`` names another.  Actions whose values differ from the best
-by at most 1e-9 * max(1, |best|) are equally good: ``best`` lists them.  Among them a perfect player hurries,
-or delays a loss; then the smallest action wins.
+Values are for the player to move unless ``player=`` names another.  Actions whose values differ from the best by
+at most 1e-9 * max(1, |best|) are tied:  ``best`` lists them.  Among them a perfect player hurries, or delays a
+loss; the smallest action is chosen last.
 """
 
 from __future__ import annotations
 
-import math
+import codecs
+import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mdplay.bits import elements, nonempty
+from mdplay.bits import nonempty
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError, pluralize
 from mdplay.game import Game
 from mdplay.position import Position, as_state
 from mdplay.runtime.threads import Stopwatch
 from mdplay.solving.files import load_table, save_table
-from mdplay.solving.values import Choice, Table, best_actions, delays, finite, known
+from mdplay.solving.values import Arrays, Choice, NotKept, Table, best_actions, finite, known
 from mdplay.storage.files import replacing
 
-MAX_ROWS = 1 << 26  # of a text with all states
+MAX_ROWS = 1 << 26  # states that are listed in a file or in arrays
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The value of every state of a game, and best play.
+    """The value of every state of a game, and optimal play.
 
-    ``seconds`` is what solving it took; ``compiling_seconds`` is what compilers took beside that.  ``notes`` are
-    sentences about what was read from a file instead of being computed.
+    ``for state, value in solution`` yields every state of the table with its value.  ``seconds`` is the time that
+    solving took, without ``compiling_seconds``.  ``notes`` are sentences about what was read from a file.
     """
 
     game: Game[Any]
@@ -51,52 +53,52 @@ class Solution:
         states = pluralize(self.states, "state")
         return f"<Solution of {self.game!r} by {self.method}: {states} in {self.seconds:.2f} s>"
 
+    def __iter__(self) -> Iterator[tuple[Any, float]]:
+        """Yield every state of the table with its value for the player to move; of symmetric states one.
+
+        Raise GameError if the method keeps no list of all states.
+        """
+        self._check_count()
+        return ((state, self.value(state)) for state in self.table.states())
+
     @property
     def states(self) -> int:
-        """The number of states with a value; images of each other may count once."""
+        """The number of states with a value; symmetric states may count once."""
         return len(self.table)
 
     @property
     def method(self) -> str:
-        """How the values were found."""
+        """The method by which the values were found."""
         return self.table.method
 
-    # ---------------------------------------------------------------- questions
+    # ---------------------------------------------------------------- one state
     def value(self, state: Any = None, *, player: int | None = None) -> float:
-        """Return what a state (default: the start) is worth to the player to move, or to the one named.
+        """Return the value of a state (default: the start) for the player to move, or for ``player``.
 
-        Raise LimitError where time ran out before that was known; ``bounds`` tells what is.
+        Raise LimitError if time ran out before the value was known; use ``bounds`` then.
         """
         state = self._state(state)
         return float(self.table.lookup(state, self.game.player(state) if player is None else player).value)
 
     def bounds(self, state: Any = None) -> tuple[float, float]:
-        """Return what a state is worth to the player to move at least and at most."""
+        """Return the lower and the upper bound of the value of a state for the player to move."""
         state = self._state(state)
-        if hasattr(self.table, "bounds"):
-            low, high = self.table.bounds(state, self.game.player(state))
-            return float(low), float(high)
-        value = self.value(state)
-        return value, value
+        low, high = self.table.bounds(state, self.game.player(state))
+        return float(low), float(high)
 
     def exact(self, state: Any = None) -> bool:
-        """Tell whether the value of a state is known, within the tie rule, and not only bounds of it."""
+        """Return whether the value of a state is known, within the tie rule, and not only bounds of it."""
         return known(*self.bounds(state))
 
     def distance(self, state: Any = None) -> int | None:
-        """Return the plies to the end when the loser delays it and others hurry; None if that is not counted."""
+        """Return the plies to the end if the loser delays it and others hurry; None if they are not counted."""
         state = self._state(state)
         return self.table.lookup(state, self.game.player(state)).distance if self.exact(state) else None
 
     def choices(self, state: Any = None) -> list[Choice]:
-        """Return every legal action with its value; none where the game is over or chance moves."""
+        """Return every legal action with its value; none if the game is over or chance moves."""
         state = self._state(state)
-        if nonempty(self.game.outcomes(state)):
-            return []
-        if hasattr(self.table, "choices"):
-            found: list[Choice] = self.table.choices(state)
-            return found
-        return [self._choice(state, action) for action in elements(self.game.legal(state))]
+        return [] if nonempty(self.game.outcomes(state)) else self.table.choices(state)
 
     def best(self, state: Any = None) -> list[int]:
         """Return the actions of the highest value, in ascending order; none while that is not known."""
@@ -106,10 +108,11 @@ class Solution:
         """Return the action of a perfect player: it attains the value, soonest (a loss latest); the smallest such.
 
         In games with chance and cycles a tie is broken in favour of an action that makes progress to the end.
+        Raise LimitError if no player is to move.
         """
         choices = self.choices(state)
         if not choices:
-            raise LimitError(f"there is no action in {self.game.text(self._state(state))}: nobody is to move")
+            raise LimitError(f"there is no action in {self.game.text(self._state(state))}: no player is to move")
         return self.favourites(state, choices)[0]
 
     def favourites(self, state: Any = None, choices: Sequence[Choice] | None = None) -> list[int]:
@@ -119,74 +122,61 @@ class Solution:
         with the highest lower bound.
         """
         state = self._state(state)
-        choices = self.choices(state) if choices is None else choices
-        tied = [c for c in choices if c.action in set(best_actions(choices))]
-        if not tied:
-            return [c.action for c in sorted(choices, key=lambda c: (-c.low, -c.high, c.action))[:1]]
-        if hasattr(self.table, "action"):
-            return [int(self.table.action(state))]
-        sign = -1 if self.game.player(state) else 1
-        late = -1 if delays(max(c.low for c in tied), sign * self.game.endless) else 1
-        first = min(late * _plies(choice) for choice in tied)
-        return [choice.action for choice in tied if late * _plies(choice) == first]
-
-    def scores(self, states: Iterable[Any]) -> list[float]:
-        """Return what each of many states is worth to its player to move; proofs share what they learn."""
-        if hasattr(self.table, "scores"):
-            found: list[float] = self.table.scores([self._state(state) for state in states]).tolist()
-            return found
-        return [self.value(state) for state in states]
+        return self.table.favourites(state, self.choices(state) if choices is None else choices)
 
     def line(self, state: Any = None) -> list[int]:
-        """Return the actions of best play from a state, as far as a table tells it without chance."""
-        state = self._state(state)
-        if hasattr(self.table, "line"):
-            return list(self.table.line(state))
-        found: list[int] = []
-        while getattr(self.table, "counts_plies", False) and self.distance(state):
-            found.append(self.action(state))
-            state = self.game.step(state, found[-1])
-        return found
+        """Return the actions of best play from a state, as far as the table has it; none with chance."""
+        return self.table.line(self._state(state))
 
     def endless(self, state: Any = None) -> bool:
-        """Return whether best play never ends from a state; its value is then ``endless`` of the game."""
-        state = self._state(state)
-        return hasattr(self.table, "endless") and self.table.lookup(state, self.game.player(state)).endless
+        """Return whether best play from a state is infinite; its value is then ``endless`` of the game."""
+        return self.table.endless(self._state(state))
 
-    # ---------------------------------------------------------------- all states
+    # ---------------------------------------------------------------- many states
+    def scores(self, states: Iterable[Any]) -> list[float]:
+        """Return the value of each state for its player to move; proofs share their transposition table."""
+        return [float(score) for score in self.table.scores(self._state(state) for state in states)]
+
+    def arrays(self) -> Arrays:
+        """Return all states of the table as NumPy arrays with a row for each state; of symmetric states one.
+
+        ``states``     int64, a column for each field of the state (fields of 64 bits as two's complement)
+        ``values``     float64, for the player to move
+        ``distances``  int64, the plies to the end, -1 if best play is infinite; only if plies are counted
+        ``actions``    int64, an action that attains the value, -1 if no player moves; only if the table has them
+
+        Raise GameError if the method keeps no list of all states.
+        """
+        self._check_count()
+        return self.table.arrays()
+
     def tally(self) -> dict[str, int]:
         """Return how many positions are won, lost, tied and drawn by infinite play for the player to move.
 
-        Raise GameError where the method keeps no such count.
+        Raise GameError if the method keeps no such count.
         """
-        return dict(self._whole_table("tally")())
+        return self.table.tally()
 
     def distances(self) -> dict[int, int]:
-        """Return how many positions are how many plies from the end, where that is kept."""
-        return dict(self._whole_table("distances")())
+        """Return the number of positions by their plies to the end; raise GameError if it is not kept."""
+        return self.table.distances()
 
     def check_heuristic(self) -> None:
-        """Raise GameError unless minus the heuristic of a puzzle is never more than the moves needed."""
-        table = self._whole_table("distances").__self__
-        for state in table.states():
-            moves = table.lookup(state, 0).distance
+        """Raise GameError unless minus the heuristic of a puzzle is a lower bound of the moves needed."""
+        self.distances()  # raises if they are not kept
+        for state in self.table.states():
+            moves = self.table.lookup(state, 0).distance
             if moves is not None and -self.game.heuristic(state) > moves:
                 promised = f"heuristic promises {-self.game.heuristic(state):g} moves in {self.game.text(state)}"
                 raise GameError(f"{promised}; {moves} are enough, so it is no lower bound")
 
-    def _whole_table(self, name: str) -> Any:
-        if not hasattr(self.table, name):
-            instead = "retrograde analysis does, of games without chance and points"
-            raise GameError(f"a solution by {self.method} keeps no {name}; {instead}")
-        return getattr(self.table, name)
-
     # ---------------------------------------------------------------- as a document
     def document(self, state: Any = None, *, name: str | None = None, distances: bool = False) -> dict[str, Any]:
-        """Return what is known of a position as one JSON document.
+        """Return the values of a position and of its moves as one JSON document.
 
-        All values are for ``player``: the player to move or, where the document has ``over`` or ``chance``, the
-        player that the state names.  ``distances``: with the tally of all positions, and how many are how many
-        plies from the end; both are None if the method does not count them.
+        All values are for ``player``: the player to move or, if the document has ``over`` or ``chance``, the
+        player that the state names.  ``distances`` adds the tally and the distances of all positions; both are
+        None if the method does not count them.
         """
         state, game, clock = self._state(state), self.game, Stopwatch()
         choices, best = self.choices(state), set(self.best(state))
@@ -213,19 +203,21 @@ class Solution:
             "line": self._moves(state),
             "states": self.states,
         }
-        # what is proved, is proved now
+        # Proof search proves the position now: its time counts.
         return facts | {
             "seconds": self.seconds + clock.seconds,
             "compiling_seconds": self.compiling_seconds + clock.lost,
         }
 
     def _counts(self) -> dict[str, Any]:
-        """Return the tally and the distances of all positions; None where the method does not count them."""
-        counts = hasattr(self.table, "tally")
-        return {"tally": self.tally() if counts else None, "distances": self.distances() if counts else None}
+        """Return the tally and the distances of all positions; None if the method does not count them."""
+        try:
+            return {"tally": self.tally(), "distances": self.distances()}
+        except NotKept:
+            return {"tally": None, "distances": None}
 
     def _score(self, state: Any, exact: bool) -> dict[str, Any]:
-        """Return the score of a game that counts how soon it is won, beside the value."""
+        """Return the score of a game that scores fast wins higher."""
         score = self.table.lookup(state, self.game.player(state)).score if exact else None
         return {} if score is None else {"score": score}
 
@@ -238,7 +230,7 @@ class Solution:
 
     # ---------------------------------------------------------------- in a notebook
     def html(self, state: Any = None) -> str:
-        """Return a position (default: the start) with the value of every move as HTML; values for who moves."""
+        """Return a position (default: the start) with the value of every move, for the player to move, as HTML."""
         from mdplay.views.html import Move, moves, number, sentence
 
         position = self._position(state)
@@ -253,10 +245,10 @@ class Solution:
         return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
 
     def _repr_html_(self) -> str:
-        """Show the start; what is proved one position at a time is not proved for a glance."""
+        """Show the start; a position that is yet to be proved is not proved for it."""
         from mdplay.views.html import moves, refused, sentence
 
-        if hasattr(self.table, "choices"):
+        if self.table.on_demand:
             about = f"{self!r}. html(position) proves the values of a position's moves and shows them."
             return sentence(about) + moves(self._position(None), [], (), ())
         try:
@@ -270,7 +262,7 @@ class Solution:
 
     # ---------------------------------------------------------------- files
     def save(self, path: str | Path) -> None:
-        """Write the solution to a file, whole or not at all; ``Solution.load`` reads it."""
+        """Write the solution to a file, atomically; ``Solution.load`` reads it."""
         save_table(path, self.table, game=self.game)
 
     @classmethod
@@ -278,69 +270,35 @@ class Solution:
         """Return the solution of a game from a file, memory-mapped; raise FormatError for any other file."""
         table, complete = load_table(path, game)
         if not complete:
-            raise FormatError(f"{path} is unfinished: go on with solve(game, file={str(path)!r})")
+            raise FormatError(f"{path} is unfinished; resume it with solve(game, file={str(path)!r})")
         return cls(game, table, 0.0)
 
     def write_all(self, path: str | Path) -> int:
-        """Write ``state,value,action`` for every state that has a value; return how many.
+        """Write ``state,value,action`` for every state that has a value as CSV; return the number of states.
 
-        A state is its number where the game numbers them, else its text, in the order of the table; of states that
-        are images of each other one is listed.  The value is that to the player to move; the action of a state
-        where the game is over or chance moves stays empty.
+        A state is its number if the game numbers its states, else its text, in the order of the table; of
+        symmetric states one is listed.  The value is for the player to move; the action is empty if no player is
+        to move.
         """
-        count = 0
+        self._check_count()
+        numbered = self.game.has_size
         with replacing(path) as file:
-            file.write(b"state,value,action\n")
-            for name, state in self._all_states():
-                chosen = nonempty(self.game.legal(state)) and not nonempty(self.game.outcomes(state))
-                action = str(self.action(state)) if chosen else ""
-                file.write(f"{name},{self.value(state)!r},{action}\n".encode())
+            rows = csv.writer(codecs.getwriter("utf-8")(file), lineterminator="\n")
+            rows.writerow(("state", "value", "action"))
+            count = 0
+            for state in Table.states(self.table) if numbered else self.table.states():
+                name = count if numbered else self.game.text(state)
+                rows.writerow((name, self.value(state), self.action(state) if self.table.plays(state) else ""))
                 count += 1
         return count
 
-    def _all_states(self) -> Iterator[tuple[str, Any]]:
-        """Yield all states that have a value, each with its name in a text of values separated by commas."""
-        game = self.game
+    def _check_count(self) -> None:
         if self.states > MAX_ROWS:
-            raise LimitError(f"{self.states:,} states are too many to list; up to {MAX_ROWS:,} are")
-        if game.has_size:
-            yield from ((str(number), game.state(number)) for number in range(game.size()))
-        elif hasattr(self.table, "states"):
-            yield from ((quoted(game.text(state)), state) for state in self.table.states())
-        else:
-            way = 'method="hashed" (--method hashed) makes a table'
-            raise GameError(f"{self.method} proves one position at a time and has no list of all states; {way}")
+            raise LimitError(f"{self.states:,} states are too many to list; at most {MAX_ROWS:,} are listed")
 
     def _state(self, state: Any) -> Any:
         return as_state(self.game, state)
 
-    def _choice(self, state: Any, action: int) -> Choice:
-        player, after = self.game.player(state), self.game.step(state, action)
-        reward = float(self.game.reward(state, action))
-        if hasattr(self.table, "bounds"):
-            return Choice(action, *added(reward, *self.table.bounds(after, player)))
-        found = self.table.lookup(after, player)
-        value = reward + found.value
-        return Choice(action, value, value, None if found.distance is None else found.distance + 1)
-
-
-def added(reward: float, low: float, high: float) -> tuple[float, float]:
-    """Return the bounds of a reward and a value together; they hold in spite of rounding."""
-    if reward == 0.0 or low == high:
-        return reward + low, reward + high
-    return math.nextafter(reward + low, -math.inf), math.nextafter(reward + high, math.inf)
-
 
 def _bounds_text(choice: Choice) -> str:
     return "" if choice.exact else f"{choice.low:.4g} .. {choice.high:.4g}"
-
-
-def _plies(choice: Choice) -> float:
-    """Return the plies to the end after a choice; without an end, more than any."""
-    return float("inf") if choice.distance is None else choice.distance
-
-
-def quoted(text: str) -> str:
-    """Return a text as a field of a CSV file."""
-    plain = not any(character in text for character in ',"\n\r')
-    return text if plain else '"' + text.replace('"', '""') + '"'

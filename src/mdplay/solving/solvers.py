@@ -1,18 +1,18 @@
-"""``solve``: one question, a list of solvers, one solution.
+"""``solve``: ask a question, choose a solver, return a solution.
 
-``auto`` takes the cheapest that applies.  A game may bring solvers and objectives of its own
+``auto`` chooses the cheapest solver that applies.  A game may have solvers and objectives of its own
 (mdplay.naming.registry).
 
-    subset            games of scoring sets, a byte a state
+    subset            games of scoring sets, a byte for each state
     indexed           games that number their states
-    hashed            every game that cannot come back to a position
-    retrograde        games that come back to positions: whole results at the end, no chance, no points
+    hashed            all games without cycles
+    retrograde        games with cycles: integer results at the end, no chance, no rewards
     value-iteration   games with cycles and chance or rewards: lower and upper bounds that converge
-    proof             positions proved when they are asked for
-    policy-iteration  the best answer to a random opponent, for games that number their states
+    proof             single positions, proved when they are asked for
+    policy-iteration  the best response to a random opponent, for games that number their states
     best-response     the best response to any fixed opponent; with cycles by planning
 
-With an executor all of it is done by workers, layer after layer (mdplay.distributed.layers).
+With an executor its workers solve the game layer by layer (mdplay.distributed.layers).
 """
 
 from __future__ import annotations
@@ -22,54 +22,46 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.errors import (
-    CycleError,
-    FormatError,
-    GameError,
-    HugeError,
-    LimitError,
-    UnknownName,
-    check_seconds,
-    short,
-    unknown,
-)
+from mdplay.errors import FormatError, GameError, UnknownName, check_seconds, short, unknown
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import extras_of, plugins
 from mdplay.position import as_state
 from mdplay.runtime.executors import Executor, driver
-from mdplay.runtime.threads import Show, Stopwatch, num_threads
+from mdplay.runtime.threads import Show, Stopwatch
+from mdplay.solving.files import open_file, save_table
 from mdplay.solving.solution import Solution
-from mdplay.solving.values import Opponent, Question, Solver, Table
+from mdplay.solving.values import Cost, Lacking, Opponent, Question, Solver, Table
 
 OPPONENTS = ("perfect", "uniform", "uniform-once")
 OBJECTIVES = ("difference", "own", "win")
-HUGE = 1e6  # states at one ply: with those of all plies tens of millions and more
-MOST_PROVED = 120  # the largest value that proof search keeps
-MANY_LINES = 10  # from which on a subset table is worth a kernel of its own
+HUGE = 1e6  # states at one ply, with those of all plies tens of millions and more: positions are proved instead
+MAX_PROVED = 120  # the largest value that proof search supports
+MANY_LINES = 10  # actions from which on a subset table is worth compiling its kernel
+NO_FILE = Lacking("no file: there is nothing to save")
 
 
-def _against_perfect(question: Question, *objectives: str) -> str | None:
-    """Return what is lacking for a solver of perfect play."""
+def _against_perfect(question: Question, *objectives: str) -> Lacking | None:
+    """Return what a solver of perfect play lacks."""
     if question.opponent != "perfect":
-        return "a perfect opponent"
+        return Lacking("a perfect opponent")
     known = question.objective in ("difference", *objectives) or "=" in question.objective
-    return None if known else f"another objective than {question.objective}"
+    return None if known else Lacking(f"another objective than {question.objective}")
 
 
-class Subset:
+class Subset(Solver):
     """A byte for every set of actions."""
 
     name = "subset"
 
-    def applies(self, question: Question) -> float | str:
+    def applies(self, question: Question) -> Cost | Lacking:
         """Apply to games of scoring sets whose table fits."""
         from mdplay.solving import subset
 
         game = question.game
         if lacking := _against_perfect(question):
             return lacking
-        if not game.has_scoring_sets or game.size() < subset.BLOCK or len(game.scoring_sets) > subset.MOST_SETS:
-            return f"scoring sets, at most {subset.MOST_SETS} over {subset.BLOCK_LINES} or more actions"
+        if not game.has_scoring_sets or game.size() < subset.BLOCK or len(game.scoring_sets) > subset.MAX_SETS:
+            return Lacking(f"scoring sets, at most {subset.MAX_SETS} over {subset.BLOCK_LINES} or more actions")
         return question.too_large(subset.needed_bytes(game)) or (1.0 if game.size() >> MANY_LINES else 2.5)
 
     def fill(self, question: Question) -> Table:
@@ -79,19 +71,19 @@ class Subset:
         return subset.fill(question.game, threads=question.threads, memory=question.memory, show=question.show)
 
 
-class Indexed:
+class Indexed(Solver):
     """A value for every number."""
 
     name = "indexed"
 
-    def applies(self, question: Question) -> float | str:
+    def applies(self, question: Question) -> Cost | Lacking:
         """Apply to games that number their states, if the table fits."""
         from mdplay.solving import indexed
 
         if lacking := _against_perfect(question):
             return lacking
         if not question.game.has_size:
-            return "a game that numbers its states (index, state and size)"
+            return Lacking("a game that numbers its states (index, state and size)")
         return question.too_large(indexed.needed_bytes(question.game)) or 2.0
 
     def fill(self, question: Question) -> Table:
@@ -101,133 +93,121 @@ class Indexed:
         return indexed.fill(question.game, memory=question.memory, show=question.show)
 
 
-class Hashed:
-    """A hash table of all states that can be reached."""
+class Hashed(Solver):
+    """A hash table of all reachable states."""
 
     name = "hashed"
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to every game; whether it fits and never comes back shows on the way."""
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to every game; ``fill`` finds out whether it fits and has no cycles."""
         return _against_perfect(question) or 3.0
 
-    def fill(self, question: Question) -> Table:
-        """Return the values of all states that the start reaches."""
-        from mdplay.solving.hashed import HashTable
+    def fill(self, question: Question) -> Table | Lacking:
+        """Return the values of all states that are reachable from the start."""
+        from mdplay.solving.hashed import HashTable, SortedTable
 
-        table = HashTable(question.game, memory=question.memory, show=question.show, huge=question.huge)
-        table.close(question.state)
-        return table
+        table = HashTable(question.game, memory=question.memory, show=question.show)
+        if isinstance(question.begun, SortedTable):
+            table.restore(question.begun)
+        return table.fill(question) or table
 
 
-class Retrograde:
-    """The result and the remoteness of all states that can be reached, cycles or not."""
+class Retrograde(Solver):
+    """The result and the remoteness of all reachable states, with or without cycles."""
 
     name = "retrograde"
-    cycles = True
+    supports_cycles = True
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to games without chance and points; whether they fit shows on the way."""
-        from mdplay.solving.retrograde import lacking
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games without chance and rewards; an unfinished analysis is resumed before all else."""
+        from mdplay.solving.retrograde import UnfinishedTable, lacking
 
-        return _against_perfect(question) or lacking(question.game) or 4.0
+        begun = isinstance(question.begun, UnfinishedTable)
+        return _against_perfect(question) or lacking(question.game) or (0.0 if begun else 4.0)
 
     def fill(self, question: Question) -> Table:
-        """Return the table of all states that the start reaches."""
-        from mdplay.solving.retrograde import retrograde
+        """Return the table of all states that are reachable from the start."""
+        from mdplay.solving.retrograde import fill
 
-        threads = num_threads(question.threads)
-        return retrograde(
-            question.game, question.state, threads=threads, memory=question.memory, show=question.show
-        )
+        return fill(question)
 
 
-class ValueIteration:
-    """Lower and upper bounds of every state's value, closed in on from both sides."""
+class ValueIteration(Solver):
+    """Lower and upper bounds of the values of all states, which converge."""
 
     name = "value-iteration"
-    cycles = True
+    supports_cycles = True
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to every game whose states and edges fit; for files there is nothing to keep."""
-        if lacking := _against_perfect(question):
-            return lacking
-        return "nothing to keep in a file" if question.file is not None else 5.0
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to every game whose states and edges fit; the bounds cannot be saved."""
+        return _against_perfect(question) or (NO_FILE if question.file is not None else 5.0)
 
     def fill(self, question: Question) -> Table:
-        """Return the bounds of all states that the start reaches."""
+        """Return the bounds of all states that are reachable from the start."""
         from mdplay.solving.stochastic import iterate_values
 
         return iterate_values(question.game, question.state, threads=question.threads, show=question.show)
 
 
-class Proof:
-    """Positions are proved when they are asked for."""
+class Proof(Solver):
+    """Single positions, proved when they are asked for."""
 
     name = "proof"
+    on_demand = True
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to games for two without chance; first choice for those with a view of their own for it."""
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to two-player games without chance; first choice for a game that has a proof view."""
         game = question.game
         if lacking := _against_perfect(question, "win"):
             return lacking
         if num_players(game) == 1 or game.has_outcomes:
-            return "two players and no chance"
-        if question.file is not None:
-            return "nothing to keep in a file"
-        return 0.5 if game.has_proof_view else 9.0
+            return Lacking("two players and no chance")
+        return NO_FILE if question.file is not None else 0.5 if game.has_proof_view else 9.0
 
     def fill(self, question: Question) -> Table:
         """Return a prover with the game's opening book."""
-        from mdplay.learning.network import named_network
-        from mdplay.solving.proof.book import prover_for
-        from mdplay.solving.proof.prover import MEMORY
-        from mdplay.solving.proof.solution import ProofTable
+        from mdplay.solving.proof.book import table_for
 
-        game, name = question.game, question.network
-        network = None if name is None else named_network(str(name), game)
-        prover = prover_for(game, memory=question.memory or MEMORY, threads=question.threads, network=network)
-        return ProofTable(prover, weak=question.objective == "win", seconds=question.seconds, show=question.show)
+        return table_for(question)
 
 
-class PolicyIteration:
-    """The best answer to a random opponent, by policy iteration over all numbers."""
+class PolicyIteration(Solver):
+    """The best response to a random opponent, by policy iteration over all numbers."""
 
     name = "policy-iteration"
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to games for two that number their states, without chance."""
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to two-player games that number their states, without chance."""
         if question.opponent not in ("uniform", "uniform-once"):
-            return "the opponent uniform or uniform-once"
+            return Lacking("the opponent uniform or uniform-once")
         if not question.game.has_size or question.game.has_outcomes:
-            return "a game that numbers its states, without chance"
+            return Lacking("a game that numbers its states, without chance")
         return 1.0
 
     def fill(self, question: Question) -> Table:
-        """Return what every number is worth to either player."""
+        """Return the value of every number for both players."""
         from mdplay.solving.policies import policy_iteration
 
+        limits: dict[str, Any] = {"memory": question.memory, "show": question.show}
         return policy_iteration(
-            question.game,
-            opponent=str(question.opponent),
-            objective=question.objective,
-            memory=question.memory,
-            show=question.show,
+            question.game, opponent=str(question.opponent), objective=question.objective, **limits
         )
 
 
-class BestResponse:
-    """The best answer to a fixed opponent, over the graph of all states."""
+class BestResponse(Solver):
+    """The best response to a fixed opponent, over the graph of all states."""
 
     name = "best-response"
+    supports_cycles = True
 
-    def applies(self, question: Question) -> float | str:
-        """Apply to every fixed opponent who may move again after a point."""
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to every fixed opponent who may move again after a reward."""
         if question.opponent in ("perfect", "uniform-once"):
-            return "a fixed opponent: uniform, a policy file or a function of states"
+            return Lacking("a fixed opponent: uniform, a policy file or a function of states")
         return 2.0
 
     def fill(self, question: Question) -> Table:
-        """Return what every state is worth to whoever answers."""
+        """Return the value of every state for the player who responds."""
         from mdplay.solving.responses import answer_to_file, answer_to_policy
 
         game, opponent = question.game, question.opponent
@@ -249,7 +229,7 @@ SOLVERS: tuple[Solver, ...] = (
 
 
 def solvers_of(game: Game[Any]) -> list[Solver]:
-    """Return the solvers that may be asked about a game, its own included."""
+    """Return the solvers that can be used for a game, with its own and those of installed packages."""
     added = {**plugins("solver"), **extras_of(game, "solvers")}
     return [*SOLVERS, *(solver() for solver in added.values())]
 
@@ -270,21 +250,20 @@ def solve(
     network: str | Path | None = None,
     show: Show | None = None,
 ) -> Solution:
-    """Solve a game: every state that the given one (default: the start) reaches.
+    """Solve a game: every state that is reachable from the given one (default: the start).
 
-    ``opponent``: perfect, uniform (random moves), uniform-once (one random move that earns nobody anything), a
-    policy file, or a function from a state to an action or to probabilities by action.  ``objective``: difference
-    of points, own points alone, win (who wins, not how soon), or one that the game brings, as tile=N of 2048.
-    ``method``: the name of a solver, or auto, which goes on to one for cycles where positions come back.
-    ``seconds`` limits each call that proves a position and its moves: then ``Solution.bounds`` has what is proved.
-    ``memory`` is a limit in bytes, by default most of what is free; work that would not fit is refused with
-    LimitError.  ``file`` keeps the solution: a finished one is read from it, an unfinished one goes on from what
-    it has, which is saved every ``save_seconds`` seconds.
+    ``opponent``: perfect, uniform (random moves), uniform-once (one random move without rewards), a policy file,
+    or a function from a state to an action or to probabilities by action.  ``objective``: difference of rewards,
+    own rewards alone, win (who wins, not how soon), or one that the game defines, as tile=N of 2048.  ``method``:
+    the name of a solver, or auto, the cheapest that applies.  ``seconds`` limits each call that proves a position
+    and its moves:  ``Solution.bounds`` then has what is proved.  ``memory`` is a limit in bytes, by default most
+    of the free memory; work that would not fit raises LimitError.  ``file`` saves the solution: a finished one is
+    read from it, an unfinished one is resumed, and it is saved every ``save_seconds`` seconds.
 
     ``network``, a file or "shipped", gives the order in which proof search tries moves.  With an ``executor``
-    (mdplay.runtime.executors) its workers solve the game layer after layer, each its share of the states: a game
-    without chance, in which no position is met after different numbers of moves.  ``threads`` says how many
-    workers, ``memory`` what each may take, and ``file`` names a folder.
+    (mdplay.runtime.executors) its workers solve the game layer by layer, each a share of the states: a game
+    without chance, in which no position is reached after different numbers of moves.  ``threads`` is then the
+    number of workers, ``memory`` the limit of each, and ``file`` names a folder.
     """
     clock = Stopwatch()
     start = as_state(game, state)
@@ -296,10 +275,7 @@ def solve(
         game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show, network
     )
     _refuse(question)
-    if executor is not None:
-        table = _by_executor(question, method, executor)
-    else:
-        table = _solved(question) if method == "auto" else _filled(question, choose_solver(question, method))
+    table = _answer(question, method) if executor is None else _by_executor(question, method, executor)
     notes = tuple(dict.fromkeys(question.notes))
     return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
@@ -311,35 +287,74 @@ def _by_executor(question: Question, method: str, executor: Executor | str) -> T
     return table
 
 
-def _solved(question: Question) -> Table:
-    """Return the table of the cheapest solver, or of the next that can what it meets on the way.
+def _answer(question: Question, method: str) -> Table:
+    """Return the finished table of the question's file, or a new one, which is saved there."""
+    if method != "auto":
+        choose_solver(question, method)  # raises before the file is read
+    question, finished = open_file(question)
+    if finished is not None:
+        return finished
+    table = _cheapest(question) if method == "auto" else choose_solver(question, method).fill(question)
+    if isinstance(table, Lacking):
+        raise table.error(table.reason)
+    if question.file is not None:
+        save_table(question.file, table, game=question.game)
+    return table
 
-    Where positions come back, one for cycles goes on.  Where a table would be huge the position is proved by
-    itself; without a limit of time, what does not fit into memory is refused: a proof might go on for ever.
+
+def _cheapest(question: Question) -> Table | Lacking:
+    """Return the table of the cheapest solver, or of the next one if that finds the game to be unsuitable.
+
+    If a table of all states would be huge, the position is proved by itself.  If it does not fit into memory, that
+    is done only with a time limit, because a proof may take too long.
     """
-    solver = choose_solver(question)
-    prover = _prover(question) if solver.name == "hashed" else None
-    try:
-        return _filled(replace(question, huge=HUGE) if prover else question, solver)
-    except CycleError:
-        return _filled(question, choose_solver(question, cycles=True))
-    except LimitError as error:
-        if prover is None or (question.seconds is None and not isinstance(error, HugeError)):
-            raise
-        return _filled(question, prover if _has_small_values(question) else solver)
+    prover = _prover(question)
+    found = choose_solver(question).fill(replace(question, huge=HUGE) if prover else question)
+    if isinstance(found, Table):
+        return found
+    if found.cycles:
+        question.survey.has_cycles = True
+        return choose_solver(question).fill(question)
+    if prover is None or (question.seconds is None and not found.huge):
+        return found
+    has_small_values = question.survey.largest_value <= MAX_PROVED
+    return (prover if has_small_values else choose_solver(question)).fill(question)
 
 
-def _filled(question: Question, solver: Solver) -> Table:
-    """Return the table that answers, kept in a file if the question names one."""
-    if question.file is None:
-        return solver.fill(question)
-    from mdplay.solving.files import solve_in_file
+def _prover(question: Question) -> Solver | None:
+    """Return a solver that can prove the position by itself."""
+    if not question.survey.has_integer_values:
+        return None
+    provers = (solver for solver in SOLVERS if solver.on_demand)
+    return next((solver for solver in provers if not isinstance(solver.applies(question), Lacking)), None)
 
-    return solve_in_file(question, solver)
+
+def choose_solver(question: Question, method: str = "auto") -> Solver:
+    """Return the solver with a name, or the cheapest one that applies; otherwise raise what they lack."""
+    solvers = solvers_of(question.game)
+    if method != "auto":
+        names = [solver.name for solver in solvers]
+        if method not in names:
+            raise unknown("method", method, ("auto", *names))
+        solver = solvers[names.index(method)]
+        if isinstance(lacking := solver.applies(question), Lacking):
+            raise lacking.error(f"method {method} needs {lacking.reason}; use method='auto' for {question.name}")
+        return solver
+    costs = [solver.applies(question) for solver in solvers]
+    able = sorted((cost, number) for number, cost in enumerate(costs) if not isinstance(cost, Lacking))
+    for _, number in able:
+        solver = solvers[number]
+        if solver.supports_cycles or solver.on_demand or not question.survey.has_cycles:
+            return solver
+    needs = (
+        f"{solver.name} needs {cost.reason if isinstance(cost, Lacking) else 'a game without cycles'}"
+        for solver, cost in zip(solvers, costs, strict=True)
+    )
+    raise GameError(f"no solver answers this about {question.name}: {'; '.join(needs)}")
 
 
 def with_objective(game: Game[Any], objective: str) -> Game[Any]:
-    """Return the game in which an objective is played for: another one where the game brings the objective."""
+    """Return the game for an objective: another one if the game defines the objective."""
     kind, _, aim = objective.partition("=")
     own = extras_of(game, "objectives")
     if kind in own and aim:
@@ -351,55 +366,15 @@ def with_objective(game: Game[Any], objective: str) -> Game[Any]:
 
 
 def _refuse(question: Question) -> None:
-    """Refuse what no solver could give a meaning."""
+    """Raise an error for a question that has no meaning."""
     opponent = question.opponent
     if opponent == "perfect":
         if question.objective == "own":
-            raise UnknownName("a perfect opponent counts the difference; objective own needs another opponent")
+            raise UnknownName("objective own requires another opponent: uniform, uniform-once or a policy file")
         return
     if question.file is not None:
-        raise UnknownName("only solutions against a perfect opponent are kept in a file")
+        raise UnknownName("only solutions against a perfect opponent can be saved; leave out the file")
     if num_players(question.game) == 1:
-        raise GameError(f"{question.name} is a game for one: it has no opponent")
+        raise GameError(f"{question.name} is a single-player game; leave out the opponent")
     if isinstance(opponent, str) and opponent not in OPPONENTS and not Path(opponent).is_file():
         raise FormatError(f"the opponent {opponent} is neither {', '.join(OPPONENTS)} nor a file with a policy")
-
-
-def _prover(question: Question) -> Solver | None:
-    """Return the solver that proves the position by itself, if the game is one for it."""
-    from mdplay.solving.hashed import has_whole_values
-
-    prover = next(solver for solver in SOLVERS if solver.name == "proof")
-    able = not isinstance(prover.applies(question), str) and has_whole_values(question.game)
-    return prover if able else None
-
-
-def _has_small_values(question: Question) -> bool:
-    """Tell whether random games bring no more than proof search can keep."""
-    from mdplay.states.sampling import most_seen
-
-    return most_seen(question.game, question.state) <= MOST_PROVED
-
-
-def choose_solver(question: Question, method: str = "auto", *, cycles: bool = False) -> Solver:
-    """Return the solver named, or the cheapest that applies; a refusal names what each lacks.
-
-    ``cycles``: positions come back, which not all solvers bear.
-    """
-    solvers = [solver for solver in solvers_of(question.game) if not cycles or getattr(solver, "cycles", False)]
-    names = [solver.name for solver in solvers]
-    if method == "auto":
-        answers = [(solver.applies(question), solver) for solver in solvers]
-        able = [(cost, number) for number, (cost, _) in enumerate(answers) if not isinstance(cost, str)]
-        if able:
-            return solvers[min(able)[1]]
-        needs = "; ".join(f"{solver.name} needs {lacking}" for lacking, solver in answers)
-        raise GameError(f"no solver answers this about {question.name}: {needs}")
-    if method not in names:
-        raise unknown("method", method, ("auto", *names))
-    solver = solvers[names.index(method)]
-    lacking = solver.applies(question)
-    if isinstance(lacking, str):
-        kind = LimitError if "memory" in lacking else GameError
-        raise kind(f"{method} needs {lacking}: {question.name} is not so")
-    return solver

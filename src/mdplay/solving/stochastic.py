@@ -30,9 +30,8 @@ from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.graph import Backward, EndComponents, Mask, end_components
 from mdplay.planning.loops import strong_components
 from mdplay.runtime.threads import Show, TaskGroup
-from mdplay.solving.hashed import has_whole_values
 from mdplay.solving.responses import planned_values
-from mdplay.solving.values import TIE, StateValue, between
+from mdplay.solving.values import BoundedTable, has_integer_values, slacks
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.graph_search import Floats, Integers, lengths
 
@@ -183,17 +182,16 @@ def raise_potential(states: Any, label: Any, edges: Edges, out: Any) -> bool:
     return False
 
 
-class BoundsTable:
-    """Lower and upper bounds of what every state is worth to player 0."""
+class BoundsTable(BoundedTable):
+    """Lower and upper bounds of the values of all states for player 0."""
 
     method = "value-iteration"
 
     def __init__(self, graph: GameGraph, low: Floats, high: Floats, actions: Integers | None = None) -> None:
         self.game, self.graph = graph.game, graph
-        if has_whole_values(graph.game):
+        if has_integer_values(graph.game):
             low, high = np.ceil(low), np.floor(high)  # the value is an integer between them
         self.low, self.high = low, high
-        self.endless = graph.game.endless
         self._actions = actions
         self._other: BoundsTable | None = None  # for a state that this table does not have
 
@@ -204,10 +202,6 @@ class BoundsTable:
         """Yield all states, in the order of the graph."""
         return (self.graph.state(number) for number in range(len(self)))
 
-    def lookup(self, state: Any, player: int) -> StateValue:
-        """Return the value of a state for a player: a number between its bounds, and no distance."""
-        return StateValue(between(*self.bounds(state, player)), None)
-
     def action(self, state: Any) -> int:
         """Return an action that attains the value of a state, whatever the other player does."""
         if (other := self._elsewhere(state)) is not None:
@@ -217,7 +211,7 @@ class BoundsTable:
         return int(self._actions[self.graph.index(state)])
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
-        """Return what a state is worth to a player at least and at most."""
+        """Return bounds of the value of a state for a player."""
         if (other := self._elsewhere(state)) is not None:
             return other.bounds(state, player)
         number = self.graph.index(state)
@@ -263,12 +257,12 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     loss = best[owner] - sign * after
     gap = high - low
     unsure = gap[owner] + gap[graph.target[edge]] + 4.0 * UNIT * np.maximum(1.0, np.abs(after))
-    ranges = loss <= 0.0, loss <= unsure, loss <= np.maximum(unsure, TIE * np.maximum(1.0, np.abs(after)))
+    ranges = loss <= 0.0, loss <= unsure, loss <= np.maximum(unsure, slacks(after))
     smallest, tied = np.zeros(graph.num_states, np.int64), np.flatnonzero(ranges[1])[::-1]
     smallest[owner[tied]] = tied  # the smallest action
     chosen = edge[smallest]
     back, ends = Backward(arrays), graph.kind == END
-    settled = ends | (np.abs(value - graph.game.endless) <= TIE * np.maximum(1.0, np.abs(value)))
+    settled = ends | (np.abs(value - graph.game.endless) <= slacks(value))
     rounds = [(goal, *pair) for goal in (ends, settled) for pair in ((1, 1), (2, 1), (2, 0))]
     sweeps = min(HURRY_SWEEPS, MAX_HURRY_EDGES // max(1, len(graph.target)))  # of all rounds together
     for player in (0, 1):
@@ -328,8 +322,8 @@ def _quick_choices(
 def _delays(value: Floats, player: int, endless: int) -> Mask:
     """Return where a player delays (`mdplay.solving.values.delays`), given the values for player 0."""
     sign = -1 if player else 1
-    slack = TIE * np.maximum(1.0, np.abs(value))
-    return np.asarray(sign * value < sign * endless + np.where(sign * endless >= 0, -slack, slack), dtype=bool)
+    tolerance = -slacks(value) if sign * endless >= 0 else slacks(value)
+    return np.asarray(sign * value < sign * endless + tolerance, dtype=bool)
 
 
 def iterate_values(
@@ -460,7 +454,7 @@ class _Iteration:
         chosen = np.flatnonzero(kept)
         first = self.arrays().first_transition[chosen]
         owner, value = graph.owner[first], bound[graph.target[first]] + graph.points[first]
-        near = np.abs(value - bound[owner]) <= TIE * np.maximum(1.0, np.abs(value))
+        near = np.abs(value - bound[owner]) <= slacks(value)
         kept[chosen] = (graph.kind[owner] != player) | near
         return kept
 

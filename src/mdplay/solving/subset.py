@@ -18,9 +18,10 @@ lines, are solved side by side in threads: all slabs with k of these lines drawn
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,8 @@ from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup, num_threads
-from mdplay.solving.values import StateValue
+from mdplay.solving.indexed import check_size
+from mdplay.solving.values import Arrays, StateValue, Table
 
 BLOCK_LINES = 6
 BLOCK = 1 << BLOCK_LINES
@@ -39,7 +41,7 @@ SLAB_LINES = 5  # the highest lines, which name the slabs
 LOWEST = -127
 NOTHING = 1 << 62  # a mask that no set contains
 TRIALS = 200
-MOST_SETS = 127  # so that every value fits a byte
+MAX_SETS = 127  # so that every value fits a byte
 
 
 @inlined
@@ -134,10 +136,11 @@ def solve_slab(
     return True
 
 
-class SubsetTable:
+class SubsetTable(Table):
     """The value of every set of lines, one byte each."""
 
-    method = "subset"
+    method = kind = "subset"
+    array_types: ClassVar = {"values": "int8"}
 
     def __init__(self, game: Game[Any], values: NDArray[np.int8]) -> None:
         self.game, self.values = game, values
@@ -154,6 +157,16 @@ class SubsetTable:
             float(value if player == self.game.player(state) else -value), self._lines - lines.bit_count()
         )
 
+    def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
+        """Return the values, by number."""
+        return {"values": self.values}, {}
+
+    @classmethod
+    def from_arrays(cls, game: Game[Any], arrays: Arrays, facts: Mapping[str, Any]) -> SubsetTable:
+        """Return the table of a file."""
+        check_size(game, arrays["values"])
+        return cls(game, arrays["values"])
+
 
 def needed_bytes(game: Game[Any]) -> int:
     """Return the memory that the table takes."""
@@ -168,9 +181,9 @@ def fill(
         raise UnknownName(
             f"{type(game).__name__} has no scoring sets over {BLOCK_LINES} or more actions; choose auto"
         )
-    if len(game.scoring_sets) > MOST_SETS:
+    if len(game.scoring_sets) > MAX_SETS:
         raise LimitError(
-            f"a byte holds values up to {MOST_SETS}; {game!r} has more scoring sets, choose indexed or auto"
+            f"a byte holds values up to {MAX_SETS}; {game!r} has more scoring sets, choose indexed or auto"
         )
     check_scoring_sets(game, TRIALS)
     require(needed_bytes(game), memory, f"a table of {game.size():,} states")

@@ -81,17 +81,25 @@ def load(
     arrays = _views(path, layout, data)
     if _digest(found, info["meta"], layout, [data]) != info.get("sha256"):
         raise FormatError(f"{path} is damaged: its content does not match its checksum")
-    _check_types(path, arrays, types or {}, needs)
+    _check_needed(path, arrays, needs)
+    try:
+        check_types(arrays, types or {})
+    except FormatError as error:
+        raise FormatError(f"{path} is damaged: {error}") from None
     return Stored(found, arrays, _owners_words(path, info["meta"]))
 
 
-def _check_types(path: str | Path, arrays: Arrays, types: Mapping[str, str], needs: Sequence[str]) -> None:
+def check_types(arrays: Arrays, types: Mapping[str, str]) -> None:
+    """Raise FormatError unless every array has one of the types that ``types`` lists for its name."""
+    for name, array in arrays.items():
+        if name in types and array.dtype.name not in types[name].split():
+            raise FormatError(f"its array {name!r} is of type {array.dtype}, not {types[name]}")
+
+
+def _check_needed(path: str | Path, arrays: Arrays, needs: Sequence[str]) -> None:
     for name in needs:
         if name not in arrays:
             raise FormatError(f"{path} is damaged: it has no array {name!r}")
-    for name, array in arrays.items():
-        if name in types and array.dtype.name not in types[name].split():
-            raise FormatError(f"{path} is damaged: its array {name!r} is of type {array.dtype}, not {types[name]}")
 
 
 def _owners_words(path: str | Path, text: str) -> dict[str, Any]:

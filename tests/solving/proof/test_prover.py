@@ -2,7 +2,7 @@
 
 Here are tested besides: ``mdplay.solving.proof.children``, ``mdplay.solving.proof.kernel``,
 ``mdplay.solving.proof.children``, ``mdplay.solving.proof.table``, ``mdplay.solving.proof.table``,
-``mdplay.solving.proof.kernel`` and ``mdplay.solving.proof.solution``.
+``mdplay.solving.proof.kernel`` and ``mdplay.solving.proof.search``.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from mdplay import FormatError, Game, GameError, LimitError, learn, make, solve
 from mdplay.bits import elements
 from mdplay.learning.network import shipped_network
 from mdplay.rng import Random
-from mdplay.solving.proof import solution
+from mdplay.solving.proof import prover as prover_module
 from mdplay.solving.proof.prover import Proof, Prover, prove
 from mdplay.solving.proof.table import LIMIT
 from tests.helpers import COMPILED
@@ -217,9 +217,9 @@ class Halves(Nim):
 
 
 def test_values_that_are_not_whole_are_refused():
-    with pytest.raises(GameError, match="needs whole values"):
+    with pytest.raises(GameError, match="needs integer values"):
         prove(Halves())
-    with pytest.raises(GameError, match="needs whole values"):
+    with pytest.raises(GameError, match="needs integer values"):
         Prover(Halves(), memory=1 << 18).score(State(3, 0))
 
 
@@ -285,7 +285,7 @@ def test_solve_takes_the_order_of_a_file(tmp_path):
 
 
 def test_a_game_with_a_view_for_proofs_takes_no_network():
-    with pytest.raises(GameError, match="ConnectFour is proved in a view of its own"):
+    with pytest.raises(GameError, match="ConnectFour has a proof view with an order of its own"):
         Prover(make("connect-four"), network=shipped_network(make("connect-four")))
 
 
@@ -321,7 +321,8 @@ def test_a_position_and_its_moves_share_one_time_limit(monkeypatch):
         return Proof(-LIMIT, LIMIT, 0, 0, 0.0)
 
     monkeypatch.setattr(Prover, "prove", prove)
-    monkeypatch.setattr(solution, "time", SimpleNamespace(monotonic=lambda: sum(given)))  # each takes all it may
+    clock = SimpleNamespace(monotonic=lambda: sum(given))  # each takes all it may
+    monkeypatch.setattr(prover_module, "time", clock)
     found = solve(Bait(), method="proof", seconds=8.0)
     facts = found.document()
     assert given == [4.0, 2.0, 2.0]

@@ -32,7 +32,7 @@ from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.runtime.threads import Show, TaskGroup, stopped_after
-from mdplay.solving.values import Choice, Question, StateValue
+from mdplay.solving.values import Choice, Cost, Lacking, Question, Solver, StateValue, Table
 
 NOBODY = -1
 TABLE_BITS = 22
@@ -274,10 +274,11 @@ class ChainSearch:
         return answer, int(watch.progress[0])
 
 
-class ChainTable:
+class ChainTable(Table):
     """A chain search as the table of a solution; ``seconds`` is what one position may take, its moves included."""
 
     method = "chains"
+    on_demand = True
 
     def __init__(self, game: Game[Any], *, seconds: float | None = None, show: Show | None = None) -> None:
         self.game, self.search = game, ChainSearch(game)
@@ -323,16 +324,17 @@ class ChainTable:
         return int(self.game.size().bit_length() - 1 - self.game.index(state).bit_count())
 
 
-class ChainSolver:
+class ChainSolver(Solver):
     """The solver that Dots and Boxes brings for boards too large for a table."""
 
     name = ChainTable.method
+    on_demand = True
 
-    def applies(self, question: Question) -> float | str:
+    def applies(self, question: Question) -> Cost | Lacking:
         """Apply to perfect play; tables come first where they fit."""
         if question.opponent != "perfect" or question.objective != "difference":
-            return "a perfect opponent and the difference of points"
-        return "nothing to keep in a file" if question.file is not None else 2.9
+            return Lacking("a perfect opponent and the difference of points")
+        return Lacking("no file: there is nothing to save") if question.file is not None else 2.9
 
     def fill(self, question: Question) -> ChainTable:
         """Return a table that proves positions when they are asked for."""

@@ -34,7 +34,7 @@ from mdplay.compiling import unpack
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
-from mdplay.learning.network import Network
+from mdplay.learning.network import named_network
 from mdplay.naming.registry import extras_of, games_with_extras
 from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.runtime.executors import Executor, using
@@ -42,6 +42,7 @@ from mdplay.runtime.signals import defer_exit
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.proof.prover import MEMORY, Prover
 from mdplay.solving.proof.table import LIMIT
+from mdplay.solving.values import Question
 from mdplay.states.keys import packed_of
 from mdplay.states.perft import Plies
 from mdplay.storage import arrays as store
@@ -303,11 +304,23 @@ def _has_rules_of(path: Path, game: Game[Any]) -> bool:
     return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 
-def prover_for(
-    game: Game[Any], *, memory: int = MEMORY, threads: int | None = None, network: Network | None = None
-) -> Prover:
-    """Return a prover of the game that has learned its opening book, if there is one."""
-    prover = Prover(game, memory=memory, threads=threads, network=network)
+def prover_for(game: Game[Any], **options: Any) -> Prover:
+    """Return a prover, with the options of `Prover`, that knows the opening book of the game, if there is one."""
+    prover = Prover(game, **{"threads": None, **options})
     if book := find_book(game):
         book.teach(prover)
     return prover
+
+
+def table_for(question: Question) -> Prover:
+    """Return the prover that answers a question."""
+    name = question.network
+    return prover_for(
+        question.game,
+        memory=question.memory or MEMORY,
+        threads=question.threads,
+        network=None if name is None else named_network(str(name), question.game),
+        weak=question.objective == "win",
+        seconds=question.seconds,
+        show=question.show,
+    )
