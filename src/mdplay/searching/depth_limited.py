@@ -21,6 +21,7 @@ from mdplay.checking.contract_checks import BOUNDS_LISTED, KEPT, LARGEST, NUMBER
 from mdplay.compiling import Packed, State, native, width, words
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
+from mdplay.evaluating.evaluation import tie_margin
 from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
@@ -50,7 +51,6 @@ MAX_PLIES = 100_000  # of one line of play, chance events counted: beyond it the
 MAX_FIRST_NODES = 1 << 27  # after a move at depth 1; later the depth before has told something
 ANY_NODES = 1 << 62
 TABLE_BITS = 18
-TOLERANCE = 1e-9
 
 
 class Deepening:
@@ -223,7 +223,7 @@ def _deepen(job: Deepening, limit: int) -> None:
 def summary(job: Deepening, seconds: float) -> SearchResult:
     """Return what the last whole depth has found."""
     top = max(job.values)
-    tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - TOLERANCE * max(1.0, abs(top))]
+    tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - tie_margin(top)]
     moves = tuple(_statistics(job, *row) for row in zip(job.actions, job.values, job.nodes, strict=True))
     chosen = next(move for move in moves if move.action == tied[0])
     return SearchResult(

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from mdplay.errors import MdplayError
@@ -197,27 +197,23 @@ def _make_still(root: ET.Element, valued: Collection[str]) -> None:
 
 
 # ---------------------------------------------------------------- a position with its moves
-class Move(NamedTuple):
-    """A move as it is listed: its action, its words, its value if known, and the texts of the other columns."""
-
-    action: int
-    text: str
-    value: float | None
-    columns: tuple[str, ...]
-
-
 def moves(
-    position: Position[Any] | None, listed: Iterable[Move], best: Collection[int], head: Sequence[str]
+    position: Position[Any] | None,
+    names: Mapping[int, str],
+    values: Mapping[int, float | None],
+    best: Collection[int],
+    columns: Mapping[str, Mapping[int, str]],
 ) -> str:
-    """Return the board, if any, with the values of the moves, and the moves as a table, best ones first."""
-    order = sorted(listed, key=lambda move: move.action not in best)
-    rows = [(move.text, number(move.value), *move.columns) for move in order]
-    strong = [i for i, move in enumerate(order) if move.action in best]
-    titles = ("move", "value", *head)
-    told = [i for i in range(len(titles)) if i < 2 or any(row[i] for row in rows)]  # no empty columns
-    kept = [[row[i] for i in told] for row in rows]
-    listing = table([titles[i] for i in told], kept, things="moves", strong=strong) if rows else ""
-    values = {move.action: move.value for move in order}
+    """Return the board, if any, with the values of the moves, and the moves as a table, best ones first.
+
+    ``names`` are the moves by action, in the order of the table, and ``columns`` further columns by their titles;
+    columns without a text are left out.
+    """
+    order = sorted(names, key=lambda action: action not in best)
+    strong = [i for i, action in enumerate(order) if action in best]
+    kept = {title: column for title, column in columns.items() if any(column.values())}
+    rows = [(names[a], number(values.get(a)), *(column[a] for column in kept.values())) for a in order]
+    listing = table(("move", "value", *kept), rows, things="moves", strong=strong) if rows else ""
     return shown("" if position is None else board(position, values, best), listing)
 
 

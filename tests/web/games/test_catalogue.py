@@ -4,8 +4,8 @@ import pytest
 
 from mdplay import GameError, MdplayError, Position, UnknownName, make
 from mdplay.naming import registry
-from mdplay.web.games.asking import picture_of
 from mdplay.web.games.catalogue import PROFILES, Catalogue, made, own_ids
+from mdplay.web.games.requests import picture_of
 from tests.helpers import NIM, write
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -30,6 +30,7 @@ from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling import direct, native, width, words
 from mdplay.compiling.contract import rule_error
 from mdplay.errors import GameError, LimitError
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network, check_network
 from mdplay.position import as_state, takes_state
@@ -190,6 +191,15 @@ class Prover:
         after = [self.game.step(state, action) for action in actions]
         scores = self.scores(after)
         return [self._choice(state, *item) for item in zip(actions, after, scores.tolist(), strict=True)]
+
+    def evaluate(
+        self, state: Any = None, *, brief: bool = False, show: Show | None = None
+    ) -> Iterator[Evaluation]:
+        """Yield the evaluation of a state in which a player moves; ``brief`` and ``show`` have no effect."""
+        s = as_state(self.game, state)
+        moves = {choice.action: MoveEvaluation.of_choice(choice) for choice in self.choices(s)}
+        best = best_moves(moves, self._sign(s) * self.game.endless)
+        yield Evaluation(moves, moves[best[0]], best, "proof search", done=True)
 
     @takes_state
     def lookup(self, state: Any, player: int) -> StateValue:

@@ -43,7 +43,7 @@ SIMULATIONS = {
 DEPTH = {"name": "depth", "title": "plies", "values": [1, 2, 4, 6, 8], "default": 4}
 MOST = {"mcts": 200_000, "heuristic": 10}
 TITLES = {"perfect": "Perfect play", "network": "Learned network", "threats": "Threats"}
-NEEDS_A_FILE = {"network"}  # agents that a game brings, but not without a file: the adviser plays instead
+NEEDS_A_FILE = {"network"}  # agents of a game that need a file: the evaluator plays instead
 
 
 def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
@@ -117,7 +117,7 @@ class Profile:
     piece: str = "move"  # what a move adds to the board
     presets: Mapping[str, str] = field(default_factory=dict)
     shown: str = ""  # the position on the first page
-    solver: str = ""  # how it is advised: table, proof, book, network; asked of the package where it is not told
+    solver: str = ""  # method of evaluation: table, proof, book, network; found by the package if it is empty
     starts: Mapping[str, str] = field(default_factory=dict)  # by parameters, where a game is begun, if elsewhere
 
 
@@ -282,12 +282,12 @@ class Entry:
 
     @cached_property
     def solver(self) -> str:
-        """How the game is advised, in a word."""
+        """How the game is evaluated, in a word."""
         if self.profile.solver:
             return self.profile.solver
-        from mdplay.playing.advising import adviser_method  # late: it brings compiled code
+        from mdplay.playing.evaluators import evaluator_method  # late: it brings compiled code
 
-        return adviser_method(self.make())
+        return evaluator_method(self.make())
 
     def make(self, params: str = "") -> Game[Any]:
         """Return the game with parameters; raise MdplayError if they are none of its."""

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Response
 
 from mdplay.errors import MdplayError
+from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
-from mdplay.web.games.asking import Ask, ask, document, drawn, is_puzzle, picture_of
 from mdplay.web.games.catalogue import MOST, Entry, agents_of
-from mdplay.web.games.words import status as status_of
+from mdplay.web.games.requests import Ask, ask, document, drawn, picture_of
+from mdplay.web.games.wording import status as status_of
 from mdplay.web.safety import Refused
 from mdplay.web.service import Service, ServiceDep
 
