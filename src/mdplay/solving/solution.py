@@ -277,7 +277,7 @@ class Solution:
             return f"Value {self.value(s):.10g} for player {self.game.player(s) + 1}"
         value = next(self.evaluate(s)).value
         assert value is not None
-        return f"Evaluation: {describe(self.game, value)}"
+        return f"Evaluation for the player to move: {describe(self.game, value)}"
 
     def _repr_html_(self) -> str:
         """Show the start; what is proved one position at a time is not proved for a glance."""

@@ -107,12 +107,12 @@ def test_what_failed_keeps_no_memory(monkeypatch):
 def test_the_evaluator_that_was_not_used_for_longest_is_dropped_where_memory_is_short(monkeypatch):
     made = []
     monkeypatch.setattr(module, "make_evaluator", lambda game, opponent, **_: made.append(game.cols) or object())
-    monkeypatch.setattr(module, "KEPT_BYTES", 1 << 50)  # the process of the tests may be large
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", 1 << 50)  # the process of the tests may be large
     evaluators = Evaluators()
     for params in (*SIZES, "cols=3"):
         evaluators.evaluator(ENTRY, params)
     assert made == [3, 4, 5, 6, 7, 8], "all are kept while there is room"
-    monkeypatch.setattr(module, "KEPT_BYTES", 0)
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", 0)
     for params in ("cols=9", "cols=3", "cols=4"):
         evaluators.evaluator(ENTRY, params)
     assert made[6:] == [9, 4], "the fourth column was not used for longest"
@@ -121,8 +121,8 @@ def test_the_evaluator_that_was_not_used_for_longest_is_dropped_where_memory_is_
 def test_many_other_parameters_do_not_take_the_table_of_a_game_away(monkeypatch):
     made = []
     monkeypatch.setattr(module, "make_evaluator", lambda game, opponent, **_: made.append(game.rows) or object())
-    monkeypatch.setattr(module, "KEPT", 3)
-    monkeypatch.setattr(module, "KEPT_BYTES", 1 << 50)
+    monkeypatch.setattr(module, "MAX_CACHED", 3)
+    monkeypatch.setattr(module, "MAX_CACHED_BYTES", 1 << 50)
     evaluators = Evaluators()
     evaluators.evaluator(ENTRY)
     for rows in range(4, 9):
@@ -133,7 +133,7 @@ def test_many_other_parameters_do_not_take_the_table_of_a_game_away(monkeypatch)
 
 def test_a_random_opponent_needs_a_game_of_few_states(monkeypatch):
     refuse_many_states(make("tic-tac-toe"))
-    monkeypatch.setattr(module, "RANDOM_STATES", 5_000)
+    monkeypatch.setattr(module, "MAX_RANDOM_STATES", 5_000)
     with pytest.raises(LimitError, match="table of all states, and this game has more than 5,000"):
         refuse_many_states(make("tic-tac-toe"))  # 5,478
     refuse_many_states(make("dots-and-boxes"))  # 4,096, which it numbers

@@ -5,7 +5,7 @@ file: other games than the one that it was started with are known by their regis
 
 What mdplay's engine does between go and bestmove.
 
-    TreeThought    Monte Carlo tree search in steps     mcts, unless by a network
+    TreeThought    Monte Carlo tree search in steps     mcts
     DeepThought    deeper and deeper                    heuristic
     ActThought     one answer, when it is found         every other agent, and whenever no info is asked for
 
@@ -43,6 +43,7 @@ from mdplay.playing.records import rules_of
 from mdplay.position import Position
 from mdplay.rng import Random
 from mdplay.runtime.threads import Stopwatch, TaskGroup, compiling
+from mdplay.searching.by_evaluator import leaf_batches
 from mdplay.searching.depth_limited import (
     DEPTH,
     MAX_DEPTH,
@@ -73,7 +74,7 @@ class Thought(Protocol):
 def think(game: Game[Any], agent: Agent, spec: str, state: Any, rng: Random, go: Mapping[str, Any]) -> Thought:
     """Return the thought of an agent about a position, within the budget that a go gives, or its own."""
     given = {name: go[name] for name in BUDGETS if go.get(name) is not None}
-    if go.get("info", True) and isinstance(agent, MCTSAgent) and agent.options["network"] is None:
+    if go.get("info", True) and isinstance(agent, MCTSAgent):
         return TreeThought(game, state, agent.options, given, rng.word())
     if go.get("info", True) and isinstance(agent, HeuristicAgent):
         return DeepThought(game, state, agent.options, given)
@@ -107,7 +108,7 @@ class TreeThought:
     def __init__(
         self, game: Game[Any], state: Any, options: Mapping[str, Any], given: Mapping[str, Any], seed: int
     ) -> None:
-        kept = ("selector", "expansion", "solver", "knowledge", "max_bytes")
+        kept = ("selector", "network", "evaluator", "batch", "expansion", "solver", "knowledge", "max_bytes")
         self._search = Search(game, state, seed=seed, **{name: options[name] for name in kept})
         budget = _budget(given, options, ("simulations", "seconds"))
         self._seconds: float | None = budget.get("seconds")
@@ -153,7 +154,8 @@ class DeepThought:
         check_depth(game, state, depth, self._seconds)
         self._depth = depth or (DEPTH if self._seconds is None else MAX_DEPTH)
         self._watch = TaskGroup()
-        rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"])
+        leaves = leaf_batches(game, options["evaluator"], options["network"])
+        rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"], leaves)
         self._job = Deepening(game, state, self._depth, *rest)
         self._stopped = False
 
