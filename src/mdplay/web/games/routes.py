@@ -168,10 +168,7 @@ async def agent(
     return await service.stream("agent", position=position, agent=agent, setting=setting, seed=seed)
 
 
-records_router = APIRouter(prefix="/api/v1")
-
-
-@records_router.get("/games/{game}/record", responses=PLAIN)
+@router.get("/games/{game}/record", responses=PLAIN)
 async def record(
     asked: Asked,
     service: ServiceDep,
@@ -193,7 +190,7 @@ def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, 
     return Record(asked.game, players, position.events, position.result, seed, start=own_start).document()
 
 
-@records_router.post("/records", responses=PLAIN)
+@router.post("/records", responses=PLAIN)
 async def read_record(
     service: ServiceDep, record: Annotated[dict[str, Any], Body()], game: Annotated[str, Query(max_length=40)] = ""
 ) -> dict[str, Any]:
