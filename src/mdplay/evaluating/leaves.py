@@ -6,8 +6,8 @@
         return values, priors    # or values alone
 
 Values are results, from -1 to 1, or in games with rewards the points still to come for the player to move minus
-those of the opponent.  Lists, NumPy arrays and tensors of PyTorch and JAX are accepted.  An ``Evaluator``, such as a
-solution, can be used as well; it has no priors.
+those of the opponent.  Lists, NumPy arrays and tensors of PyTorch and JAX are accepted.  An ``Evaluator``, such as
+a solution, can be used as well; it has no priors.
 """
 
 from __future__ import annotations

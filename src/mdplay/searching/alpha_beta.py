@@ -20,7 +20,8 @@ the kernel, which says so in ``counters[PLY]``: call it again with a longer stac
 game that cannot be searched (see broken.py) ends it as well, and is named in ``counters[BROKEN]``.
 
 With ``asks`` a leaf is not guessed by the kernel.  If the table has no entry of depth 0 for it, the kernel ends
-with ``counters[ASKED]`` and the ply of the leaf in ``counters[PLY]``; the caller writes the entry and calls it again.
+with ``counters[ASKED]`` and the ply of the leaf in ``counters[PLY]``; the caller writes the entry and calls it
+again.
 """
 
 from __future__ import annotations

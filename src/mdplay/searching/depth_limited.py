@@ -87,7 +87,8 @@ class Deepening:
         self.nodes: list[int] = []
         self.depth = self.num_nodes = 0
         self.exact = False
-        self.plain = False  # the values are results as they are
+        # The values are results as they are: those of an evaluator may be mixed with results by chance.
+        self.plain = leaves is not None and bool(game.has_outcomes)
         plies = 2 * depth + 4  # a chance event a move; more when they come
         self._stack = new_stack(plies, width(game), mask_size(game))
 
@@ -112,7 +113,7 @@ class Deepening:
     def _mixes(self) -> bool:
         """Tell whether values may lie between the results: by chance, or because results do."""
         between = any(0.0 < abs(value) <= WIN / 2 for value in self.values)
-        return not self.game.has_reward and (self.game.has_outcomes or between)
+        return not self.plain and not self.game.has_reward and (self.game.has_outcomes or between)
 
     def _search_plainly(self) -> None:
         """Find the values once more as results without any regard to speed; a stop leaves them as they were."""
@@ -197,7 +198,7 @@ class Deepening:
         while True:
             moves.append(game.move_text(s, action))
             s, depth = game.step(s, action), depth - 1
-            if elements(game.outcomes(s)) or not elements(game.legal(s)):
+            if depth == 0 or elements(game.outcomes(s)) or not elements(game.legal(s)):
                 return tuple(moves)
             key = int(hash_of(native(game), words(s)))
             entry = self.table[key & len(self.table) - 1]
