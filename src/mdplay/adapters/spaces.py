@@ -52,8 +52,8 @@ def library(name: str) -> ModuleType:
 def num_actions(game: Game[Any]) -> int:
     """Return how many actions a game has: what it says itself, or one more than the highest seen in random games.
 
-    A game says it by an attribute ``num_actions``.  One that does not and has a rare higher action is told so when
-    the action turns up.
+    A game states it by an attribute ``num_actions``.  Without it, a rare higher action raises GameError when it
+    occurs.
     """
     said = getattr(game, "num_actions", None)
     if said is not None:
@@ -137,7 +137,7 @@ def widths(game: Game[Any]) -> list[int]:
 
 
 def legal_actions(position: Position[Any]) -> list[int]:
-    """Return the actions of whoever moves; none at the end, and none where chance moves."""
+    """Return the legal actions; none at the end of the game and none if chance moves."""
     return [] if position.is_chance else elements(position.game.legal(position.state))
 
 

@@ -78,7 +78,7 @@ CHUNK = 256  # lines of a file that are solved together
     metavar="FILE",
     help="Try moves in the order of a learned network (or: shipped) where a position is proved.",
 )
-@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
+@click.option("--memory", type=GIGABYTES, help="Maximum size of the table in gigabytes.")
 @click.option("--batch", type=TextFile(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
 @engine_option
@@ -138,8 +138,8 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
     click.echo(
         f"{facts['method']}: {pluralize(facts['states'], COUNTED.get(facts['method'], 'state'))}, {_time(facts)}"
     )
-    told = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
-    if told and facts["moves"]:  # else nothing is known of one move that is not known of all
+    differ = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
+    if differ and facts["moves"]:  # otherwise the bounds of the position are those of every move
         _print_moves(game, facts)
     if facts["line"]:
         click.echo(f"Principal variation: {' '.join(facts['line'])}")

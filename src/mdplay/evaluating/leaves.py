@@ -13,6 +13,7 @@ a solution, can be used as well; it has no priors.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,19 +41,16 @@ class LeafBatches:
     """Calls an evaluator with at most ``batch`` states and checks what it returns, at most ``limit`` in size."""
 
     def __init__(self, game: Game[Any], evaluator: LeafEvaluator | Evaluator, limit: float, batch: int) -> None:
-        if not callable(evaluator) and not isinstance(evaluator, Evaluator):
+        if isinstance(evaluator, Evaluator):
+            evaluator = partial(_position_values, evaluator)
+        if not callable(evaluator):
             kind = "a function of a list of states, which returns their values"
             raise ArgumentError(f"evaluator={short(repr(evaluator))} is not a function; give {kind}")
         self._game, self._evaluator, self._limit, self.batch = game, evaluator, limit, batch
 
     def __call__(self, states: Sequence[Any]) -> LeafValues:
         """Return the values of the states; raise ArgumentError if the evaluator returns something else."""
-        evaluator = self._evaluator
-        if isinstance(evaluator, Evaluator):
-            positions = [final_evaluation(evaluator, state).value for state in states]
-            found: Any = [0.0 if position is None else position.value for position in positions]
-        else:
-            found = evaluator(states)
+        found = self._evaluator(states)
         has_priors = isinstance(found, tuple) and len(found) == 2 and (found[1] is None or np.ndim(found[1]) == 2)
         values, priors = found if has_priors else (found, None)
         return LeafValues(self._values(states, values), self._priors(states, priors))
@@ -81,6 +79,12 @@ class LeafBatches:
                 "the evaluator returned a prior that is negative or no number; return probabilities"
             )
         return priors
+
+
+def _position_values(evaluator: Evaluator, states: Sequence[Any]) -> list[float]:
+    """Return the values of an evaluator for positions; 0 for a position whose value it does not know."""
+    found = [final_evaluation(evaluator, state).value for state in states]
+    return [0.0 if value is None else value.value for value in found]
 
 
 def _array(found: Any, wanted: str) -> Array:

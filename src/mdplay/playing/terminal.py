@@ -80,7 +80,7 @@ def legal_moves(game: Game[Any], s: Any) -> list[str]:
 
 
 def illegal_sentence(game: Game[Any], s: Any, text: str) -> str:
-    """Return what a person is told who typed neither a legal move nor a command."""
+    """Return the message for a text that is neither a legal move nor a command."""
     return f"{text!r} is not a legal move here. Legal moves: {', '.join(legal_moves(game, s))}"
 
 
@@ -155,7 +155,7 @@ class Session:
         """Play until the game is over or the person quits."""
         self.say(self._greeting())
         if self.opponent:
-            self._made(self.opponent)  # whoever cannot be made says so now
+            self._made(self.opponent)  # an opponent that cannot be made raises now
         while not self.position.is_over and not self.called_off and not self.left:
             if self.position.is_chance:
                 self._roll()
@@ -237,7 +237,7 @@ class Session:
 
     @contextmanager
     def _patience(self, one: NamedAgent) -> Iterator[None]:
-        """Say something to whoever waits for long."""
+        """Print a notice if an agent needs long for the first move."""
         timer = Timer(PATIENCE_SECONDS, self.say, [f"{one.name} thinks; the first time a game is compiled ..."])
         if one.name != "human":
             timer.start()

@@ -43,6 +43,7 @@ from mdplay.searching.alpha_beta import (
     WIN,
     DepthSettings,
     hash_of,
+    key_of,
     longer_stack,
     new_stack,
     new_table,
@@ -166,7 +167,7 @@ class Deepening:
         siblings = [s for s in self._siblings(ply) if s != leaf and self._is_leaf(s)]
         states = [*dict.fromkeys(siblings), leaf]  # the leaf last: no other entry can replace its own
         for s, value in zip(states, self._leaves(states).values.tolist(), strict=True):
-            key = int(hash_of(native(game), words(s)))
+            key = key_of(game, s)
             guess = min(max(-value if game.player(s) else value, -LARGEST_GUESS), LARGEST_GUESS)
             self.table[key & len(self.table) - 1] = (key, guess, 0, EXACT, 1, NONE)
 

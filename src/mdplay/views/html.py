@@ -47,7 +47,7 @@ def sentence(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a figure with so many decimals, more where it is tiny; a whole one has none, no figure no text."""
+    """Return a number with ``digits`` decimals, more if it is tiny and none if it is an integer; None is empty."""
     if value is None:
         return ""
     if not math.isfinite(value) or abs(value) >= 1e9:
@@ -69,7 +69,7 @@ def safe(text: str) -> str:
 
 
 def shortened(text: str, length: int = MAX_TEXT) -> str:
-    """Return a text of at most so many characters."""
+    """Return a text of at most ``length`` characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -111,7 +111,7 @@ def _row(tag: str, cells: Sequence[str], style: str) -> str:
 def board(position: Position[Any], values: Mapping[int, float | None], best: Collection[int] = ()) -> str:
     """Return a game's picture with the value of each move written where the picture has room for it.
 
-    Where several moves lead to one place it tells the best of them.  The best moves have a ring.
+    Where several moves lead to one place, the value is that of the best one.  The best moves have a ring.
     """
     root = ET.fromstring(safe_picture(position.svg, position.board))
     places = _places(root, values)

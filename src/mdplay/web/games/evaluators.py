@@ -181,7 +181,7 @@ class Evaluators:
         """Train the network that the evaluator lacks in a child process; then the evaluator is made again."""
         curve: list[list[float]] = []
 
-        def told(line: str) -> None:
+        def add_points(line: str) -> None:
             curve.extend(points_of(line))
 
         def trained(_: Any) -> None:
@@ -190,7 +190,7 @@ class Evaluators:
                 self._made.pop(key, None)
 
         task = {"kind": "improve", "game": entry.told(params)}
-        training = self.workshop.train(f"a network for {entry.profile.title}", task, told)
+        training = self.workshop.train(f"a network for {entry.profile.title}", task, add_points)
         if training is not None:
             self.curves[entry.id] = curve
             training.add_done_callback(trained)
@@ -232,7 +232,7 @@ def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process holds; 0 where the system does not tell."""
+    """Return the memory that this process holds; 0 if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):

@@ -60,7 +60,7 @@ class Ask:
 
     @property
     def mover(self) -> int:
-        """Who moves; player 0 where nobody does."""
+        """The player to move; player 0 if no player moves."""
         return self.position.player or 0
 
     @property
@@ -125,10 +125,10 @@ def drawn(asked: Ask, seed: int | None) -> Ask:
 
 
 def picture_of(position: Position[Any]) -> str:
-    """Return the picture of a position; the characters of the board where it names a shape that nobody colours."""
+    """Return the picture of a position; the text of the board if it contains a shape without a colour."""
     try:
         svg = position.svg
-    except UnknownName:  # `check` tells which; whoever plays is to go on
+    except UnknownName:  # `mdplay check` reports the shape; the game can be played
         svg = ""
     return safe_picture(svg, position.board)
 

@@ -35,7 +35,7 @@ Seed = Annotated[int | None, Query(ge=0, le=MAX_SEED)]
 async def named_position(
     game: str, service: ServiceDep, params: Params = "", start: Start = "", moves: Moves = "", base: Base = ""
 ) -> dict[str, str]:
-    """Return the words by which a request names a position; nobody has looked yet whether there is such a one."""
+    """Return the arguments by which a request names a position; they are not checked yet."""
     return {"game": service.entry(game).id, "params": params, "start": start, "moves": moves, "base": base}
 
 
@@ -57,7 +57,7 @@ PLAIN: dict[int | str, dict[str, Any]] = {
 }
 STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A stream of events"},
-    503: {"description": "Too much at once; Retry-After tells when to come again", "content": DETAIL},
+    503: {"description": "Too many requests; see Retry-After", "content": DETAIL},
 }
 
 
