@@ -38,7 +38,8 @@ from mdplay.learning.board import board_of
 from mdplay.learning.network import Network
 from mdplay.learning.training import NetworkTraining, Settings, suited
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
-from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
+from mdplay.playing.accuracy import critical_states, keeps_value
+from mdplay.playing.evaluators import oracle_for
 from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
 from mdplay.solving.proof.book import prover_for
@@ -128,7 +129,7 @@ def _win_lost_at(game: Game[Any], agent: Any, judge: Judge, rng: Random) -> int:
 @lru_cache(maxsize=1)
 def critical_positions(game: Game[Any], count: int) -> dict[Any, dict[int, float]]:
     """Return positions of random games in which not every move keeps the value, and what their moves are worth."""
-    return critical_states(game, named_oracle(game, "perfect"), count)
+    return critical_states(game, oracle_for(game, "perfect"), count)
 
 
 def optimal_share(agent: Any, positions: dict[Any, dict[int, float]]) -> float:

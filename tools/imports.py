@@ -22,7 +22,7 @@ NAMED = re.compile(r"(mdplay(?:\.\w+)+)(?::\w+)?")
 ORDER = (  # a room may use the rooms above its line, and those of its line that BESIDE names
     ("base",),
     ("compiling", "naming", "runtime", "storage", "views", "rules"),
-    ("checking", "states"),
+    ("checking", "states", "evaluating"),
     ("solving", "searching", "learning", "planning", "bandits"),
     ("playing",),
     ("games",),

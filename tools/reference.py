@@ -25,9 +25,10 @@ CHAPTERS = {
     "Search by name": "mcts depth_limited playouts prove Search Selector make_selector",
     "What they give": (
         "Solution Choice Proof Prover Responses SearchResult Playouts Learned PointUtilities MatchResult "
-        "TournamentResult Evaluation Accuracy Plan"
+        "TournamentResult EvaluationResult Accuracy Plan"
     ),
     "Games": "Game Compiled Between U64 Wide Bounds ProofView make check_game perft Ply",
+    "Evaluations": "Evaluation MoveEvaluation Evaluator best_moves observe",
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
     "Decision problems": "MDP evaluate_policy verify",
     "Errors": (

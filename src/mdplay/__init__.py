@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mdplay.adapters.spaces import observe
     from mdplay.bits import U64, Wide
     from mdplay.checking.check import check_game
     from mdplay.errors import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         PositionError,
         UnknownName,
     )
+    from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, best_moves
     from mdplay.game import Between, Bounds, Compiled, Game, ProofView
     from mdplay.learning.cell_utilities import PointUtilities
     from mdplay.learning.learned import Learned
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from mdplay.playing.accuracy import Accuracy, accuracy
     from mdplay.playing.agents import Agent, make_agent
     from mdplay.playing.learning import learn
-    from mdplay.playing.matches.evaluating import Evaluation, evaluate
+    from mdplay.playing.matches.evaluating import EvaluationResult, evaluate
     from mdplay.playing.matches.games import play
     from mdplay.playing.matches.match import MatchResult, match
     from mdplay.playing.matches.tournament import TournamentResult, tournament
@@ -64,6 +66,8 @@ __all__ = [
     "Choice",
     "Compiled",
     "Evaluation",
+    "EvaluationResult",
+    "Evaluator",
     "FormatError",
     "Game",
     "GameError",
@@ -72,6 +76,7 @@ __all__ = [
     "LimitError",
     "MatchResult",
     "MdplayError",
+    "MoveEvaluation",
     "NotCompiled",
     "Plan",
     "Playouts",
@@ -92,6 +97,7 @@ __all__ = [
     "UnknownName",
     "Wide",
     "accuracy",
+    "best_moves",
     "check_game",
     "depth_limited",
     "evaluate",
@@ -104,6 +110,7 @@ __all__ = [
     "make_selector",
     "match",
     "mcts",
+    "observe",
     "perft",
     "plan",
     "play",
@@ -129,7 +136,9 @@ _PLACES = {
     "Between": "mdplay.game",
     "Choice": "mdplay.solving.values",
     "Compiled": "mdplay.game",
-    "Evaluation": "mdplay.playing.matches.evaluating",
+    "Evaluation": "mdplay.evaluating.evaluation",
+    "EvaluationResult": "mdplay.playing.matches.evaluating",
+    "Evaluator": "mdplay.evaluating.evaluation",
     "FormatError": "mdplay.errors",
     "Game": "mdplay.game",
     "GameError": "mdplay.errors",
@@ -139,6 +148,7 @@ _PLACES = {
     "Bounds": "mdplay.game",
     "MatchResult": "mdplay.playing.matches.match",
     "MdplayError": "mdplay.errors",
+    "MoveEvaluation": "mdplay.evaluating.evaluation",
     "NotCompiled": "mdplay.errors",
     "Plan": "mdplay.planning.planner",
     "Playouts": "mdplay.searching.playouts",
@@ -158,6 +168,7 @@ _PLACES = {
     "TournamentResult": "mdplay.playing.matches.tournament",
     "UnknownName": "mdplay.errors",
     "Wide": "mdplay.bits",
+    "best_moves": "mdplay.evaluating.evaluation",
     "check_game": "mdplay.checking.check",
     "depth_limited": "mdplay.searching.depth_limited",
     "evaluate": "mdplay.playing.matches.evaluating",
@@ -170,6 +181,7 @@ _PLACES = {
     "make_selector": "mdplay.searching.selectors",
     "match": "mdplay.playing.matches.match",
     "mcts": "mdplay.searching.mcts",
+    "observe": "mdplay.adapters.spaces",
     "perft": "mdplay.states.perft",
     "plan": "mdplay.planning.planner",
     "play": "mdplay.playing.matches.games",

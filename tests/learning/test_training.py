@@ -25,7 +25,8 @@ from mdplay.learning.episodes import best_move, new_trail
 from mdplay.learning.look_ups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import NetworkTraining, Settings
-from mdplay.playing.accuracy import critical_states, named_oracle
+from mdplay.playing.accuracy import critical_states
+from mdplay.playing.evaluators import oracle_for
 from mdplay.rng import Random
 from mdplay.storage.arrays import load, save
 from tests.helpers import COMPILED, NIM, ROOT, write
@@ -273,7 +274,7 @@ def test_curves_by_exact_values(tmp_path):
     assert heard.count("asking for the exact values of 60 positions, once") == 1 and len(heard) == 11
     first, last = learned.curve[0].kept, learned.curve[-1].kept
     assert first.positions == last.positions == 60 and last.share > first.share and last.low <= last.share
-    agent, oracle = learned.agent(), named_oracle(game, "perfect")
+    agent, oracle = learned.agent(), oracle_for(game, "perfect")
     asked = critical_states(game, oracle, 60)
     kept = [values[agent.act(s, Random(0))] == max(values.values()) for s, values in asked.items()]
     assert sum(kept) / 60 == last.share and all(len(set(values.values())) > 1 for values in asked.values())

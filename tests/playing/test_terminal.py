@@ -63,10 +63,12 @@ def test_the_board_has_colours_only_where_they_are_wanted():
 
 def test_hints_and_values_tell_what_they_are():
     with Terminal("play", "tic-tac-toe", "--hints", "--helper", named("Guessing")) as screen:
-        assert "players.py:Guessing: 8, estimate +0.8" in screen.read_until("player 1> ")
+        assert "players.py:Guessing: 8, about 90 % for player 1" in screen.read_until("player 1> ")
         screen.send("values")
         lines = screen.read_until("player 1> ").splitlines()
-        assert [line.split() for line in lines[1:4]] == [[str(a), "estimate", f"+0.{a}"] for a in (8, 7, 6)]
+        assert [line.split(maxsplit=1) for line in lines[1:4]] == [
+            [str(a), f"about {50 + 5 * a} % for player 1"] for a in (8, 7, 6)
+        ]
 
 
 def exact_agent(told):
@@ -80,7 +82,7 @@ def exact_agent(told):
             return lowest(self.game.legal(state))
 
         def values(self, state):
-            return dict.fromkeys(elements(self.game.legal(state)), 0.5)
+            return dict.fromkeys(elements(self.game.legal(state)), 1.0 if told else 0.5)
 
     return Knows
 
@@ -94,10 +96,10 @@ def session(opponent, *typed, helper=None):
 
 def test_values_are_those_of_the_opponent_where_it_knows_exactly():
     told = session(exact_agent(True), "values", "hint", "quit")
-    assert told.count("       0  exact +0.5") == 1 and "Hint by opponent: 0, exact +0.5" in told
+    assert told.count("       0  wins") == 1 and "Hint by opponent: 0, wins" in told
     helper = NamedAgent("friend", lambda: exact_agent(False)(make("tic-tac-toe")), lambda: "")
     told = session(exact_agent(True), "hint", "quit", helper=helper)
-    assert "Hint by friend: 0, estimate +0.5" in told
+    assert "Hint by friend: 0, about 75 % for player 1" in told
 
 
 def test_values_of_an_opponent_who_guesses_are_left_to_the_search():

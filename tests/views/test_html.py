@@ -56,7 +56,7 @@ def test_a_solution_shows_every_move_with_its_value():
     (picture,) = pictures(html)
     values = [shape.text for shape in picture.iter() if shape.get("font-weight")]
     assert sorted(values) == ["-1", "-1", "-1", "0", "1"]
-    assert "Value 1 for the player to move" in words(html)
+    assert "Evaluation for the player to move: wins in 1 ply; " in words(html)
 
 
 def test_a_solution_shows_the_start():

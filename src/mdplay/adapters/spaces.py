@@ -1,11 +1,9 @@
-"""Actions and observations of a game as arrays.
+"""Actions and observations of a game as arrays; trained models of other libraries as agents, and the reverse.
 
-A *mask* has a 1 for each legal action.  An *observation* has all bits of all fields of a state, the lowest first:
-nothing is lost, who moves is among them, and whoever knows better names a function of its own.
+A *mask* has a 1 for each legal action.  An *observation* has all bits of all fields of a state, the lowest first,
+so that no information is lost; environments accept another function of a state instead.
 
-Trained models of other libraries as agents, and agents as such models.
-
-stable-baselines3 and those who follow it ask a model ``predict(observation) -> (action, None)``:
+stable-baselines3 and compatible libraries call ``predict(observation) -> (action, None)`` of a model:
 
     ModelAgent(game, model)       a model as an agent in our matches: a side plays what it has learned
     AgentModel(game, agent)       an agent as a model, for their evaluation and their callbacks
@@ -30,7 +28,7 @@ from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.playing.agents import Agent
-from mdplay.position import Position
+from mdplay.position import Position, takes_state
 from mdplay.rng import Random
 
 Mask = NDArray[np.int8]
@@ -54,8 +52,8 @@ def library(name: str) -> ModuleType:
 def num_actions(game: Game[Any]) -> int:
     """Return how many actions a game has: what it says itself, or one more than the highest seen in random games.
 
-    A game says it by an attribute ``num_actions``.  One that does not and has a rare higher action is told so when
-    the action turns up.
+    A game states it by an attribute ``num_actions``.  Without it, a rare higher action raises GameError when it
+    occurs.
     """
     said = getattr(game, "num_actions", None)
     if said is not None:
@@ -91,16 +89,31 @@ def num_bits(game: Game[Any]) -> int:
     return sum(widths(game))
 
 
+@takes_state
+def observe(game: Game[Any], state: Any = None) -> Observation:
+    """Return the observation of a state (default: the start), an array of bits, as the Gymnasium environment does.
+
+    It has all bits of all fields of the state, the lowest first: one bit for a truth value and for the field
+    ``player``, 64 bits for any other number.
+
+    >>> from mdplay import make
+    >>> observe(make("tic-tac-toe"), "100020000").nonzero()[0].tolist()
+    [0, 68]
+    """
+    return observe_bits(game)(state)
+
+
+@per_game(maxsize=64)
 def observe_bits(game: Game[Any]) -> Observe:
     """Return the function from a state to all bits of its fields."""
     sizes = widths(game)
 
-    def observe(state: Any) -> Observation:
+    def bits_of(state: Any) -> Observation:
         words = np.array([int(field) & WORD for field in state], np.uint64)
         bits = np.unpackbits(words.astype("<u8").view(np.uint8), bitorder="little").reshape(len(words), WORD_BITS)
         return np.concatenate([row[:width] for row, width in zip(bits, sizes, strict=True)]).view(np.int8)
 
-    return observe
+    return bits_of
 
 
 def read_bits(game: Game[Any]) -> Callable[[Observation], Any]:
@@ -124,7 +137,7 @@ def widths(game: Game[Any]) -> list[int]:
 
 
 def legal_actions(position: Position[Any]) -> list[int]:
-    """Return the actions of whoever moves; none at the end, and none where chance moves."""
+    """Return the legal actions; none at the end of the game and none if chance moves."""
     return [] if position.is_chance else elements(position.game.legal(position.state))
 
 

@@ -30,7 +30,7 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, pluralize
 from mdplay.game import Game
-from mdplay.playing.matches.evaluating import Evaluation, evaluate
+from mdplay.playing.matches.evaluating import EvaluationResult, evaluate
 from mdplay.playing.matches.match import MatchResult, Tally, match
 from mdplay.playing.matches.results import REUSED
 from mdplay.playing.records import Record, save_records
@@ -121,7 +121,7 @@ def forfeited(agent: str, games: int, records: Sequence[Record]) -> list[str]:
 
 
 def report(
-    found: MatchResult | Evaluation | TournamentResult,
+    found: MatchResult | EvaluationResult | TournamentResult,
     lines: Callable[[Any], list[str]],
     record: str | None,
     as_json: bool,
@@ -282,7 +282,7 @@ def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: b
     report(found, _evaluate_lines, record, as_json)
 
 
-def _evaluate_lines(found: Evaluation) -> list[str]:
+def _evaluate_lines(found: EvaluationResult) -> list[str]:
     mean, error = found.mean
     digits = 2 if error == 0 else max(0, 1 - math.floor(math.log10(error)))  # two digits of the standard error
     moves = found.moves / len(found.results)
@@ -299,11 +299,11 @@ def _evaluate_lines(found: Evaluation) -> list[str]:
     ]
 
 
-def _distinct(found: Evaluation) -> str:
+def _distinct(found: EvaluationResult) -> str:
     return "" if found.distinct is None else f", {found.distinct:,} of them distinct"
 
 
-def _shares(found: Evaluation) -> list[str]:
+def _shares(found: EvaluationResult) -> list[str]:
     """Return the shares of games that reached something; what every game reached is left out."""
     return [
         f"{name} {thing:>8} {share:7.2%}"
@@ -313,7 +313,7 @@ def _shares(found: Evaluation) -> list[str]:
     ]
 
 
-def _bars(found: Evaluation) -> list[str]:
+def _bars(found: EvaluationResult) -> list[str]:
     rows = found.histogram()
     most = max(count for *_, count in rows)
     names = [f"{low:.6g}" if low == high else f"{low:.0f} .. {high:.0f}" for low, high, _ in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.errors import MdplayError, PositionError, pluralize
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
+from mdplay.evaluating.wording import describe, format_bounds, in_plies
 from mdplay.game import Game, num_players
 from mdplay.naming.notation import parse_position
 
@@ -75,7 +78,7 @@ CHUNK = 256  # lines of a file that are solved together
     metavar="FILE",
     help="Try moves in the order of a learned network (or: shipped) where a position is proved.",
 )
-@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
+@click.option("--memory", type=GIGABYTES, help="Maximum size of the table in gigabytes.")
 @click.option("--batch", type=TextFile(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
 @executor_option
@@ -135,8 +138,8 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
     click.echo(
         f"{facts['method']}: {pluralize(facts['states'], COUNTED.get(facts['method'], 'state'))}, {_time(facts)}"
     )
-    told = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
-    if told and facts["moves"]:  # else nothing is known of one move that is not known of all
+    differ = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
+    if differ and facts["moves"]:  # otherwise the bounds of the position are those of every move
         _print_moves(game, facts)
     if facts["line"]:
         click.echo(f"Principal variation: {' '.join(facts['line'])}")
@@ -146,7 +149,9 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
 
 def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
     """Print the moves as a table, the best ones first, and what the star means."""
-    moves, best = sorted(facts["moves"], key=_best_first), _marked(game, facts)
+    known = {move["action"]: _evaluated(move) for move in facts["moves"]}
+    by_action = {move["action"]: move for move in facts["moves"]}
+    moves, best = [by_action[action] for action, _ in Evaluation(known).ranked], _marked(game, facts)
     columns = {"move": [move["move"] for move in moves], "value": [_value_text(move) for move in moves]}
     if any("score" in move for move in moves):
         columns["score"] = [f"{move['score']:+d}" if "score" in move else "" for move in moves]
@@ -162,11 +167,19 @@ def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
     click.echo(f"{mark}{whose}".rstrip())
     tied = facts["exact"] and len(facts["best"]) == len(moves)
     lost = tied and num_players(game) == 2 and facts["value"] < 0 and not game.has_outcomes
-    latest = [move["move"] for move in moves if _lateness(move) == max(map(_lateness, moves))]
+    latest = best_moves(known)
     if lost and len(latest) < len(moves):
-        click.echo(
-            f"All moves lose.  {_listed(latest)} {'delays' if len(latest) == 1 else 'delay'} the loss longest."
-        )
+        names = [move["move"] for move in moves if move["action"] in latest]
+        verb = "delays" if len(names) == 1 else "delay"
+        click.echo(f"All moves lose.  {_listed(names)} {verb} the loss longest.")
+
+
+def _evaluated(facts: dict[str, Any]) -> MoveEvaluation:
+    """Return the evaluation of a move or a position of a document."""
+    value, low, high = facts["value"], facts["low"], facts["high"]
+    if value is not None:
+        return MoveEvaluation.of(value, True, facts["distance"], facts.get("score"))
+    return MoveEvaluation(-math.inf if low is None else low, math.inf if high is None else high, False)
 
 
 def _print_distances(facts: dict[str, Any]) -> None:
@@ -183,8 +196,9 @@ def _marked(game: Game[Any], facts: dict[str, Any]) -> list[str]:
     """Return the moves that get a star: the optimal ones, in a puzzle those that solve it in the fewest moves."""
     if not _is_solved_puzzle(game, facts):
         return list(facts["best"])
-    best = [move for move in facts["moves"] if move["move"] in facts["best"] and move["distance"] is not None]
-    return [move["move"] for move in best if move["distance"] == min(other["distance"] for other in best)]
+    optimal = {m["action"]: _evaluated(m) for m in facts["moves"] if m["move"] in facts["best"]}
+    fastest = best_moves(optimal, float(game.endless))
+    return [move["move"] for move in facts["moves"] if move["action"] in fastest]
 
 
 def _is_solved_puzzle(game: Game[Any], facts: dict[str, Any]) -> bool:
@@ -200,32 +214,12 @@ def _time(facts: dict[str, Any]) -> str:
     )
 
 
-def _lateness(move: dict[str, Any]) -> float:
-    """Return how late a move loses, by its score or its plies; without an end, later than any."""
-    return float(move["score"] if "score" in move else math.inf if move["distance"] is None else move["distance"])
-
-
-def _best_first(move: dict[str, Any]) -> tuple[float, float, float, int]:
-    low, high = (move["low"], move["high"]) if move["value"] is None else (move["value"], move["value"])
-    low, high = -math.inf if low is None else low, math.inf if high is None else high
-    plies = math.inf if move["distance"] is None else move["distance"]
-    return -low, -high, -move["score"] if "score" in move else -plies if high < 0 else plies, move["action"]
-
-
 def _listed(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _range(facts: dict[str, Any]) -> str:
-    """Return a sentence with the bounds of a value."""
-    low, high = facts["low"], facts["high"]
-    if low is None:
-        return "any value" if high is None else f"at most {high:+.10g}"
-    return f"at least {low:+.10g}" if high is None else f"{low:+.10g} to {high:+.10g}"
-
-
 def _value_text(move: dict[str, Any]) -> str:
-    return _range(move) if move["value"] is None else f"{move['value']:+.10g}"
+    return format_bounds(move["low"], move["high"]) if move["value"] is None else f"{move['value']:+.10g}"
 
 
 def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None) -> str:
@@ -241,16 +235,17 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
         if facts["method"] in COUNTED and seconds is not None:
             if facts["low"] is facts["high"] is None:
                 return f"Not solved within {seconds:g} s: no bounds are proved.  Increase --seconds."
-            bounds = f"Bounds{player}: {_range(facts)}"
+            bounds = f"Bounds{player}: {_value_text(facts)}"
             return f"Not solved within {seconds:g} s.  {bounds}.  Increase --seconds to narrow them."
-        return f"Bounds{player}: {_range(facts)}.  Rounding errors keep them apart."
+        return f"Bounds{player}: {_value_text(facts)}.  Rounding errors keep them apart."
     if game.has_outcomes or facts["opponent"] != "perfect":
         against = "" if facts["opponent"] == "perfect" else f", against {facts['opponent']}"
         return f"Expected result{player}{against}: {value:.10g}."
-    plies = "" if not facts["distance"] else f" in {pluralize(facts['distance'], 'ply')}"
-    plies = " by infinite play" if facts.get("endless") else plies
+    endless, distance = bool(facts.get("endless")), facts["distance"] or None
+    evaluation = replace(_evaluated(facts), score=None, distance=distance, endless=endless)
+    plies = in_plies(evaluation)
     if single:
-        if facts.get("endless"):
+        if endless:
             return "No solution: best play is infinite."
         solved = _is_solved_puzzle(game, facts)
         return (
@@ -260,12 +255,10 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
         )
     if value == 0:
         return f"Draw{plies}."
-    margin = "" if facts["objective"] == "win" else _margin(game, value)
-    later = game.has_reward and facts["position"] != game.text(
-        game.initial()
-    )  # the state does not tell earlier ones
-    margin += " (points to come)" if later else ""
-    return f"Player {facts['player'] + 1}, to move, {'wins' if value > 0 else 'loses'}{margin}{plies}."
+    words = describe(game, evaluation, margins=facts["objective"] != "win")
+    is_later = game.has_reward and facts["position"] != game.text(game.initial())
+    remaining = " (points to come)" if is_later else ""  # the state does not contain the points earned before
+    return f"Player {facts['player'] + 1}, to move, {words}{remaining}."
 
 
 def _margin(game: Game[Any], value: float) -> str:

@@ -224,13 +224,15 @@ def all_names(kind: str, table: Mapping[str, str]) -> list[str]:
 
 # ---------------------------------------------------------------- what games bring
 _BROUGHT: dict[type, dict[str, dict[str, Any]]] = {}
+FORMER_KINDS = {"advisers": "evaluators"}
 
 
 def register_extras(game: type, **extras: Mapping[str, Any]) -> None:
     """Register what a game brings beside its rules, each thing by a name: itself, or its place as a text.
 
     ``agents``      players of this game only; one called "perfect" is the agent ``perfect``
-    ``advisers``    who tells what every move is worth (mdplay.playing.advising); the first that has an answer
+    ``evaluators``  makers of evaluators (mdplay.playing.evaluators): the first that returns one is used;
+                    also called ``advisers``, its former name
     ``solvers``     ways to solve it (mdplay.solving.solvers)
     ``objectives``  makers of the game in which something else is played for: ``maker(game, aim)``
     ``learners``    ways to learn it (mdplay.learning.learners); the first is the one that is taken by itself
@@ -239,7 +241,8 @@ def register_extras(game: type, **extras: Mapping[str, Any]) -> None:
     ``proofs``      a proof of the game's result and its checker
     ``views``       the game in the form that is quickest to prove
     """
-    for kind, things in extras.items():
+    for name, things in extras.items():
+        kind = FORMER_KINDS.get(name, name)
         _BROUGHT.setdefault(game, {}).setdefault(kind, {}).update(things)
 
 

@@ -49,7 +49,6 @@ def exact_mean(reward: list[float], probability: list[float]) -> float:
     return float(mean) or (copysign(TINIEST, mean) if mean else 0.0)
 
 
-TIE = 1e-9  # actions whose values differ by at most TIE * max(1, |best|) are tied
 UNIT = 2.0**-53
 ARRAYS_TINIEST = 2.0**-1074
 LARGEST = 2.0**1000  # of values: beyond, doubles overflow before a bound is proven

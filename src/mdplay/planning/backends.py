@@ -26,7 +26,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from mdplay.planning.arrays import TIE, Change, Decision, ModelArrays
+from mdplay.evaluating.evaluation import TIE
+from mdplay.planning.arrays import Change, Decision, ModelArrays
 from mdplay.planning.loops import gauss_seidel
 from mdplay.states.graph_search import Floats, Integers, run
 

@@ -16,8 +16,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from mdplay.evaluating.evaluation import TIE
 from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
-from mdplay.planning.arrays import TIE, Change, largest
+from mdplay.planning.arrays import Change, largest
 from mdplay.planning.backends import Backend
 from mdplay.states.graph_search import Floats
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from mdplay.compiling import inlined, kernel, prefetch
-from mdplay.planning.arrays import TIE, ChoiceArrays
+from mdplay.evaluating.evaluation import TIE
+from mdplay.planning.arrays import ChoiceArrays
 from mdplay.states.graph_search import Floats, Integers
 
 BLOCK_STATES = 256

@@ -26,7 +26,8 @@ from typing import NamedTuple
 import numpy as np
 
 from mdplay.errors import LimitError
-from mdplay.planning.arrays import TIE, ModelArrays
+from mdplay.evaluating.evaluation import TIE
+from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, backend_for
 from mdplay.planning.bounds import ValueBounds
 from mdplay.planning.graph import Backward, EndComponents, Mask, any_transition, end_components

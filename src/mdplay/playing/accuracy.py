@@ -1,50 +1,30 @@
 """How often an agent's moves are optimal, over positions from random games.
 
 A move is optimal if no other has a higher value, within 1e-9 * max(1, |best|).  The values come from an
-*oracle*: any agent with ``values(state) -> {action: value}`` for the player to move.
+*oracle*: an evaluator, or an agent that knows the values of moves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty, popcount
 from mdplay.checking.contract_checks import ENDLESS, check_kept, spot_check
-from mdplay.errors import LimitError, PositionError, UnknownName
+from mdplay.errors import LimitError, PositionError
+from mdplay.evaluating.evaluation import Evaluator, final_evaluation, tie_margin
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, Maker, choose, leave, make_agent
+from mdplay.playing.agents import Agent, Maker, choose, leave
 from mdplay.playing.answering import check_player
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.evaluators import oracle_for
 from mdplay.playing.matches.results import Interval, score_interval
 from mdplay.position import as_state
 from mdplay.rng import Random
 from mdplay.states.game_length import MAX_MOVES, move_limit
 
-TOLERANCE = 1e-9
 MAX_FRUITLESS_GAMES = 100  # sampling ends after this many games in a row without a new position
-
-
-@runtime_checkable
-class Oracle(Protocol):
-    """An agent that knows the exact values of moves."""
-
-    def values(self, state: Any) -> dict[int, float]:
-        """Return the exact value of every move, for the player to move."""
-
-
-class ProofOracle:
-    """Proves every position it is asked about: for games too large for a table of all positions."""
-
-    def __init__(self, game: Game[Any]) -> None:
-        from mdplay.solving.proof.prover import Prover
-
-        self._prover = Prover(game)
-
-    def values(self, state: Any) -> dict[int, float]:
-        """Return the exact value of every move to the player to move."""
-        return {choice.action: choice.low for choice in self._prover.choices(state)}
 
 
 class Mistake(NamedTuple):
@@ -113,13 +93,13 @@ class Accuracy:
 def keeps_value(values: dict[int, float], action: int) -> bool:
     """Return whether no move has a higher value than the action."""
     best = max(values.values())
-    return values[action] >= best - TOLERANCE * max(1.0, abs(best))
+    return values[action] >= best - tie_margin(best)
 
 
 def accuracy(
     game: Game[Any],
     agent: Agent | Maker | str,
-    oracle: Oracle | str = "perfect",
+    oracle: Evaluator | Agent | str = "perfect",
     states: Iterable[Any] | None = None,
     *,
     count: int = 200,
@@ -128,12 +108,12 @@ def accuracy(
 ) -> Accuracy:
     """Ask the agent for a move in every state and compare it with the exact values of the oracle.
 
-    The agent is given as for a match; every position is asked of a new one.  ``oracle``: an agent that knows the
-    values of moves, or ``proof``, which solves each position by proof search.  By default the states are
-    ``count`` of those that random games meet; ``side=0`` or ``1`` takes only those in which that player moves,
-    as a policy file of one player needs it.
+    The agent is given as for a match; every position is asked of a new one.  ``oracle``: an evaluator, an agent
+    that knows the values of moves, or ``proof``, which solves each position by proof search.  By default the
+    states are ``count`` of those that random games meet; ``side=0`` or ``1`` takes only those in which that player
+    moves, as a policy file of one player needs it.
     """
-    knower = named_oracle(game, oracle) if isinstance(oracle, str) else oracle
+    evaluator = oracle_for(game, oracle)
     if side is not None:
         check_player(game, side, "side")
     sampled = sample_states(game, count, seed=seed, side=side) if states is None else states
@@ -149,21 +129,13 @@ def accuracy(
             player = one.fresh()
             action = choose(player, one.name, game, s, Random(seed, number))
             leave(player)
-            values = knower.values(s)
+            values = final_evaluation(evaluator, s).values
             best = [move for move in values if keeps_value(values, move)]
             critical += len(best) < len(values)
             if action not in best:
                 texts = tuple(game.move_text(s, move) for move in best)
                 lost.append(Mistake(game.text(s), game.move_text(s, action), texts))
     return Accuracy(len(asked), len(asked) - len(lost), tuple(lost), critical)
-
-
-def named_oracle(game: Game[Any], name: str) -> Oracle:
-    """Return ``proof``, or an agent that knows what moves are worth; raise UnknownName if it does not."""
-    found = ProofOracle(game) if name == "proof" else make_agent(game, name)
-    if not isinstance(found, Oracle):
-        raise UnknownName(f"agent {name} does not know what moves are worth; choose one that does, as perfect")
-    return found
 
 
 def sample_states(game: Game[Any], count: int, *, seed: int = 0, side: int | None = None) -> list[Any]:
@@ -187,10 +159,12 @@ def sample_states(game: Game[Any], count: int, *, seed: int = 0, side: int | Non
     return list(found)
 
 
-def critical_states(game: Game[Any], oracle: Oracle, count: int, *, seed: int = 0) -> dict[Any, dict[int, float]]:
-    """Return states of random games in which not every move keeps the value, and what their moves are worth.
+def critical_states(
+    game: Game[Any], oracle: Evaluator, count: int, *, seed: int = 0
+) -> dict[Any, dict[int, float]]:
+    """Return states of random games in which not every move is optimal, with the values of their moves.
 
-    Each game gives one state, of any depth; fewer states if so many games in a row gave none that is new.
+    Each game gives one state, of any depth.  Returns fewer states if MAX_FRUITLESS_GAMES games in a row give none.
     """
     spot_check(game)
     found: dict[Any, dict[int, float]] = {}
@@ -200,7 +174,7 @@ def critical_states(game: Game[Any], oracle: Oracle, count: int, *, seed: int = 
         states, known = [s for s in _random_game(game, rng) if popcount(game.legal(s)) > 1], len(found)
         number += 1
         if states and (s := states[rng.below(len(states))]) not in found:
-            values = oracle.values(s)
+            values = final_evaluation(oracle, s).values
             if not all(keeps_value(values, action) for action in values):
                 found[s] = values
         fruitless = 0 if len(found) > known else fruitless + 1

@@ -11,10 +11,11 @@ which is called with the game, or as an object, of which every game gets a copy:
         def act(self, state, rng) -> int:
             return lowest(self.game.legal(state))
 
-Further parameters of the class are options: ``leftmost.py:Leftmost:depth=3``.  Three things are optional:
-``values(state) -> {action: value}`` tells what the moves are worth to the player to move, and ``exact = True``
-that these are facts and not estimates.  ``game_over()`` is called when a game has ended, well or not.  Packages
-offer agents by an entry point in the group ``mdplay.agents``.
+Further parameters of the class are options: ``leftmost.py:Leftmost:depth=3``.  Optional methods:
+``evaluate(state)`` yields evaluations (``mdplay.evaluating.evaluation``), or more simply ``values(state)`` returns
+a dictionary of the values of the moves for the player to move; ``exact = True`` says that they are exact.
+``game_over()`` is called when a game has ended, also by an error.  Packages offer agents by an entry point in the
+group ``mdplay.agents``.
 """
 
 from __future__ import annotations

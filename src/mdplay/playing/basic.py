@@ -1,24 +1,25 @@
-"""Simple agents: one that plays at random, one that follows a policy file.
+"""Simple agents: random play, a policy file, and perfect play by the exact solution of the game.
 
-The agent that knows: the game's own perfect player, or one who follows the exact solution of the game.
-
-A game is solved once, however many agents play it, and they ask one at a time: a solution that proves positions
-when they are asked for writes to its memory as it answers.
+A game is solved once for all its perfect agents.  They take turns, because a solution that proves positions on
+demand writes to its memory while it answers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mdplay.compiling.digest import per_game
 from mdplay.errors import FormatError, PositionError
+from mdplay.evaluating.evaluation import Evaluation, final_evaluation
 from mdplay.game import Game
 from mdplay.naming.registry import extras_of
 from mdplay.planning.formats.encoding import PolicyFile, read_policy_file
 from mdplay.playing.agents import Agent, Maker
 from mdplay.rng import Random
+from mdplay.runtime.threads import Show
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
@@ -96,11 +97,11 @@ class PerfectAgent:
         with LOCK:
             return self.solution.action(state)
 
-    def values(self, state: Any) -> dict[int, float]:
-        """Return the value of each move for the player to move; where only bounds are known, the lower one."""
+    def evaluate(self, state: Any, *, brief: bool = False, show: Show | None = None) -> Iterator[Evaluation]:
+        """Yield the evaluation of the solution."""
         with LOCK:
-            choices = self.solution.choices(state)
-        return {choice.action: choice.low if choice.value is None else choice.value for choice in choices}
+            found = final_evaluation(self.solution, state)
+        yield found
 
 
 def perfect_agent(game: Game[Any]) -> Agent:

@@ -13,8 +13,9 @@ from mdplay.game import Game
 from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, Report, Run
 from mdplay.learning.learners import learn_by
-from mdplay.playing.accuracy import critical_states, keeps_value, named_oracle
+from mdplay.playing.accuracy import critical_states, keeps_value
 from mdplay.playing.agents import named_agent
+from mdplay.playing.evaluators import oracle_for
 from mdplay.playing.matches.match import OPENINGS, match
 from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
@@ -79,7 +80,7 @@ class TrainingEvaluator:
         if self.opponent is not None:
             named_agent(self.game, self.opponent)
         if self.positions:
-            named_oracle(self.game, "perfect")
+            oracle_for(self.game, "perfect")
 
     def examine(self, agent: Actor) -> Found:
         """Return what each judge finds."""
@@ -101,4 +102,4 @@ class TrainingEvaluator:
     def _critical(self) -> dict[Any, dict[int, float]]:
         if self.report is not None:  # it may take minutes
             self.report(f"asking for the exact values of {pluralize(self.positions, 'position')}, once")
-        return critical_states(self.game, named_oracle(self.game, "perfect"), self.positions)
+        return critical_states(self.game, oracle_for(self.game, "perfect"), self.positions)

@@ -1,22 +1,15 @@
-"""A person at the keyboard.
+"""Play in the terminal.
 
 Moves are typed in the game's notation.  ``undo`` takes back the last own move and all that followed, ``hint``
-names a move, ``values`` tells what every move is worth and whether that is exact, ``save FILE`` writes the game,
-``quit`` leaves.  What chance does is told as it happens.  Hints and values come from the helper: the one who was
-named, else the opponent if it knows exact values, else a search.
+names the best move, ``values`` lists the evaluations of all moves, best first, ``save FILE`` writes the game and
+``quit`` ends the session.  Outcomes of chance are printed as they happen.  Hints and values come from the helper:
+the agent named by the user, else the opponent if it knows exact values, else a search.
 
-The session itself only asks and says: whoever makes it brings the two functions.
+The session reads and prints through two functions of the caller.
 
-Boards in colour: the marks of either player, tiles by their value, and what the last event changed.
-
-It works on the picture that a game draws, so a game needs to know nothing of terminals: X and O are the players'
-marks, bare numbers name free places (or are tiles, in a game for one), and a character that differs from the
-picture before is new.
-
-What an agent thinks of a position: the move it would make, and what each move is worth, as far as it knows.
-
-A value is what the rest of the game is worth to the player to move.  It is *exact* if it follows from the rules (a
-solution, a proven node of a search), else an *estimate*.
+Boards are coloured: the marks of either player, tiles by their value, and what the last event changed.  This works
+on the text that a game draws: X and O are the marks of the players, bare numbers name free cells (or are tiles, in
+a single-player game), and a character that differs from the previous text is new.
 """
 
 from __future__ import annotations
@@ -24,24 +17,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from threading import Timer
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
 from mdplay.bits import elements
 from mdplay.errors import AgentError, IllegalMove, MdplayError, pluralize
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
+from mdplay.evaluating.wording import describe
 from mdplay.game import Game
 from mdplay.naming.notation import find_action
-from mdplay.playing.agents import Agent, NamedAgent, blaming, choose, default_agent, named_agent
+from mdplay.playing.agents import Agent, NamedAgent, choose, default_agent, named_agent
 from mdplay.playing.matches.games import CHANCE
 from mdplay.playing.records import Record
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.searching.result import SearchAgent
 from mdplay.states.game_length import LEAST, MoveLimit
 
 MARKS = {"X": "red", "O": "yellow"}
@@ -74,44 +67,6 @@ def _paint_token(token: str, tiles: bool, changed: bool) -> str:
     return click.style(token, fg=MARKS.get(token), bold=token in MARKS, reverse=changed)
 
 
-class MoveValue(NamedTuple):
-    """The value of a move, and whether that is exact."""
-
-    value: float
-    exact: bool
-
-    def __str__(self) -> str:
-        return f"exact {self.value:+.6g}" if self.exact else f"estimate {self.value:+.3g}"
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """A move, and what the moves are worth; empty if the agent does not know."""
-
-    action: int
-    values: dict[int, MoveValue] = field(default_factory=dict)
-
-    @property
-    def ranked(self) -> list[tuple[int, MoveValue]]:
-        """The moves by their value, the best first."""
-        return sorted(self.values.items(), key=lambda pair: -pair[1].value)
-
-
-def analyse(agent: Agent, name: str, game: Game[Any], state: Any, *, seed: int = 0) -> Analysis:
-    """Ask an agent about a position in which a player moves; raise AgentError if it fails."""
-    with blaming(name, game, state):
-        if isinstance(agent, SearchAgent):
-            found = agent.search(state, seed=seed)
-            return Analysis(
-                found.action, {move.action: MoveValue(move.value, move.proven) for move in found.moves}
-            )
-        if hasattr(agent, "values"):
-            exact = bool(getattr(agent, "exact", False))
-            values = {action: MoveValue(value, exact) for action, value in agent.values(state).items()}
-            return Analysis(max(values, key=lambda action: values[action].value), values)
-    return Analysis(choose(agent, name, game, state, Random(seed)))
-
-
 Ask = Callable[[str], str]
 Say = Callable[[str], None]
 HELP = "Type a move, or: undo, hint, values, moves, save FILE, quit."
@@ -125,13 +80,8 @@ def legal_moves(game: Game[Any], s: Any) -> list[str]:
 
 
 def illegal_sentence(game: Game[Any], s: Any, text: str) -> str:
-    """Return what a person is told who typed neither a legal move nor a command."""
+    """Return the message for a text that is neither a legal move nor a command."""
     return f"{text!r} is not a legal move here. Legal moves: {', '.join(legal_moves(game, s))}"
-
-
-def knows_exactly(agent: Agent) -> bool:
-    """Tell whether an agent knows what moves are worth, as facts and not as estimates."""
-    return bool(getattr(agent, "exact", False)) and hasattr(agent, "values")
 
 
 class HumanAgent:
@@ -185,8 +135,8 @@ class Session:
         self.commands: dict[str, Callable[[Sequence[str]], None]] = {
             "undo": self.undo,
             "hint": self.hint,
-            "values": self.tell_values,
-            "moves": self.tell_moves,
+            "values": self.list_values,
+            "moves": self.list_moves,
             "save": self.save,
             "quit": self.quit,
             "help": self.help,
@@ -197,7 +147,7 @@ class Session:
         """Who gives hints and values."""
         if self.named_helper is not None:
             return self.named_helper
-        if self.opponent and knows_exactly(self._made(self.opponent)):
+        if self.opponent and getattr(self._made(self.opponent), "exact", False):
             return self.opponent
         return named_agent(self.game, default_agent(self.game))
 
@@ -205,7 +155,7 @@ class Session:
         """Play until the game is over or the person quits."""
         self.say(self._greeting())
         if self.opponent:
-            self._made(self.opponent)  # whoever cannot be made says so now
+            self._made(self.opponent)  # an opponent that cannot be made raises now
         while not self.position.is_over and not self.called_off and not self.left:
             if self.position.is_chance:
                 self._roll()
@@ -287,7 +237,7 @@ class Session:
 
     @contextmanager
     def _patience(self, one: NamedAgent) -> Iterator[None]:
-        """Say something to whoever waits for long."""
+        """Print a notice if an agent needs long for the first move."""
         timer = Timer(PATIENCE_SECONDS, self.say, [f"{one.name} thinks; the first time a game is compiled ..."])
         if one.name != "human":
             timer.start()
@@ -310,25 +260,32 @@ class Session:
         return not position.is_chance and (self.alone or position.mover == self.human)
 
     def hint(self, words: Sequence[str]) -> None:
-        """Name the move that the helper would make."""
-        analysis = self._analysis()
-        value = f", {analysis.values[analysis.action]}" if analysis.values else ""
-        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.position.state, analysis.action)}{value}")
+        """Name the best move according to the helper."""
+        evaluation = self._evaluation()
+        best = evaluation.best[0]
+        value = f", {self._words(evaluation.moves[best])}" if best in evaluation.moves else ""
+        self.say(f"Hint by {self.helper.name}: {self.game.move_text(self.position.state, best)}{value}")
 
-    def tell_values(self, words: Sequence[str]) -> None:
-        """List the moves with what they are worth to the player to move."""
-        ranked = self._analysis().ranked
+    def list_values(self, words: Sequence[str]) -> None:
+        """List the moves with their evaluations for the player to move."""
+        ranked = self._evaluation().ranked
         if not ranked:
             self.say(f"{self.helper.name} knows no values; start with --helper perfect or --helper mcts.")
         for action, value in ranked:
-            self.say(f"  {self.game.move_text(self.position.state, action):>6}  {value}")
+            self.say(f"  {self.game.move_text(self.position.state, action):>6}  {self._words(value)}")
 
-    def _analysis(self) -> Analysis:
+    def _evaluation(self) -> Evaluation:
+        from mdplay.playing.evaluators import agent_evaluation
+
         agent = self._made(self.helper)
         with self._patience(self.helper):
-            return analyse(agent, self.helper.name, self.game, self.position.state)
+            return agent_evaluation(agent, self.helper.name, self.game, self.position.state)
 
-    def tell_moves(self, words: Sequence[str]) -> None:
+    def _words(self, value: MoveEvaluation) -> str:
+        player, total = self.game.player(self.position.state), self.position.total
+        return describe(self.game, value, lead=-total if player else total, side=f"player {player + 1}")
+
+    def list_moves(self, words: Sequence[str]) -> None:
         """List the legal moves."""
         self.say(f"Legal moves: {', '.join(legal_moves(self.game, self.position.state))}")
 

@@ -18,6 +18,10 @@ chance events meet again so often that without the table they would take for eve
 Chance costs no depth, so nobody knows beforehand how high the stack will be.  A node without room above it ends
 the kernel, which says so in ``counters[PLY]``: call it again with a longer stack and it goes on.  A value of the
 game that cannot be searched (see broken.py) ends it as well, and is named in ``counters[BROKEN]``.
+
+With ``asks`` a leaf is not guessed by the kernel.  If the table has no entry of depth 0 for it, the kernel ends
+with ``counters[ASKED]`` and the ply of the leaf in ``counters[PLY]``; the caller writes the entry and calls it
+again.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ ENTRY_FIELDS = [
     ("action", np.uint16),
 ]
 FRAME, ENTRY = (np.dtype((np.record, np.dtype(fields, align=True))) for fields in (FRAME_FIELDS, ENTRY_FIELDS))
-NODES, GUESSES, PLY, BROKEN, COUNTERS = range(5)
+NODES, GUESSES, PLY, BROKEN, ASKED, COUNTERS = range(6)
 NONE, UNSORTED = (1 << 16) - 1, -1  # no move is the favourite; nor does the order matter
 
 
@@ -93,6 +97,7 @@ class DepthSettings(NamedTuple):
     knowledge: bool
     plain: bool  # values are results as they are
     max_nodes: int
+    asks: bool  # the values of leaves are those of an evaluator, and the table gets them from the caller
 
 
 def new_stack(plies: int, width: int, size: int) -> Stack:
@@ -140,8 +145,8 @@ def search_value(
 ) -> float:
     """Return the value of a state for player 0 at a depth; count nodes and guesses.
 
-    NaN: it was stopped, has seen ``max_nodes``, needs a longer stack (``counters[PLY]`` is not 0), or met what
-    cannot be searched.
+    NaN: it was stopped, has seen ``max_nodes``, needs a longer stack (``counters[PLY]`` is not 0) or the value of
+    a leaf (``counters[ASKED]`` is not 0), or met what cannot be searched.
     """
     # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
     # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
@@ -150,10 +155,15 @@ def search_value(
     stack = Stack(unchecked_view(stack.frames), unchecked_view(stack.states), unchecked_view(stack.moves))
     ply = counters[PLY]
     counters[PLY] = 0
+    counters[ASKED] = 0
     if ply == 0:
         push(game, unpack(game, start), stack, 0, settings.depth, -math.inf, math.inf)
     while not stop[0] and not counters[BROKEN] and counters[NODES] < settings.max_nodes:
         value = open_node(game, settings, network, table, stack, ply, counters)
+        if counters[ASKED]:  # the leaf will be opened again
+            counters[PLY] = ply
+            counters[NODES] -= 1
+            return math.nan
         while not math.isnan(value):  # the node at this ply is done: hand its value to the node above
             if ply == 0:
                 return value
@@ -202,13 +212,16 @@ def open_node(
     chance = game.has_outcomes and nonempty(game.outcomes(s))
     mask, bounds = game.legal(s), bounds_of(game, s, settings.knowledge)
     if not chance:
-        value = at_once(game, s, mask, bounds, settings.plain, network, frame.depth, counters)
+        value = at_once(game, s, mask, bounds, settings, network, frame.depth, counters)
         if not math.isnan(value):
             return value
     frame.key = key_of(game, s)
     known, favourite = recall(table, frame, counters)
     if not math.isnan(known):
         return known
+    if settings.asks and frame.depth == 0 and not chance:
+        counters[ASKED] = 1
+        return math.nan
     if chance:
         frame.kind = CHANCE
         frame.best = 0.0
@@ -236,17 +249,19 @@ def at_once(
     s: State,
     mask: Mask,
     bounds: Bounds,
-    plain: bool,
+    settings: DepthSettings,
     network: NetworkArrays | None,
     depth: int,
     counters: Counters,
 ) -> float:
     """Return the value of a state, not one of chance, if the game tells it or the depth ends here; else NaN."""
     if not nonempty(mask):
-        return number(float(game.result(s)), counters) * (1.0 if game.has_reward or plain else WIN + depth)
+        return number(float(game.result(s)), counters) * (
+            1.0 if game.has_reward or settings.plain else WIN + depth
+        )
     if is_settled(bounds):
-        return float(bounds.low) * (1.0 if game.has_reward or plain else WIN)
-    if depth == 0:
+        return float(bounds.low) * (1.0 if game.has_reward or settings.plain else WIN)
+    if depth == 0 and not settings.asks:
         counters[GUESSES] += 1
         return min(max(number(guess(game, network, s), counters), -LARGEST_GUESS), LARGEST_GUESS)
     return math.nan

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mdplay.compiling import Packed, State, inlined, kernel, unpack
 from mdplay.game import Game
@@ -50,8 +50,9 @@ TEMPERATURE = 0.1  # of the priors, on the scale 0 .. 1 of values
 
 @dataclass(frozen=True)
 class PUCT(Selector):
-    """Mean plus a bonus for what has a high prior and few visits; an arm's weight is its prior."""
+    """Mean plus a bonus for arms with a high prior and few visits; the weight of an arm is its prior."""
 
+    priors: ClassVar[bool] = True
     c: float = 0.5
 
     def score(self, arm: Arm, total: int, coin: float, dice: float) -> float:

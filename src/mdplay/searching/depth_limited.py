@@ -1,7 +1,8 @@
 """Depth-limited search for any game: deeper and deeper, until depth or time is spent.
 
 Where the depth ends the game's heuristic guesses; a game without one is guessed to be even, so that only what is
-decided within the depth, and the points earned there, count.
+decided within the depth, and the points earned there, count.  A network or an evaluator may value these leaves
+instead; an evaluator in Python is called once for a leaf and its siblings.
 
 Each depth searches every move of the position to its exact value at that depth, so that all can be compared; what
 one depth has found orders the moves of the next.  A depth that time cut short is not used.
@@ -18,30 +19,39 @@ from numpy.typing import NDArray
 
 from mdplay.bits import covers, elements
 from mdplay.checking.contract_checks import BOUNDS_LISTED, KEPT, LARGEST, NUMBERS, check_kept, spot_check
-from mdplay.compiling import Packed, State, native, width, words
+from mdplay.compiling import Packed, State, load, native, width, words
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
+from mdplay.evaluating.evaluation import Evaluator, tie_margin
+from mdplay.evaluating.leaves import LeafBatches, LeafEvaluator
 from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
 from mdplay.searching.alpha_beta import (
+    ASKED,
     BROKEN,
+    CHANCE,
     COUNTERS,
     EXACT,
     GUESSES,
+    LARGEST_GUESS,
     NODES,
+    NONE,
     PLY,
     WIN,
     DepthSettings,
     hash_of,
+    key_of,
     longer_stack,
     new_stack,
     new_table,
     search_value,
 )
+from mdplay.searching.by_evaluator import leaf_batches
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+from mdplay.searching.tree import bounds_of, is_settled
 from mdplay.states.game_length import has_margins
 
 DEPTH = 6
@@ -50,7 +60,6 @@ MAX_PLIES = 100_000  # of one line of play, chance events counted: beyond it the
 MAX_FIRST_NODES = 1 << 27  # after a move at depth 1; later the depth before has told something
 ANY_NODES = 1 << 62
 TABLE_BITS = 18
-TOLERANCE = 1e-9
 
 
 class Deepening:
@@ -65,7 +74,9 @@ class Deepening:
         watch: TaskGroup,
         table_bits: int,
         network: Network | None = None,
+        leaves: LeafBatches | None = None,
     ) -> None:
+        self._leaves = leaves
         self._network = None if network is None else network.arrays()
         self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
         bounds = game.bounds(s) if knowledge and game.has_bounds else Bounds(0, 1, 0)
@@ -77,7 +88,8 @@ class Deepening:
         self.nodes: list[int] = []
         self.depth = self.num_nodes = 0
         self.exact = False
-        self.plain = False  # the values are results as they are
+        # The values are results as they are: those of an evaluator may be mixed with results by chance.
+        self.plain = leaves is not None and bool(game.has_outcomes)
         plies = 2 * depth + 4  # a chance event a move; more when they come
         self._stack = new_stack(plies, width(game), mask_size(game))
 
@@ -102,7 +114,7 @@ class Deepening:
     def _mixes(self) -> bool:
         """Tell whether values may lie between the results: by chance, or because results do."""
         between = any(0.0 < abs(value) <= WIN / 2 for value in self.values)
-        return not self.game.has_reward and (self.game.has_outcomes or between)
+        return not self.plain and not self.game.has_reward and (self.game.has_outcomes or between)
 
     def _search_plainly(self) -> None:
         """Find the values once more as results without any regard to speed; a stop leaves them as they were."""
@@ -130,10 +142,13 @@ class Deepening:
         """Return the value of a packed state for player 0; NaN when stopped."""
         while True:
             most = ANY_NODES if self.depth else MAX_FIRST_NODES
-            settings = DepthSettings(depth, self.knowledge, self.plain, most)
+            settings = DepthSettings(depth, self.knowledge, self.plain, most, self._leaves is not None)
             arrays = (self._network, self.table, self._stack, self.watch.stop, counters)
             value = float(search_value(native(self.game), start, settings, *arrays))
             check_kept(self.game, int(counters[BROKEN]))
+            if counters[ASKED]:
+                self._evaluate_leaves(int(counters[PLY]))
+                continue
             if counters[NODES] >= most:
                 what = f"chance can go on from one move to more than {most:,} positions before the next"
                 raise LimitError(f"{what}; let tree search draw them: mcts")
@@ -145,10 +160,36 @@ class Deepening:
                 )
             self._stack = longer_stack(self._stack)
 
+    def _evaluate_leaves(self, ply: int) -> None:
+        """Let the evaluator value the leaf at a ply and the siblings that follow it; write them into the table."""
+        assert self._leaves is not None
+        game, leaf = self.game, load(self.game, self._stack.states, ply)
+        siblings = [s for s in self._siblings(ply) if s != leaf and self._is_leaf(s)]
+        states = [*dict.fromkeys(siblings), leaf]  # the leaf last: no other entry can replace its own
+        for s, value in zip(states, self._leaves(states).values.tolist(), strict=True):
+            key = key_of(game, s)
+            guess = min(max(-value if game.player(s) else value, -LARGEST_GUESS), LARGEST_GUESS)
+            self.table[key & len(self.table) - 1] = (key, guess, 0, EXACT, 1, NONE)
+
+    def _siblings(self, ply: int) -> list[State]:
+        """Return the states after the move that led to a ply and after the moves that follow it."""
+        if ply == 0:
+            return []
+        game, frame, s = self.game, self._stack.frames[ply - 1], load(self.game, self._stack.states, ply - 1)
+        moves = self._stack.moves[ply - 1, int(frame["tried"]) - 1 : int(frame["count"])].tolist()
+        enter = game.outcome if frame["kind"] == CHANCE else game.step
+        return [enter(s, move) for move in moves]
+
+    def _is_leaf(self, s: State) -> bool:
+        """Return whether a player moves in a state whose value is not known."""
+        return bool(elements(self.game.legal(s))) and not (
+            elements(self.game.outcomes(s)) or is_settled(bounds_of(self.game, s, self.knowledge))
+        )
+
     def compile(self) -> None:
         """Have the kernels ready."""
         stop, counters, game = np.ones(1, np.uint8), np.zeros(COUNTERS, np.int64), native(self.game)
-        settings = DepthSettings(0, self.knowledge, False, ANY_NODES)
+        settings = DepthSettings(0, self.knowledge, False, ANY_NODES, self._leaves is not None)
         arrays = (self._network, self.table, self._stack, stop, counters)
         search_value.compiled_first(game, words(self.state), settings, *arrays)
 
@@ -158,7 +199,7 @@ class Deepening:
         while True:
             moves.append(game.move_text(s, action))
             s, depth = game.step(s, action), depth - 1
-            if elements(game.outcomes(s)) or not elements(game.legal(s)):
+            if depth == 0 or elements(game.outcomes(s)) or not elements(game.legal(s)):
                 return tuple(moves)
             key = int(hash_of(native(game), words(s)))
             entry = self.table[key & len(self.table) - 1]
@@ -175,6 +216,7 @@ def depth_limited(
     depth: int | None = None,
     seconds: float | None = None,
     network: Network | None = None,
+    evaluator: LeafEvaluator | Evaluator | None = None,
     knowledge: bool = True,
     table_bits: int = TABLE_BITS,
     watch: TaskGroup | None = None,
@@ -186,16 +228,19 @@ def depth_limited(
     With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
     each move.  A value that is proven is a result; any other is in the unit of the heuristic.
     ``network``: guess by what was learned, not by the game's heuristic.
+    ``evaluator``: value leaves by a Python function of a list of states, which returns their values for the
+    players to move (see ``mdplay.evaluating.leaves``); priors are ignored.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
     """
     s = state
     check_network(network)
+    leaves = leaf_batches(game, evaluator, network)
     check_depth(game, s, depth, seconds)
     spot_check(game, s)
     limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
     watch = watch or TaskGroup(1, show, interruptible=interruptible)
-    job = Deepening(game, s, limit, knowledge, watch, table_bits, network)
+    job = Deepening(game, s, limit, knowledge, watch, table_bits, network, leaves)
     if seconds is not None:
         job.compile()  # the clock starts after that
     clock = Stopwatch()
@@ -223,7 +268,7 @@ def _deepen(job: Deepening, limit: int) -> None:
 def summary(job: Deepening, seconds: float) -> SearchResult:
     """Return what the last whole depth has found."""
     top = max(job.values)
-    tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - TOLERANCE * max(1.0, abs(top))]
+    tied = [a for a, v in zip(job.actions, job.values, strict=True) if v >= top - tie_margin(top)]
     moves = tuple(_statistics(job, *row) for row in zip(job.actions, job.values, job.nodes, strict=True))
     chosen = next(move for move in moves if move.action == tied[0])
     return SearchResult(
@@ -262,6 +307,7 @@ class HeuristicAgent:
         depth: int | None = None,
         seconds: float | None = None,
         network: str | None = None,
+        evaluator: LeafEvaluator | Evaluator | None = None,
         knowledge: bool = True,
     ) -> None:
         self._game = game
@@ -269,6 +315,7 @@ class HeuristicAgent:
             "depth": depth,
             "seconds": seconds,
             "network": None if network is None else named_network(network, game),
+            "evaluator": evaluator,
             "knowledge": knowledge,
         }
 

@@ -34,12 +34,23 @@ from typing import Any
 from mdplay.checking.contract_checks import check_kept, spot_check
 from mdplay.compiling import State, native, word, words
 from mdplay.compiling.digest import refresh
-from mdplay.errors import GameError, LimitError, check_integer, check_kind, check_seconds, unknown
+from mdplay.errors import (
+    ArgumentError,
+    GameError,
+    LimitError,
+    check_integer,
+    check_kind,
+    check_seconds,
+    unknown,
+)
+from mdplay.evaluating.evaluation import Evaluator
+from mdplay.evaluating.leaves import LeafBatches, LeafEvaluator
 from mdplay.game import Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random, stream
 from mdplay.runtime.threads import Show, Stopwatch, TaskGroup, WorkSlice, num_threads
+from mdplay.searching.by_evaluator import BATCH, leaf_batches, new_leaves, simulate_by_evaluator
 from mdplay.searching.by_network import PUCT, simulate_by_network
 from mdplay.searching.result import MoveStatistics, Node, SearchResult, check_open, stopping_after
 from mdplay.searching.selecting import OPEN, REPEATED
@@ -77,6 +88,8 @@ def mcts(
     seconds: float | None = None,
     selector: Selector | None = None,
     network: Network | None = None,
+    evaluator: LeafEvaluator | Evaluator | None = None,
+    batch: int = BATCH,
     expansion: str = "one",
     solver: bool = True,
     knowledge: bool = True,
@@ -94,6 +107,9 @@ def mcts(
     Budget: ``simulations`` (default 10,000), ``seconds``, or whichever ends first.  ``threads``: by default one
     for a budget of simulations, so that a seed gives the same answer everywhere, else one for each core.
     ``network``: value leaves by what was learned, not by random games; then the selector is PUCT.
+    ``evaluator``: value leaves by a Python function of at most ``batch`` states, which returns their values for
+    the players to move, or values and priors (see ``mdplay.evaluating.leaves``); the selector is PUCT by default,
+    and the search runs in one thread.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
     ``max_moves``: after so many a random game is called off; by default only if positions come again.
     ``reuse``: an earlier result, whose tree is kept as far as it leads here.  ``watch``: arrays of the caller to
@@ -103,8 +119,12 @@ def mcts(
     s = state
     check_search(game, s, simulations, seconds, expansion, max_bytes)
     spot_check(game, s)
-    selector = selector_for(network, selector)
-    count = len(watch.progress) if watch else num_threads(1 if threads is None and seconds is None else threads)
+    selector = selector_for(network, selector, evaluator)
+    simulator = simulating(game, expansion, network, leaf_batches(game, evaluator, network, batch))
+    is_serial = threads is None and (seconds is None or evaluator is not None)
+    count = len(watch.progress) if watch else num_threads(1 if is_serial else threads)
+    if evaluator is not None and count > 1:
+        raise LimitError(f"threads={count}: a search with an evaluator runs in one thread; remove threads")
     watch = watch or TaskGroup(count, show, interruptible=interruptible)
     limit, kind = move_limit(game, max_moves), kind_of(game)
     trees = _kept_trees(reuse, s, selector, count, max_bytes // count, limit)
@@ -114,8 +134,8 @@ def mcts(
     if budget > MOST_SIMULATIONS * count:
         raise LimitError(f"simulations={budget} are too many; at most {MOST_SIMULATIONS:,} a thread")
     settings = SearchSettings(seed, 0, solver, knowledge, grows=True)
-    grower = simulating(game, expansion, network, ready=seconds is not None or budget > MOST_PLAIN)
-    run = partial(grow, game, grower, settings)
+    ready = seconds is not None or budget > MOST_PLAIN
+    run = partial(grow, game, partial(simulator, ready=ready), settings)
     if seconds is not None:
         run(trees[0], 0, watch.worker())  # the clock starts when it is compiled
     budgets = [-(-(budget - i) // count) for i in range(count)]
@@ -127,17 +147,21 @@ def mcts(
     return summary(Node.root(game, trees), clock.seconds)
 
 
-def selector_for(network: Network | None, selector: Selector | None) -> Selector:
-    """Return the selector of a search: PUCT with a network, else the given one or UCB1.
+def selector_for(
+    network: Network | None, selector: Selector | None, evaluator: LeafEvaluator | Evaluator | None = None
+) -> Selector:
+    """Return the selector of a search: PUCT with a network, else the given one, PUCT with an evaluator, or UCB1.
 
-    Raise ArgumentError if either argument is of another kind.
+    Raise ArgumentError if the network or the selector is of another kind.
     """
     if network is not None:
         check_network(network)
     check_kind("selector", selector, Selector, "make_selector('ucb1(c=1)') makes one of a text")
     if selector is not None:
         refresh(selector)
-    return BY_NETWORK if network is not None else selector or BY_ROLLOUTS
+    if network is not None:
+        return BY_NETWORK
+    return selector or (BY_ROLLOUTS if evaluator is None else BY_NETWORK)
 
 
 def check_search(
@@ -167,14 +191,21 @@ def first_span(game: Game[Any], expansion: str) -> tuple[float, float]:
 
 
 def simulating(
-    game: Game[Any], expansion: str, network: Network | None = None, *, ready: bool = False
-) -> Callable[[Tree], Any]:
-    """Return what makes of a tree the kernel that grows it; ``ready``: it is compiled before it begins."""
-    kernel = EXPANSIONS[expansion] if network is None else simulate_by_network
-    run = kernel.compiled_first if ready else kernel
+    game: Game[Any], expansion: str, network: Network | None, leaves: LeafBatches | None
+) -> Callable[..., Any]:
+    """Return a function of a tree, which returns the function that runs simulations on it.
 
-    def made(tree: Tree) -> Any:
+    ``ready``: the kernels are compiled before they run, without a trial in plain Python.
+    """
+    if leaves is not None and expansion != "one":
+        raise ArgumentError(f"an evaluator values leaves without random games; remove expansion={expansion}")
+
+    def made(tree: Tree, *, ready: bool = False) -> Any:
+        if leaves is not None:
+            return partial(simulate_by_evaluator, game, leaves, new_leaves(game, leaves.batch), tree)
+        kernel = EXPANSIONS[expansion] if network is None else simulate_by_network
         arrays = () if network is None else (network.arrays(),)
+        run = kernel.compiled_first if ready else kernel
         return partial(run, native(game), native(tree.selector), words(tree.root), *arrays)
 
     return made
@@ -258,6 +289,8 @@ class MCTSAgent:
         seconds: float | None = None,
         selector: str | Selector = "ucb1",
         network: str | None = None,
+        evaluator: LeafEvaluator | Evaluator | None = None,
+        batch: int = BATCH,
         expansion: str = "one",
         solver: bool = True,
         knowledge: bool = True,
@@ -266,6 +299,8 @@ class MCTSAgent:
         max_moves: int | None = None,
         reuse: bool = True,
     ) -> None:
+        if evaluator is not None and selector == "ucb1":
+            selector = BY_NETWORK
         self._game = game
         self._reuse = reuse
         self._last: SearchResult | None = None
@@ -274,6 +309,8 @@ class MCTSAgent:
             "seconds": seconds,
             "selector": make_selector(selector) if isinstance(selector, str) else selector,
             "network": None if network is None else named_network(network, game),
+            "evaluator": evaluator,
+            "batch": batch,
             "expansion": expansion,
             "solver": solver,
             "knowledge": knowledge,
@@ -301,9 +338,9 @@ STEPWISE_MAX_BYTES = 256 << 20
 
 
 class Search:
-    """A tree search of one position (default: the start) that goes on when it is told to.
+    """A tree search of one position (default: the start) that runs in steps.
 
-    ``network``: value leaves by what was learned, not by random games; then the selector is PUCT.
+    The options are those of ``mcts``.
     """
 
     @takes_state
@@ -314,6 +351,8 @@ class Search:
         *,
         selector: Selector | None = None,
         network: Network | None = None,
+        evaluator: LeafEvaluator | Evaluator | None = None,
+        batch: int = BATCH,
         expansion: str = "one",
         solver: bool = True,
         knowledge: bool = True,
@@ -328,12 +367,20 @@ class Search:
         self.stopped = False
         span = first_span(game, expansion)
         most = min(max_bytes // NODE.itemsize, MOST_NODES)
-        given = (self.state, selector_for(network, selector), span, max_bytes, move_limit(game), kind_of(game))
+        given = (
+            self.state,
+            selector_for(network, selector, evaluator),
+            span,
+            max_bytes,
+            move_limit(game),
+            kind_of(game),
+        )
         tree = new_tree(*given, room=most)
         self._tree = replace(tree, max_nodes=most)  # all the room that it may ever take, given as it is used
         self._step = TaskGroup()  # of the step that runs
         settings = SearchSettings(seed, 0, solver, knowledge, grows=True)
-        self._grow = partial(grow, game, simulating(game, expansion, network, ready=True), settings, self._tree)
+        simulator = simulating(game, expansion, network, leaf_batches(game, evaluator, network, batch))
+        self._grow = partial(grow, game, partial(simulator, ready=True), settings, self._tree)
 
     @property
     def simulations(self) -> int:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 from mdplay.bits import lowest, nonempty
 from mdplay.compiling import State
 from mdplay.errors import PositionError
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
 from mdplay.game import Game
 from mdplay.naming.notation import event_text
 from mdplay.position import Position
@@ -90,6 +91,17 @@ class SearchResult:
         return {move.action: move.move for move in self.moves}
 
     @property
+    def evaluation(self) -> Evaluation:
+        """The answer as an evaluation: the moves that were visited, exact where they are proven."""
+        moves = {
+            move.action: MoveEvaluation.of(move.value, move.proven)
+            for move in self.moves
+            if move.known is not None
+        }
+        value = MoveEvaluation.of(self.value, self.proven)
+        return Evaluation(moves, value, self.best, "search", self.line, done=True)
+
+    @property
     def simulations_per_second(self) -> float:
         """The speed, all threads together."""
         return self.simulations / self.seconds if self.seconds else 0.0
@@ -113,17 +125,21 @@ class SearchResult:
     def _repr_html_(self) -> str:
         """Show the moves with visits and values; where a tree was kept, the board and the tree's first levels."""
         from mdplay.views.charts import tree
-        from mdplay.views.html import Move, moves, number, sentence
+        from mdplay.views.html import moves, number, sentence
 
         about = f"Move {self.move}, value {number(self.value)}{', proven' if self.proven else ''}"
         effort = f"simulations: {self.simulations:,}" if self.simulations else f"depth {self.depth}"
         told = sentence(f"{about}; {effort}, nodes: {self.nodes:,}, {self.seconds:.2f} s.")
         told += sentence(f"Expected: {' '.join(self.line[:LINE])}") if self.line else ""
         order = sorted(self.moves, key=lambda move: (-move.visits, -move.value, move.action))
-        listed = [Move(m.action, m.move, m.known, (f"{m.visits:,}", "proven" if m.proven else "")) for m in order]
+        names, values = {m.action: m.move for m in order}, {m.action: m.known for m in order}
+        columns = {
+            "visits": {m.action: f"{m.visits:,}" for m in order},
+            "": {m.action: "proven" if m.proven else "" for m in order},
+        }
         position = None if self.tree is None else Position.start(self.tree.game, self.tree.state)
         drawn = "" if self.tree is None else tree(branch(self.tree, "here", LEVELS), LEVELS)
-        return told + moves(position, listed, self.best, ("visits", "")) + drawn
+        return told + moves(position, names, values, self.best, columns) + drawn
 
 
 @runtime_checkable

@@ -41,7 +41,7 @@ def view(selector: Selector, arms: Records, k: int, scale: Scale) -> Arm:
     """Return arm k as the selector sees it."""
     arm = arms[k]
     mean, square = 0.0, 0.0
-    if arm.pulls:
+    if arm.pulls or selector.priors:
         mean = (arm.value - scale.base) * scale.factor
         if selector.squares:
             variance = arm.square - arm.value * arm.value

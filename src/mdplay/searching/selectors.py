@@ -60,6 +60,7 @@ class Selector(Compiled):
 
     squares: ClassVar[bool] = False
     learns: ClassVar[bool] = False
+    priors: ClassVar[bool] = False  # weights are priors, and arms are compared before all have been pulled
 
     def score(self, arm: Arm, total: int, coin: float, dice: float) -> float:
         """Return how much the arm wants to be pulled.

@@ -189,11 +189,14 @@ def scale_for(player: int, tally: Records) -> Scale:
 
 @inlined
 def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word) -> Any:
-    """Return the child that a simulation enters: the first that nobody entered, else the selector's."""
+    """Return the child that a simulation enters: the first without a visit, else the selector's.
+
+    A selector with priors compares children without a visit as well.
+    """
     nodes = tree.nodes
     first = int(nodes[node].first)
     last = first + int(nodes[node].kids)
-    if nodes[last - 1].pulls == 0:
+    if nodes[last - 1].pulls == 0 and not selector.priors:
         while nodes[first].pulls:
             first += 1
         return first

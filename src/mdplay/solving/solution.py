@@ -17,15 +17,17 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from mdplay.bits import nonempty
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError, pluralize
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
+from mdplay.evaluating.wording import describe
 from mdplay.game import Game
 from mdplay.position import Position, as_state
-from mdplay.runtime.threads import Stopwatch
+from mdplay.runtime.threads import Show, Stopwatch
 from mdplay.solving.files import load_table, save_table
 from mdplay.solving.values import Arrays, Choice, NotKept, Table, best_actions, finite, known
 from mdplay.storage.files import replacing
@@ -123,6 +125,22 @@ class Solution:
         """
         state = self._state(state)
         return self.table.favourites(state, self.choices(state) if choices is None else choices)
+
+    def evaluate(
+        self, state: Any = None, *, brief: bool = False, show: Show | None = None
+    ) -> Iterator[Evaluation]:
+        """Yield the evaluation of a state in which a player moves; ``brief`` and ``show`` have no effect."""
+        state = self._state(state)
+        choices = self.choices(state)
+        if not choices:
+            raise LimitError(f"there is no action in {self.game.text(state)}: nobody is to move")
+        is_mean = self.opponent != "perfect"
+        moves = {choice.action: MoveEvaluation.of_choice(choice, expected=is_mean) for choice in choices}
+        best = tuple(self.favourites(state, choices))
+        value = replace(moves[best[0]], endless=self.endless(state))
+        table = f"solved table of {pluralize(self.states, 'state')}"
+        source = "the best response to a random opponent" if is_mean else table
+        yield Evaluation(moves, value, best, source, done=True)
 
     def line(self, state: Any = None) -> list[int]:
         """Return the actions of best play from a state, as far as the table has it; none with chance."""
@@ -231,26 +249,35 @@ class Solution:
     # ---------------------------------------------------------------- in a notebook
     def html(self, state: Any = None) -> str:
         """Return a position (default: the start) with the value of every move, for the player to move, as HTML."""
-        from mdplay.views.html import Move, moves, number, sentence
+        from mdplay.views.html import moves, number, sentence
 
         position = self._position(state)
         s, choices = position.state, self.choices(position.state)
         choices.sort(key=lambda choice: (-choice.high, choice.action))
-        listed = [
-            Move(c.action, self.game.move_text(s, c.action), c.value, (_bounds_text(c), number(c.distance)))
-            for c in choices
-        ]
-        value = f"{number(self.value(s))} for the player to move" if self.exact(s) else "not known exactly"
-        about = f"Value {value}; {pluralize(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
-        return sentence(about) + moves(position, listed, self.best(s), ("bounds", "plies"))
+        names = {c.action: self.game.move_text(s, c.action) for c in choices}
+        values = {c.action: c.value for c in choices}
+        columns = {
+            "bounds": {c.action: _bounds_text(c) for c in choices},
+            "plies": {c.action: number(c.distance) for c in choices},
+        }
+        about = f"{self._verdict(s)}; {pluralize(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
+        return sentence(about) + moves(position, names, values, self.best(s), columns)
+
+    def _verdict(self, s: Any) -> str:
+        """Return the value of a state in words."""
+        if not self.choices(s):
+            return f"Value {self.value(s):.10g} for player {self.game.player(s) + 1}"
+        value = next(self.evaluate(s)).value
+        assert value is not None
+        return f"Evaluation for the player to move: {describe(self.game, value)}"
 
     def _repr_html_(self) -> str:
         """Show the start; a position that is yet to be proved is not proved for it."""
-        from mdplay.views.html import moves, refused, sentence
+        from mdplay.views.html import board, refused, sentence
 
         if self.table.on_demand:
             about = f"{self!r}. html(position) proves the values of a position's moves and shows them."
-            return sentence(about) + moves(self._position(None), [], (), ())
+            return sentence(about) + board(self._position(None), {})
         try:
             return self.html()
         except MdplayError as error:

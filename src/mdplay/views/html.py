@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from mdplay.errors import MdplayError
@@ -47,7 +47,7 @@ def sentence(text: str) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return a figure with so many decimals, more where it is tiny; a whole one has none, no figure no text."""
+    """Return a number with ``digits`` decimals, more if it is tiny and none if it is an integer; None is empty."""
     if value is None:
         return ""
     if not math.isfinite(value) or abs(value) >= 1e9:
@@ -69,7 +69,7 @@ def safe(text: str) -> str:
 
 
 def shortened(text: str, length: int = MAX_TEXT) -> str:
-    """Return a text of at most so many characters."""
+    """Return a text of at most ``length`` characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
@@ -111,7 +111,7 @@ def _row(tag: str, cells: Sequence[str], style: str) -> str:
 def board(position: Position[Any], values: Mapping[int, float | None], best: Collection[int] = ()) -> str:
     """Return a game's picture with the value of each move written where the picture has room for it.
 
-    Where several moves lead to one place it tells the best of them.  The best moves have a ring.
+    Where several moves lead to one place, the value is that of the best one.  The best moves have a ring.
     """
     root = ET.fromstring(safe_picture(position.svg, position.board))
     places = _places(root, values)
@@ -197,27 +197,23 @@ def _make_still(root: ET.Element, valued: Collection[str]) -> None:
 
 
 # ---------------------------------------------------------------- a position with its moves
-class Move(NamedTuple):
-    """A move as it is listed: its action, its words, its value if known, and the texts of the other columns."""
-
-    action: int
-    text: str
-    value: float | None
-    columns: tuple[str, ...]
-
-
 def moves(
-    position: Position[Any] | None, listed: Iterable[Move], best: Collection[int], head: Sequence[str]
+    position: Position[Any] | None,
+    names: Mapping[int, str],
+    values: Mapping[int, float | None],
+    best: Collection[int],
+    columns: Mapping[str, Mapping[int, str]],
 ) -> str:
-    """Return the board, if any, with the values of the moves, and the moves as a table, best ones first."""
-    order = sorted(listed, key=lambda move: move.action not in best)
-    rows = [(move.text, number(move.value), *move.columns) for move in order]
-    strong = [i for i, move in enumerate(order) if move.action in best]
-    titles = ("move", "value", *head)
-    told = [i for i in range(len(titles)) if i < 2 or any(row[i] for row in rows)]  # no empty columns
-    kept = [[row[i] for i in told] for row in rows]
-    listing = table([titles[i] for i in told], kept, things="moves", strong=strong) if rows else ""
-    values = {move.action: move.value for move in order}
+    """Return the board, if any, with the values of the moves, and the moves as a table, best ones first.
+
+    ``names`` are the moves by action, in the order of the table, and ``columns`` further columns by their titles;
+    columns without a text are left out.
+    """
+    order = sorted(names, key=lambda action: action not in best)
+    strong = [i for i, action in enumerate(order) if action in best]
+    kept = {title: column for title, column in columns.items() if any(column.values())}
+    rows = [(names[a], number(values.get(a)), *(column[a] for column in kept.values())) for a in order]
+    listing = table(("move", "value", *kept), rows, things="moves", strong=strong) if rows else ""
     return shown("" if position is None else board(position, values, best), listing)
 
 

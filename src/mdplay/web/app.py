@@ -17,7 +17,6 @@ from fastapi.responses import JSONResponse
 
 from mdplay import __version__
 from mdplay.web.games import routes as games
-from mdplay.web.games import routes as records
 from mdplay.web.labs import reproduction
 from mdplay.web.labs import routes as labs
 from mdplay.web.safety import Guard, Refused, TooLong
@@ -57,7 +56,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
         **_no_telemetry(),
     )
     app.state.service = service
-    for part in (games, records, labs, reproduction):
+    for part in (games, labs, reproduction):
         app.include_router(part.router)
     _add_pages(app, service)
     app.add_exception_handler(RequestValidationError, _invalid)

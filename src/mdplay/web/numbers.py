@@ -1,4 +1,4 @@
-"""Numbers of the page: rounded ones, those that JSON can hold, points of a curve in the lines of a training."""
+"""Numbers of the page: those that JSON can hold, and the points of a learning curve in the lines of a training."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ import re
 from collections.abc import Iterable
 
 POINT = re.compile(r"\s*(?P<episodes>[\d,]+).*?(?:mean|first player)\s+(?P<mean>[-+]?[\d,.]*\d)")
-
-TIE = 1e-9  # as that of solvers: values that differ by less, in proportion, are equal
-
-
-def rounded_off(number: float) -> float:
-    """Return the integer that a number is but for rounding errors, else the number itself: 2e-16 is 0."""
-    nearest = round(number) if math.isfinite(number) else number
-    return float(nearest) if abs(number - nearest) <= TIE * max(1.0, abs(number)) else number
 
 
 def points_of(line: str) -> list[list[float]]:

@@ -65,7 +65,7 @@ class Service:
         return entry
 
     async def solver(self, entry: Entry) -> str:
-        """Return how a game is advised, in a word."""
+        """Return how a game is evaluated, in a word."""
         if not entry.about.evaluator and not self._solvers:
             self._solvers = await self.ask("solvers")
         return entry.about.evaluator or self._solvers[entry.id]
@@ -75,7 +75,7 @@ class Service:
         return agents_that_learned(self.pool.status.get("learned", []), game, params)
 
     async def prepare(self) -> None:
-        """Let the advisers of the first games be made before anybody asks."""
+        """Make the evaluators of the first games before the first request."""
         with suppress(Refused):
             await self.ask("prepare")
 

@@ -160,7 +160,7 @@ def test_an_agent_that_does_not_think_in_steps_says_so(needs_compiler):
     session.engine.agent.act = lambda state, rng: release.wait(HUNG_SECONDS) and 4
     session.engine._answer(written({"type": "go"}))
     session.engine._answer(written({"type": "stop"}))
-    assert "tells its move when it has found it" in session.wait("error")["message"]
+    assert "cannot be stopped before it has found its move" in session.wait("error")["message"]
     release.set()
     assert session.wait("bestmove")["move"] == "4"
 

@@ -5,8 +5,8 @@ import pytest
 from mdplay import GameError, MdplayError, Position, UnknownName, make
 from mdplay.naming import registry
 from mdplay.naming.about import built_in_games
-from mdplay.web.games.asking import picture_of
 from mdplay.web.games.catalogue import Catalogue, made, own_ids
+from mdplay.web.games.requests import picture_of
 from tests.helpers import NIM, write
 
 

@@ -1,8 +1,8 @@
 """The API of games: what it shows is what the package knows.
 
-Here are tested besides: ``mdplay.web.games.asking``, ``mdplay.web.games.catalogue``,
-``mdplay.web.games.asking``, ``mdplay.web.games.telling``, ``mdplay.web.games.words``,
-``mdplay.games.qubic.agents`` and ``mdplay.games.twenty48.advice``.
+Here are tested besides: ``mdplay.web.games.requests``, ``mdplay.web.games.catalogue``,
+``mdplay.web.games.requests``, ``mdplay.web.games.events``, ``mdplay.web.games.wording``,
+``mdplay.games.qubic.agents`` and ``mdplay.games.twenty48.evaluator``.
 """
 
 import random
@@ -12,10 +12,12 @@ from concurrent.futures import Future
 import pytest
 
 from mdplay import Position, Prover, make, solve
-from mdplay.playing.advising import Advice, Value, adviser_method, best_of
-from mdplay.web.games import advisers, telling
-from mdplay.web.games.asking import ask
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
+from mdplay.playing.evaluators import evaluator_method
+from mdplay.web.games import evaluators
+from mdplay.web.games import events as streams
 from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.games.requests import ask
 from tests.web.reading import events, moves, told
 
 API = "/api/v1"
@@ -51,9 +53,9 @@ def test_the_list_tells_what_the_page_needs(client):
 @pytest.mark.parametrize(
     "name", ["connect-four", "tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "qubic", "2048"]
 )
-def test_the_list_says_how_a_game_is_advised_as_the_package_does(client, name):
+def test_the_list_says_how_a_game_is_evaluated_as_the_package_does(client, name):
     games = {game["id"]: game for game in client.get(f"{API}/games").json()}
-    assert games[name]["solver"] == adviser_method(make(name))
+    assert games[name]["solver"] == evaluator_method(make(name))
 
 
 # ---------------------------------------------------------------- positions
@@ -270,13 +272,6 @@ def test_no_text_from_outside_reaches_the_reader_of_specs(client, monkeypatch):
     assert client.get(f"{API}/games/tic-tac-toe/agent?agent=mcts&setting=10").status_code == 200
 
 
-def test_best_of_prefers_the_sooner_win_and_the_later_loss():
-    wins = {0: Value(1, True, 5), 1: Value(1, True, 3), 2: Value(0, True, 9), 3: Value(1, True, 3)}
-    assert best_of(wins) == (1, 3)
-    assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
-    assert best_of({}) == ()
-
-
 # ---------------------------------------------------------------- while a game is prepared
 class Gathered:
     """A job that only remembers what it was told."""
@@ -298,12 +293,12 @@ def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeyp
     asked, job = ask(Catalogue()["tic-tac-toe"], moves="4"), Gathered()
     ready = threading.Event()
     threading.Timer(2.5, ready.set).start()
-    monkeypatch.setattr(advisers, "make_adviser", lambda *_, **__: ready.wait() and "the adviser")
+    monkeypatch.setattr(evaluators, "make_evaluator", lambda *_, **__: ready.wait() and "the evaluator")
 
     def guess(future):
-        return telling._guessed(job, asked, future)
+        return streams._estimate(job, asked, future)
 
-    assert telling._adviser(job, asked, advisers.Advisers(), "perfect", guess) == "the adviser"
+    assert streams._evaluator(job, asked, evaluators.Evaluators(), "perfect", guess) == "the evaluator"
     assert [data["text"] for event, data in job.told if event == "notice"][-1] == ""
     verdicts = [data for event, data in job.told if event == "verdict"]
     assert verdicts and not any(verdict["done"] for verdict in verdicts)
@@ -314,10 +309,17 @@ def test_while_a_game_is_prepared_tree_search_tells_and_nothing_is_final(monkeyp
 
 
 def test_a_first_guess_names_no_best_move_and_no_line(monkeypatch):
-    guess = Advice({0: Value(0.1, False)}, Value(0.1, False), (0,), "tree search", ("a", "b"), done=True)
-    monkeypatch.setattr(telling.SearchAdviser, "advise", lambda *_, **__: [guess])
+    guess = Evaluation(
+        {0: MoveEvaluation.of(0.1, False)},
+        MoveEvaluation.of(0.1, False),
+        (0,),
+        "tree search",
+        ("a", "b"),
+        done=True,
+    )
+    monkeypatch.setattr(streams.SearchEvaluator, "evaluate", lambda *_, **__: [guess])
     asked, job = ask(Catalogue()["chess-ending"]), Gathered()
-    assert telling._guessed(job, asked, Future())
+    assert streams._estimate(job, asked, Future())
     [verdict] = [data for event, data in job.told if event == "verdict"]
     assert (verdict["headline"], verdict["best"], verdict["done"]) == ("White to move", [], False)
     assert "line" not in verdict
@@ -325,11 +327,11 @@ def test_a_first_guess_names_no_best_move_and_no_line(monkeypatch):
 
 def test_of_a_puzzle_nothing_is_best_while_no_way_is_found():
     asked, job = ask(Catalogue()["sliding-puzzle"]), Gathered()
-    none, some = Value(0.0, False), Value(0.25, False)
-    telling._tell(job, asked, Advice({0: none, 1: some}, none, (0,), "tree search", ("a", "b"), done=True))
+    none, some = MoveEvaluation.of(0.0, False), MoveEvaluation.of(0.25, False)
+    streams._emit(job, asked, Evaluation({0: none, 1: some}, none, (0,), "tree search", ("a", "b"), done=True), {})
     assert [data["action"] for event, data in job.told if event == "move"] == [1]
     [verdict] = [data for event, data in job.told if event == "verdict"]
-    assert (verdict["headline"], verdict["best"], verdict["best_moves"]) == ("No way found yet", [], [])
+    assert (verdict["headline"], verdict["best"], verdict["best_moves"]) == ("No solution found yet", [], [])
     assert "line" not in verdict
 
 

@@ -7,7 +7,7 @@ from mdplay.naming.registry import register_extras
 
 register_extras(
     Qubic,
-    advisers={"book": "mdplay.games.qubic.agents:BookAdviser"},
+    evaluators={"book": "mdplay.games.qubic.agents:BookEvaluator"},
     agents={
         "perfect": "mdplay.games.qubic.agents:QubicPerfectAgent",
         "threats": "mdplay.games.qubic.agents:ThreatsAgent",

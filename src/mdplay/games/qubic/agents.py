@@ -4,11 +4,10 @@ threats                    wins by threats, lets no such win happen if it can, e
 threats:simulations=10000  the same, but Monte Carlo tree search chooses among the safe moves
 perfect                    the book of the proof, and threats where the book ends
 
-The values of moves in Qubic: the book of the proof, forced wins by threats, tree search where neither knows.
-
-What the book and the threats say is certain, also of the images of a move under the symmetries of the position; a
-forced win tells within how many plies it ends, not in how many.  Where the value of the position is certain,
-nothing is said of moves whose value is not: an estimate beside a proof would look like its contradiction.
+The evaluations of moves in Qubic come from the book of the proof and from forced wins by threats, else from tree
+search.  Values of the book and of threats are exact, also for the images of a move under the symmetries of the
+position; a forced win has an upper bound of its plies, not their number.  If the value of the position is exact,
+moves without an exact value are left out: an estimate beside a proof would seem to contradict it.
 """
 
 from __future__ import annotations
@@ -19,11 +18,12 @@ from typing import Any
 
 from mdplay.bits import elements, lowest, nonempty
 from mdplay.errors import GameError, pluralize
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
 from mdplay.game import Game
 from mdplay.games.qubic.book import StrategyBook, shipped_book
 from mdplay.games.qubic.rules import Qubic, State
 from mdplay.games.qubic.threats import ThreatSearch
-from mdplay.playing.advising import Advice, SearchAdviser, Turns, Value
+from mdplay.playing.evaluators import SearchEvaluator, Turns
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
 from mdplay.searching.mcts import mcts
@@ -99,12 +99,13 @@ def _qubic(game: Game[Any]) -> Qubic:
 
 NODES = 20_000  # of the search for a forced win of the player to move
 REPLY_NODES = 2_000  # of the search for the opponent's, after each move
-LONGEST_LINE = 40  # plies of a forced win that are told
-WIN, LOSS = Value(1.0, True), Value(-1.0, True)
+LONGEST_LINE = 40  # plies of a forced win in the line of an evaluation
+BOOK = "the book of the proof"  # source of an evaluation
+WIN, LOSS = MoveEvaluation.of(1.0, True), MoveEvaluation.of(-1.0, True)
 
 
-class BookAdviser:
-    """The book of the proof, threats, and tree search where neither knows."""
+class BookEvaluator:
+    """The book of the proof, threats, and tree search where neither has a value."""
 
     method = "book"
 
@@ -112,11 +113,11 @@ class BookAdviser:
         assert isinstance(game, Qubic)
         self.game, self.book = game, book or shipped_book()
         self.threats, self._turns = ThreatSearch(game), Turns()
-        self.search = SearchAdviser(game)
+        self.search = SearchEvaluator(game)
         self.forced(game.initial())  # compiles
 
-    def advise(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
-        """Tell what is certain at once; where the value of the position is not, estimates of the other moves."""
+    def evaluate(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Evaluation]:
+        """Yield the exact values at once; if the value of the position is not exact, then estimates."""
         with self._turns.taken(show):
             known, first = self._certain(state)
             if not brief:
@@ -124,34 +125,29 @@ class BookAdviser:
                 known |= self._lost_moves(state, known, show)
         if first is not None:
             wins = tuple(sorted(action for action, value in known.items() if value == WIN))
-            yield Advice(known, first.value, wins or first.best, first.source, first.line, done=True)
+            yield replace(first, moves=known, best=wins or first.best, done=True)
             return
         if known and not brief:
-            yield Advice(known)
+            yield Evaluation(known)
         seconds = self.search.seconds / 4 if brief else None
         for guess in self.search.estimates(state, known, seconds=seconds, show=show):
             yield replace(guess, moves={}) if brief else guess
 
-    def _certain(self, state: State) -> tuple[dict[int, Value], Advice | None]:
-        """Return the winning move that is known, and what that says of the position."""
+    def _certain(self, state: State) -> tuple[dict[int, MoveEvaluation], Evaluation | None]:
+        """Return the winning move that is known, and the evaluation of the position that follows from it."""
         win = self.forced(state)
         if win is not None:
             line = self.forced_line(state)
-            return {win: WIN}, Advice(
-                {}, WIN, (win,), f"forced by threats, within {pluralize(len(line), 'ply')}", line
-            )
+            source = f"forced by threats, within {pluralize(len(line), 'ply')}"
+            return {win: WIN}, Evaluation({}, WIN, (win,), source, line)
         if state.player == 0:
             cell = self.book_move(state)
-            return (
-                ({cell: WIN}, Advice({}, WIN, (cell,), "the book of the proof"))
-                if cell is not None
-                else ({}, None)
-            )
-        return {}, Advice({}, LOSS, (), "the book of the proof") if self._is_lost(state) else None
+            return ({}, None) if cell is None else ({cell: WIN}, Evaluation({}, WIN, (cell,), BOOK))
+        return {}, Evaluation({}, LOSS, (), BOOK) if self._is_lost(state) else None
 
-    def _images_of(self, state: State, known: Mapping[int, Value]) -> dict[int, Value]:
+    def _images_of(self, state: State, known: Mapping[int, MoveEvaluation]) -> dict[int, MoveEvaluation]:
         """Return the moves that lead to an image of the position after a known one, with its value."""
-        game, found = self.game, dict[int, Value]()
+        game, found = self.game, dict[int, MoveEvaluation]()
         for action, value in known.items():
             after = game.step(state, action)
             images = {game.image(after, k) for k in range(game.symmetries())}
@@ -189,7 +185,9 @@ class BookAdviser:
         after = (self.game.step(state, action) for action in elements(self.game.legal(state)))
         return all(self.forced(s, REPLY_NODES) is not None or self.book_move(s) is not None for s in after)
 
-    def _lost_moves(self, state: State, known: Mapping[int, Value], show: Show | None) -> dict[int, Value]:
+    def _lost_moves(
+        self, state: State, known: Mapping[int, MoveEvaluation], show: Show | None
+    ) -> dict[int, MoveEvaluation]:
         """Return the moves after which the opponent has a forced win, or the book knows how to win."""
         found = {}
         for action in elements(self.game.legal(state)):

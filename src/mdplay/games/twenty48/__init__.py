@@ -7,7 +7,7 @@ from mdplay.naming.registry import register_extras
 
 register_extras(
     Twenty48,
-    advisers={"network": "mdplay.games.twenty48.advice:adviser"},
+    evaluators={"network": "mdplay.games.twenty48.evaluator:evaluator"},
     agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
     formats={"runs": "mdplay.games.twenty48.runs:Runs"},
     learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:TilesLearner"),

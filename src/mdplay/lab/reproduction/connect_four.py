@@ -461,13 +461,14 @@ def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
 
 
 def _accuracy(count: int, simulations: int, seed: int) -> Figure:
-    from mdplay.playing.accuracy import ProofOracle, accuracy, sample_states
+    from mdplay.playing.accuracy import accuracy, sample_states
+    from mdplay.solving.proof.prover import Prover
 
     game = ConnectFour()
     states = [s for s in sample_states(game, 3 * count, seed=seed) if (s.mine | s.theirs).bit_count() >= LATE][
         :count
     ]
-    oracle = ProofOracle(game)
+    oracle = Prover(game)
     agents = ["random", "heuristic:depth=4", *(f"mcts:simulations={n}" for n in (simulations // 10, simulations))]
     found = {name: accuracy(game, name, oracle, states, seed=seed) for name in agents}
     rows = [[name, str(a.positions), str(a.kept), f"{a.kept / a.positions:.1%}"] for name, a in found.items()]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from mdplay.solving.values import TIE
+from mdplay.evaluating.evaluation import tie_margin
 import random
 from collections.abc import Sequence
 from fractions import Fraction
@@ -103,7 +103,7 @@ class PolicyIteration:
         """Return the smallest of the best lines."""
         found = {a: action_value(self.values, state, a) for a in range(LINES) if not state >> a & 1}
         most = max(found.values())
-        return min(a for a, value in found.items() if value >= most - TIE * max(1.0, abs(most)))
+        return min(a for a, value in found.items() if value >= most - tie_margin(most))
 
 
 TITLE = "Dots and Boxes, solved by policy iteration"

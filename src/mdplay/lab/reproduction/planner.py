@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 import numpy as np
 from numpy.typing import NDArray
-from mdplay.solving.values import TIE
+from mdplay.evaluating.evaluation import tie_margin
 from itertools import product
 from typing import TYPE_CHECKING, Any
 import numpy as np
@@ -81,7 +81,7 @@ def _best(actions: dict[int, Row], values: NDArray[Any], discount: float, kept: 
     """Return the smallest of the best actions; a terminal state keeps what it has."""
     found = {a: _q_value(row, values, discount) for a, row in actions.items()}
     most = max(found.values(), default=0.0)
-    return min((a for a, value in found.items() if value >= most - TIE * max(1.0, abs(most))), default=kept)
+    return min((a for a, value in found.items() if value >= most - tie_margin(most)), default=kept)
 
 
 METHODS = ("vi", "hpi", "lp", "auto")

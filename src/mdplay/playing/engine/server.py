@@ -1,21 +1,22 @@
 """mdplay as an engine: lines of JSON in, lines of JSON out, until quit or the end of the input.
 
-A line that makes no sense is answered by an error, in one sentence, and nothing changes.  No line makes it open a
-file: other games than the one that it was started with are known by their registered names only.
+An invalid line is answered by an error of one sentence, and has no other effect.  No line makes the engine open a
+file: games other than the first one are known by their registered names only.
 
-What mdplay's engine does between go and bestmove.
+Between ``go`` and ``bestmove`` a *thought* chooses a move:
 
-    TreeThought    Monte Carlo tree search in steps     mcts, unless by a network
+    TreeThought    Monte Carlo tree search in steps     mcts
     DeepThought    deeper and deeper                    heuristic
-    ActThought     one answer, when it is found         every other agent, and whenever no info is asked for
+    ActThought     one answer, when it is found         every other agent, and if no info is wanted
 
-A thought yields actions, each better founded than the one before, with what there is to tell; the last is played.
-``stop`` may be called by any thread: the first two end within a moment, with what they have.
+A thought yields actions, each better founded than the one before, with the fields of an info line; the last action
+is played.  ``stop`` may be called by any thread: the first two end within a moment, with what they have.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -34,6 +35,7 @@ from mdplay.errors import (
     sentence,
     short,
 )
+from mdplay.evaluating.evaluation import Evaluation, Evaluator, final_evaluation
 from mdplay.game import Game, read_fields
 from mdplay.naming.notation import parse_position
 from mdplay.naming.registry import from_data, name_of
@@ -43,6 +45,7 @@ from mdplay.playing.records import rules_of
 from mdplay.position import Position
 from mdplay.rng import Random
 from mdplay.runtime.threads import Stopwatch, TaskGroup, compiling
+from mdplay.searching.by_evaluator import leaf_batches
 from mdplay.searching.depth_limited import (
     DEPTH,
     MAX_DEPTH,
@@ -55,29 +58,31 @@ from mdplay.searching.depth_limited import (
 from mdplay.searching.mcts import MOST_SIMULATIONS, SIMULATIONS, MCTSAgent, Search
 from mdplay.searching.result import SearchResult, check_open, stopping_after
 
-STEP_SECONDS = 0.25  # between two words
+STEP_SECONDS = 0.25  # between two info lines
 BUDGETS = ("simulations", "seconds", "depth")
-Told = tuple[int, dict[str, Any]]
+Answer = tuple[int, dict[str, Any]]  # an action, and the fields of an info line
 
 
 class Thought(Protocol):
     """Thinking about one position."""
 
-    def answers(self) -> Iterator[Told]:
-        """Yield actions with what there is to tell of each; the last is the one to play."""
+    def answers(self) -> Iterator[Answer]:
+        """Yield actions with the fields of an info line; the last is the one to play."""
 
     def stop(self) -> bool:
-        """End it soon; tell whether that can be."""
+        """End the thought soon; return whether that is possible."""
 
 
 def think(game: Game[Any], agent: Agent, spec: str, state: Any, rng: Random, go: Mapping[str, Any]) -> Thought:
     """Return the thought of an agent about a position, within the budget that a go gives, or its own."""
     given = {name: go[name] for name in BUDGETS if go.get(name) is not None}
-    if go.get("info", True) and isinstance(agent, MCTSAgent) and agent.options["network"] is None:
+    if go.get("info", True) and isinstance(agent, MCTSAgent):
         return TreeThought(game, state, agent.options, given, rng.word())
     if go.get("info", True) and isinstance(agent, HeuristicAgent):
         return DeepThought(game, state, agent.options, given)
-    return ActThought(lambda: choose(agent if not given else _within(game, spec, given), spec, game, state, rng))
+    evaluator = agent if go.get("info", True) and isinstance(agent, Evaluator) else None
+    player = agent if not given else _within(game, spec, given)
+    return ActThought(game, state, lambda: choose(player, spec, game, state, rng), evaluator)
 
 
 def _within(game: Game[Any], spec: str, given: Mapping[str, Any]) -> Agent:
@@ -87,14 +92,32 @@ def _within(game: Game[Any], spec: str, given: Mapping[str, Any]) -> Agent:
 
 
 class ActThought:
-    """An agent's move as it makes it in a match."""
+    """An agent's move as in a match, with the values of the moves if the agent is an evaluator."""
 
-    def __init__(self, act: Callable[[], int]) -> None:
-        self._act = act
+    def __init__(self, game: Game[Any], state: Any, act: Callable[[], int], evaluator: Evaluator | None) -> None:
+        self._game, self._state, self._act, self._evaluator = game, state, act, evaluator
 
-    def answers(self) -> Iterator[Told]:
+    def answers(self) -> Iterator[Answer]:
         """Yield the one answer."""
-        yield self._act(), {}
+        yield (
+            self._act(),
+            {} if self._evaluator is None else self._info(final_evaluation(self._evaluator, self._state)),
+        )
+
+    def _info(self, evaluation: Evaluation) -> dict[str, Any]:
+        """Return the fields of an info line; values that are not finite are left out."""
+        moves = [
+            {"move": self._game.move_text(self._state, a), "visits": 0, "value": move.value, "proven": move.exact}
+            for a, move in evaluation.moves.items()
+            if math.isfinite(move.value)
+        ]
+        value = evaluation.value
+        known = (
+            {}
+            if value is None or not math.isfinite(value.value)
+            else {"value": value.value, "proven": value.exact}
+        )
+        return {**known, "line": list(evaluation.line), "moves": moves}
 
     def stop(self) -> bool:
         """Return False: an agent at work cannot be stopped."""
@@ -107,7 +130,7 @@ class TreeThought:
     def __init__(
         self, game: Game[Any], state: Any, options: Mapping[str, Any], given: Mapping[str, Any], seed: int
     ) -> None:
-        kept = ("selector", "expansion", "solver", "knowledge", "max_bytes")
+        kept = ("selector", "network", "evaluator", "batch", "expansion", "solver", "knowledge", "max_bytes")
         self._search = Search(game, state, seed=seed, **{name: options[name] for name in kept})
         budget = _budget(given, options, ("simulations", "seconds"))
         self._seconds: float | None = budget.get("seconds")
@@ -118,7 +141,7 @@ class TreeThought:
         check_seconds(self._seconds)
         self._stopped = self._begun = False
 
-    def answers(self) -> Iterator[Told]:
+    def answers(self) -> Iterator[Answer]:
         """Yield the best action so far, a few times a second."""
         search = self._search
         search.run(1)  # there is always an answer
@@ -132,8 +155,8 @@ class TreeThought:
             search.run(left, seconds=seconds)
             if search.simulations == before:
                 break  # no room for more
-            yield _told(search.result())
-        yield _told(search.result())
+            yield _answer_of(search.result())
+        yield _answer_of(search.result())
 
     def stop(self) -> bool:
         """End the step that runs."""
@@ -153,11 +176,12 @@ class DeepThought:
         check_depth(game, state, depth, self._seconds)
         self._depth = depth or (DEPTH if self._seconds is None else MAX_DEPTH)
         self._watch = TaskGroup()
-        rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"])
+        leaves = leaf_batches(game, options["evaluator"], options["network"])
+        rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"], leaves)
         self._job = Deepening(game, state, self._depth, *rest)
         self._stopped = False
 
-    def answers(self) -> Iterator[Told]:
+    def answers(self) -> Iterator[Answer]:
         """Yield the best action of each depth."""
         job = self._job
         job.compile()
@@ -165,9 +189,9 @@ class DeepThought:
         more = job.deepen()  # there is always an answer
         with stopping_after(self._seconds, self._watch):
             while more and job.depth < self._depth and not self._stopped:
-                yield _told(summary(job, clock.seconds))
+                yield _answer_of(summary(job, clock.seconds))
                 more = job.deepen()
-        yield _told(summary(job, clock.seconds))
+        yield _answer_of(summary(job, clock.seconds))
 
     def stop(self) -> bool:
         """End the depth that runs."""
@@ -182,7 +206,7 @@ def _budget(given: Mapping[str, Any], options: Mapping[str, Any], names: Sequenc
     return given if any(name in given for name in names) else options
 
 
-def _told(result: SearchResult) -> Told:
+def _answer_of(result: SearchResult) -> Answer:
     return result.action, {
         "simulations": result.simulations,
         "nodes": result.nodes,
@@ -267,7 +291,7 @@ class Engine:
     def _stop(self, command: Command) -> None:
         thought = self._thought
         if thought is not None and not thought.stop():
-            raise FormatError(f"stop: agent {self._spec} tells its move when it has found it, not before")
+            raise FormatError(f"stop: agent {self._spec} cannot be stopped before it has found its move")
 
     def _named(self) -> dict[str, Any]:
         name, given = name_of(self.game)
@@ -286,7 +310,7 @@ class Engine:
     def _think(self, thought: Thought, game: Game[Any], state: Any) -> None:
         over = Event()
         Thread(target=self._tick, args=(over,), daemon=True).start()
-        last: Told | None = None
+        last: Answer | None = None
         try:
             for answer in thought.answers():
                 last = answer
@@ -299,13 +323,13 @@ class Engine:
             over.set()
             self._thought = None
         if last is not None:
-            action, told = last
-            known = {name: told[name] for name in ("value", "line") if name in told}
+            action, info = last
+            known = {name: info[name] for name in ("value", "line") if name in info}
             move = game.move_text(state, action)
             self._say("bestmove", move=move, action=action, **known, random=self._rng.state)
 
     def _tick(self, over: Event) -> None:
-        """Tell now and then that time goes to the compiler, so that nobody takes it for thinking."""
+        """Send an info line several times a second while a kernel is being compiled."""
         while not over.wait(TICK_SECONDS):
             if compiling.busy:
                 self._say("info", compiling=True)
@@ -320,7 +344,7 @@ class Engine:
 
     # ---------------------------------------------------------------- lines
     def _say(self, kind: str, **fields: Any) -> None:
-        with self._lock, suppress(OSError):  # nobody listens any more: the end of the input comes next
+        with self._lock, suppress(OSError):  # the output is closed: the end of the input comes next
             self._write(written({"type": kind, **fields}))
 
     def _error(self, error: Exception) -> None:

@@ -47,7 +47,7 @@ class PlaysWholeGames(Protocol):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationResult:
     """The games of one agent: what it got in each, and the games themselves where they were recorded."""
 
     agent: str
@@ -61,7 +61,7 @@ class Evaluation:
     def __repr__(self) -> str:
         mean, error = self.mean
         games = pluralize(len(self.results), "game")
-        return f"<Evaluation of {self.agent}: mean {mean:g} +- {error:.2g} over {games}>"
+        return f"<EvaluationResult of {self.agent}: mean {mean:g} +- {error:.2g} over {games}>"
 
     @property
     def mean(self) -> tuple[float, float]:
@@ -135,7 +135,7 @@ def evaluate(
     results: str | Path | None = None,
     record: bool = False,
     show: Show | None = None,
-) -> Evaluation:
+) -> EvaluationResult:
     """Let an agent play a single-player game many times and return its results.
 
     An agent that plays whole games in compiled code does so, on all cores unless ``threads`` is given; with
@@ -158,7 +158,9 @@ def evaluate(
                 played = player.play_games(games=games, seed=seed, threads=threads, show=show)
             else:
                 played = _played_by(executor, threads, WholeGames(recipe_of(game), one.sent, games, seed), show)
-            return Evaluation(one.name, seed, played.results, played.moves, played.seconds, shares=played.shares)
+            return EvaluationResult(
+                one.name, seed, played.results, played.moves, played.seconds, shares=played.shares
+            )
         began = time.perf_counter()
         schedule = Schedule(game, (one,), games, "none", seed, max_moves)
         records = schedule.play(threads, results, show, executor)
@@ -166,7 +168,7 @@ def evaluate(
     if game.has_outcomes and explicit_move_limit(game, max_moves) is None:
         _check_ended(records)
     found = tuple(record.result or 0.0 for record in records)
-    return Evaluation(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
+    return EvaluationResult(one.name, seed, found, sum(map(_moves_of, records)), seconds, records)
 
 
 def _check_ended(records: Sequence[Record]) -> None:

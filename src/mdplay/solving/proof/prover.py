@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ import numpy as np
 from mdplay.bits import elements, nonempty
 from mdplay.compiling import width, words
 from mdplay.errors import GameError, LimitError
+from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network
 from mdplay.position import as_state, takes_state
@@ -199,7 +200,15 @@ class Prover(Table):
         except OverflowError:  # a negative field
             return np.array([words(state) for state in states], np.uint64)
 
-    # ---------------------------------------------------------------- values
+    def evaluate(
+        self, state: Any = None, *, brief: bool = False, show: Show | None = None
+    ) -> Iterator[Evaluation]:
+        """Yield the evaluation of a state in which a player moves; ``brief`` and ``show`` have no effect."""
+        s = as_state(self.game, state)
+        moves = {choice.action: MoveEvaluation.of_choice(choice) for choice in self.choices(s)}
+        best = best_moves(moves, self._sign(s) * self.game.endless)
+        yield Evaluation(moves, moves[best[0]], best, "proof search", done=True)
+
     @takes_state
     def lookup(self, state: Any, player: int) -> StateValue:
         """Return the value of a position for a player; raise LimitError if the time limit was too short."""

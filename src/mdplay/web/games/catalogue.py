@@ -44,7 +44,7 @@ SIMULATIONS = {
 DEPTH = {"name": "depth", "title": "plies", "values": [1, 2, 4, 6, 8], "default": 4}
 MOST = {"mcts": 200_000, "heuristic": 10}
 TITLES = {"perfect": "Perfect play", "network": "Learned network", "threats": "Threats"}
-NEEDS_A_FILE = {"network"}  # agents that a game brings, but not without a file: the adviser plays instead
+NEEDS_A_FILE = {"network"}  # agents of a game that need a file: the evaluator plays instead
 
 
 def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
@@ -160,12 +160,12 @@ class Entry:
 
     @cached_property
     def solver(self) -> str:
-        """How the game is advised, in a word."""
+        """How the game is evaluated, in a word."""
         if self.about.evaluator:
             return self.about.evaluator
-        from mdplay.playing.advising import adviser_method  # late: it brings compiled code
+        from mdplay.playing.evaluators import evaluator_method  # late: it brings compiled code
 
-        return adviser_method(self.make())
+        return evaluator_method(self.make())
 
     def make(self, params: str = "") -> Game[Any]:
         """Return the game with parameters; raise MdplayError if they are none of its."""

@@ -11,10 +11,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Response
 
 from mdplay.errors import MdplayError
+from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
-from mdplay.web.games.asking import Ask, ask, document, drawn, is_puzzle, picture_of
 from mdplay.web.games.catalogue import MOST, Entry, agents_of
-from mdplay.web.games.words import status as status_of
+from mdplay.web.games.requests import Ask, ask, document, drawn, picture_of
+from mdplay.web.games.wording import status as status_of
 from mdplay.web.safety import Refused
 from mdplay.web.service import Service, ServiceDep
 
@@ -34,7 +35,7 @@ Seed = Annotated[int | None, Query(ge=0, le=MAX_SEED)]
 async def named_position(
     game: str, service: ServiceDep, params: Params = "", start: Start = "", moves: Moves = "", base: Base = ""
 ) -> dict[str, str]:
-    """Return the words by which a request names a position; nobody has looked yet whether there is such a one."""
+    """Return the arguments by which a request names a position; they are not checked yet."""
     return {"game": service.entry(game).id, "params": params, "start": start, "moves": moves, "base": base}
 
 
@@ -56,7 +57,7 @@ PLAIN: dict[int | str, dict[str, Any]] = {
 }
 STREAM: dict[int | str, dict[str, Any]] = PLAIN | {
     200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}, "description": "A stream of events"},
-    503: {"description": "Too much at once; Retry-After tells when to come again", "content": DETAIL},
+    503: {"description": "Too many requests; see Retry-After", "content": DETAIL},
 }
 
 
@@ -167,10 +168,7 @@ async def agent(
     return await service.stream("agent", position=position, agent=agent, setting=setting, seed=seed)
 
 
-records_router = APIRouter(prefix="/api/v1")
-
-
-@records_router.get("/games/{game}/record", responses=PLAIN)
+@router.get("/games/{game}/record", responses=PLAIN)
 async def record(
     asked: Asked,
     service: ServiceDep,
@@ -192,7 +190,7 @@ def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, 
     return Record(asked.game, players, position.events, position.result, seed, start=own_start).document()
 
 
-@records_router.post("/records", responses=PLAIN)
+@router.post("/records", responses=PLAIN)
 async def read_record(
     service: ServiceDep, record: Annotated[dict[str, Any], Body()], game: Annotated[str, Query(max_length=40)] = ""
 ) -> dict[str, Any]:

@@ -24,14 +24,14 @@ from mdplay.errors import MdplayError
 from mdplay.game import Game, num_players
 from mdplay.planning.formats.cs747 import parse_mdp
 from mdplay.planning.planner import Plan
-from mdplay.playing.advising import AdviserAgent
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.evaluators import EvaluatorAgent
 from mdplay.playing.matches.match import OPENINGS, MatchResult
 from mdplay.playing.matches.schedule import Schedule
 from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.playing.records import Record
-from mdplay.web.games.advisers import Advisers
 from mdplay.web.games.catalogue import MOST, Entry, agents_of, spec_of
+from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.labs.reproduction import tell_system
 from mdplay.web.labs.training import methods_of, tell_training
 from mdplay.web.numbers import plain, plain_list
@@ -148,23 +148,25 @@ def plan_document(model: Any, found: Plan) -> dict[str, Any]:
 
 TOURNAMENT_SECONDS = 300.0
 TELL_SECONDS = 1.0  # between two tables while a match is played
-ADVISED = frozenset({"perfect", "network"})  # who plays what the game's adviser says, within its limits
-Player = AdviserAgent | str
+BY_EVALUATOR = frozenset({"perfect", "network"})  # agents that play the best moves of the game's evaluator
+Player = EvaluatorAgent | str
 
 
 def tell_tournament(
-    job: Job, advisers: Advisers, entry: Entry, params: str, agents: list[str], games: int, seed: int
+    job: Job, evaluators: Evaluators, entry: Entry, params: str, agents: list[str], games: int, seed: int
 ) -> None:
     """Let every agent play every other, and report the cross table about once a second and after each match."""
     game, deadline = entry.make(params), Deadline(job, TOURNAMENT_SECONDS)
-    advised = {name: _advised(job, advisers, entry, params, name) for name in ADVISED & set(agents)}
+    by_evaluator = {
+        name: _by_evaluator(job, evaluators, entry, params, name) for name in BY_EVALUATOR & set(agents)
+    }
     total = games * len(agents) * (len(agents) - 1) // 2
 
     def work() -> None:
         matches: list[MatchResult] = []
         told = -math.inf
         for a, b in combinations(agents, 2):
-            pair = advised.get(a, a), advised.get(b, b)
+            pair = by_evaluator.get(a, a), by_evaluator.get(b, b)
             for played in _match(game, pair, games, seed, lambda: job.stopped.is_set()):
                 deadline()
                 done = len(matches) * games + len(played.records)
@@ -176,9 +178,9 @@ def tell_tournament(
                     told = time.monotonic()
                     job.emit("table", table_document(agents, [*matches, played], total))
 
-    others = [name for name in agents if name not in advised]
+    others = [name for name in agents if name not in by_evaluator]
     task = {"kind": "tournament", "game": entry.told(params), "agents": others}
-    advisers.workshop.done(entry.about.title, task, work, check=job.check, notice=notice_of(job))
+    evaluators.workshop.done(entry.about.title, task, work, check=job.check, notice=notice_of(job))
 
 
 def _match(
@@ -193,9 +195,9 @@ def _match(
             yield MatchResult((first.name, second.name), OPENINGS, seed, tuple(records))
 
 
-def _advised(job: Job, advisers: Advisers, entry: Entry, params: str, name: str) -> AdviserAgent:
-    adviser = advisers.adviser(entry, params, check=job.check, notice=notice_of(job))
-    return AdviserAgent(adviser, name, job.show)
+def _by_evaluator(job: Job, evaluators: Evaluators, entry: Entry, params: str, name: str) -> EvaluatorAgent:
+    evaluator = evaluators.evaluator(entry, params, check=job.check, notice=notice_of(job))
+    return EvaluatorAgent(evaluator, name, job.show)
 
 
 def table_document(agents: list[str], matches: list[MatchResult], total: int) -> dict[str, Any]:
@@ -223,7 +225,7 @@ MOST_AGENTS = 6  # of a tournament
 def plan(worker: Worker, text: str, method: str, tolerance: float) -> Work:
     """Plan in the MDP of a text."""
     body = text.encode("utf-8", "surrogateescape")
-    return lambda job: tell_plan(job, worker.advisers.workshop, body, method, tolerance)
+    return lambda job: tell_plan(job, worker.evaluators.workshop, body, method, tolerance)
 
 
 def bandits(
@@ -233,7 +235,7 @@ def bandits(
 
     def work(job: Job) -> None:
         bandit = Bandit(kind, tuple(means), arms)
-        tell_bandits(job, worker.advisers.workshop, bandit, policies, steps, runs, seed)
+        tell_bandits(job, worker.evaluators.workshop, bandit, policies, steps, runs, seed)
 
     return work
 
@@ -249,7 +251,7 @@ def learn(worker: Worker, game: str, params: str, method: str, episodes: int, se
     if method not in methods(worker, game, params):
         raise Refused(422, "this game cannot be learned so; /learn/methods lists how")
     return lambda job: tell_training(
-        job, worker.advisers.workshop, worker.learned, entry, params, method=method, episodes=episodes, seed=seed
+        job, worker.evaluators.workshop, worker.learned, entry, params, method=method, episodes=episodes, seed=seed
     )
 
 
@@ -257,7 +259,7 @@ def tournament(worker: Worker, game: str, params: str, agents: str, games: int, 
     """Let agents play each other."""
     entry = worker.catalogue[game]
     specs = _specs(entry, params, agents)
-    return lambda job: tell_tournament(job, worker.advisers, entry, params, specs, games, seed)
+    return lambda job: tell_tournament(job, worker.evaluators, entry, params, specs, games, seed)
 
 
 def reproduce(worker: Worker, number: int) -> Work:

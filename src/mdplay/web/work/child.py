@@ -23,13 +23,13 @@ NICE = 5  # the server and its kernels come first
 SECONDS = 5.0
 
 
-def advise(game: Game[Any], opponent: str) -> None:
-    """Make the adviser of a game and ask it about a position; search first, which tells something meanwhile."""
-    from mdplay.web.games.advisers import make_adviser
+def evaluate(game: Game[Any], opponent: str) -> None:
+    """Make the evaluator of a game and evaluate a position; before it search, which gives the first estimates."""
+    from mdplay.web.games.evaluators import make_evaluator
 
     search(game)
-    adviser = make_adviser(game, opponent, seconds=SECONDS)
-    for _, _ in zip(range(4), adviser.advise(first_state(game)), strict=False):
+    evaluator = make_evaluator(game, opponent, seconds=SECONDS)
+    for _, _ in zip(range(4), evaluator.evaluate(first_state(game)), strict=False):
         pass
 
 
@@ -55,12 +55,12 @@ def act(game: Game[Any], agent: str) -> None:
 
 
 def improve(game: Game[Any]) -> None:
-    """Train what a game's adviser lacks, and tell the curve."""
-    from mdplay.playing.advising import adviser_for
+    """Train the network that a game's evaluator lacks, and print the learning curve."""
+    from mdplay.playing.evaluators import evaluator_for
 
-    adviser: Any = adviser_for(game)
-    if hasattr(adviser, "improve"):
-        adviser.improve(lambda line: print(line, flush=True))
+    evaluator: Any = evaluator_for(game)
+    if hasattr(evaluator, "improve"):
+        evaluator.improve(lambda line: print(line, flush=True))
 
 
 def learn(game: Game[Any], method: str) -> None:
@@ -105,7 +105,7 @@ def first_state(game: Game[Any]) -> Any:
 
 
 KINDS: dict[str, Callable[..., None]] = {
-    one.__name__: one for one in (advise, search, look_ahead, act, improve, learn, plan, bandits, tournament)
+    one.__name__: one for one in (evaluate, search, look_ahead, act, improve, learn, plan, bandits, tournament)
 }
 
 

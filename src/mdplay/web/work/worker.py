@@ -24,16 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.naming.registry import load_attribute
 from mdplay.runtime.signals import own_process
-from mdplay.web.games.asking import Ask, ask
 from mdplay.web.games.catalogue import Catalogue
+from mdplay.web.games.requests import Ask, ask
 from mdplay.web.safety import Refused, refusal
 from mdplay.web.work.jobs import ANSWER, PART, REFUSED, Job, Tell, log
 
 if TYPE_CHECKING:
-    from mdplay.web.games.advisers import Advisers
     from mdplay.web.games.catalogue import LearnedAgents
+    from mdplay.web.games.evaluators import Evaluators
 
-GAMES, LABS = "mdplay.web.games.telling:", "mdplay.web.labs.answering:"  # imported when they are asked for
+GAMES, LABS = "mdplay.web.games.events:", "mdplay.web.labs.answering:"  # imported when they are asked for
 KINDS = {kind: GAMES + kind for kind in ("values", "search", "agent", "solvers", "prepare")}
 KINDS |= {kind: LABS + kind for kind in ("plan", "bandits", "methods", "learn", "tournament", "reproduce")}
 NICE = 5  # the server, which only passes on, comes first
@@ -98,7 +98,7 @@ class Worker:
         self._closed.set()
         for job in list(self._jobs.values()):
             job.stop()
-        known: Any = self.__dict__.get("_advisers")
+        known: Any = self.__dict__.get("_evaluators")
         if known is not None:
             known.workshop.close()
 
@@ -114,18 +114,18 @@ class Worker:
         return ask(self.catalogue[game], params, start, moves, base)
 
     @property
-    def advisers(self) -> Advisers:
-        """The advisers of games."""
+    def evaluators(self) -> Evaluators:
+        """The evaluators of games."""
         with self._lock:
-            return self._advisers
+            return self._evaluators
 
     @cached_property
-    def _advisers(self) -> Advisers:
+    def _evaluators(self) -> Evaluators:
         from mdplay.runtime.threads import compiling
-        from mdplay.web.games.advisers import Advisers
+        from mdplay.web.games.evaluators import Evaluators
 
         compiling.elsewhere = self._apart
-        return Advisers()
+        return Evaluators()
 
     @property
     def learned(self) -> LearnedAgents:
@@ -142,11 +142,11 @@ class Worker:
     # ---------------------------------------------------------------- how it is
     def status(self) -> dict[str, Any]:
         """Return what is being prepared, the curves of what is being trained, and who learned here."""
-        advisers: Any = self.__dict__.get("_advisers")
+        evaluators: Any = self.__dict__.get("_evaluators")
         learned: Any = self.__dict__.get("_learned")
         return {
-            "busy": advisers.busy if advisers else [],
-            "training": {game: list(curve) for game, curve in (advisers.curves if advisers else {}).items()},
+            "busy": evaluators.busy if evaluators else [],
+            "training": {game: list(curve) for game, curve in (evaluators.curves if evaluators else {}).items()},
             "learned": learned.listed() if learned else [],
         }
 
@@ -182,7 +182,7 @@ def main(games: list[str]) -> None:
                 os._exit(1)
 
     worker = Worker(Catalogue(games, tried=True), tell, apart=True)
-    assert worker.advisers  # what takes longest to import, before anybody asks
+    assert worker.evaluators  # what takes longest to import, before anybody asks
     methods: dict[str, Callable[..., None]] = {
         one.__name__: one for one in (worker.begin, worker.more, worker.stop)
     }

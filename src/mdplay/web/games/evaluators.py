@@ -1,8 +1,8 @@
-"""Advisers of games: made once, in a thread of their own, and kept while there is room.
+"""Evaluators of games: each is made once, in its own thread, and cached while there is room.
 
-Making one may compile kernels and fill a table.  It goes on while a request listens to it, and ends
+Making one may compile kernels and fill a table.  It continues while a request waits for it, and ends
 ``LEAVE_SECONDS`` after the last one has left.  At most ``MAX_MAKING`` are made at a time; further requests are
-refused (503).  ``KEPT`` advisers are kept, fewer where this process holds more than ``KEPT_BYTES``.
+refused (503).  ``MAX_CACHED`` evaluators are cached, fewer if this process uses more than ``MAX_CACHED_BYTES``.
 """
 
 from __future__ import annotations
@@ -17,41 +17,42 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.errors import LimitError
+from mdplay.evaluating.evaluation import Evaluator
 from mdplay.game import Game
-from mdplay.playing.advising import SOLVE_SECONDS, Adviser, SearchAdviser, adviser_for
+from mdplay.playing.evaluators import SOLVE_SECONDS, SearchEvaluator, evaluator_for
 from mdplay.runtime.threads import Show
 from mdplay.states.enumeration import Enumeration
-from mdplay.web.games.asking import Ask
 from mdplay.web.games.catalogue import Entry
+from mdplay.web.games.requests import Ask
 from mdplay.web.numbers import points_of
 from mdplay.web.safety import busy
 from mdplay.web.work.jobs import Cancelled
 from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, Workshop
 
-KEPT = 24  # advisers: a table or a prover's memory each
-KEPT_BYTES = 2 << 30  # held by this process, from which on the adviser that was not used for longest is dropped
+MAX_CACHED = 24  # evaluators; each has a table or the memory of a prover
+MAX_CACHED_BYTES = 2 << 30  # memory of this process, above which the least recently used evaluator is dropped
 MAX_MAKING = 3  # with the tasks of the workshop fewer than the places for requests: one is free for quick ones
-RANDOM_STATES = 2_000_000  # of a game whose values against a random opponent are computed
-RANDOM_BYTES = 512 << 20  # for the list of these states
-PATIENCE_SECONDS = 0.12  # until a notice says that an adviser is being made
+MAX_RANDOM_STATES = 2_000_000  # states of a game whose values against a random opponent are computed
+RANDOM_BYTES = 512 << 20  # memory for the list of these states
+NOTICE_SECONDS = 0.12  # until a notice says that an evaluator is being made
 Key = tuple[str, str, str]  # the game's id, its parameters, the opponent
 
 
 class Making:
-    """An adviser that is being made, or was: how many requests listen to it, and since when none does."""
+    """An evaluator that is being made, or was: the requests that wait for it, and when the last one left."""
 
     def __init__(self) -> None:
-        self.future: Future[Adviser] = Future()
+        self.future: Future[Evaluator] = Future()
         self.listeners, self.left = 0, time.monotonic()
 
     @property
     def failed(self) -> bool:
-        """Whether there is no adviser, and will be none."""
+        """Whether making the evaluator has failed."""
         return self.future.done() and self.future.exception() is not None
 
 
-class Advisers:
-    """The advisers of games, each made once however many requests need it."""
+class Evaluators:
+    """The evaluators of games, each made once for all requests."""
 
     def __init__(self, workshop: Workshop | None = None) -> None:
         self.workshop = workshop or Workshop()
@@ -65,7 +66,7 @@ class Advisers:
         """What is being prepared, as text."""
         return list(dict.fromkeys([*list(self._busy.values()), *self.workshop.busy]))
 
-    def adviser(
+    def evaluator(
         self,
         entry: Entry,
         params: str = "",
@@ -73,9 +74,9 @@ class Advisers:
         *,
         check: Callable[[], None] = lambda: None,
         notice: Callable[[str], None] = lambda text: None,
-        meanwhile: Callable[[Future[Adviser]], bool] | None = None,
-    ) -> Adviser:
-        """Return the adviser of a game; wait for it if it is being made.
+        meanwhile: Callable[[Future[Evaluator]], bool] | None = None,
+    ) -> Evaluator:
+        """Return the evaluator of a game; wait for it if it is being made.
 
         ``check`` is called meanwhile and may raise, and so is ``meanwhile`` until it returns True.  Raise Refused
         (503) if too many are being made, and what the making raises.
@@ -90,14 +91,14 @@ class Advisers:
 
     def _awaited(
         self,
-        future: Future[Adviser],
+        future: Future[Evaluator],
         entry: Entry,
         check: Callable[[], None],
         notice: Callable[[str], None],
-        meanwhile: Callable[[Future[Adviser]], bool] | None,
-    ) -> Adviser:
+        meanwhile: Callable[[Future[Evaluator]], bool] | None,
+    ) -> Evaluator:
         try:
-            return future.result(timeout=PATIENCE_SECONDS)
+            return future.result(timeout=NOTICE_SECONDS)
         except TimeoutError:
             if future.done():
                 raise
@@ -112,7 +113,7 @@ class Advisers:
         return found
 
     def _joined(self, entry: Entry, params: str, opponent: str) -> Making:
-        """Return the making of an adviser, which a thread begins if it is not under way."""
+        """Return the making of an evaluator, which a thread begins if it is not under way."""
         key = entry.id, params, opponent
         with self._lock:
             making = self._made.get(key)
@@ -131,18 +132,18 @@ class Advisers:
         return making
 
     def _forget(self) -> None:
-        """Drop the adviser that was not used for longest, if there are too many or they hold too much.
+        """Drop the least recently used evaluator if there are too many or they use too much memory.
 
-        Games with other parameters go first: requests for many of them do not take the table of a game away.
+        Games with other parameters are dropped first, so that they do not displace the tables of the games.
         """
         done = [key for key, one in self._made.items() if one.future.done()]
-        if done and (len(self._made) > KEPT or resident_bytes() > KEPT_BYTES):
+        if done and (len(self._made) > MAX_CACHED or resident_bytes() > MAX_CACHED_BYTES):
             del self._made[next((key for key in done if key[1]), done[0])]
 
     def _fill(self, entry: Entry, key: Key, making: Making) -> None:
         self._busy[key] = f"preparing {entry.about.title}"
         _, params, opponent = key
-        task = {"kind": "advise", "game": entry.told(params), "opponent": opponent}
+        task = {"kind": "evaluate", "game": entry.told(params), "opponent": opponent}
 
         def check(*_: Any) -> None:
             self._leave(key, making)
@@ -169,18 +170,18 @@ class Advisers:
                 del self._made[key]
         raise Cancelled
 
-    def _make(self, entry: Entry, game: Game[Any], key: Key, show: Show) -> Adviser:
-        """Return the adviser of a game; of one that has no solver, tree search at once."""
+    def _make(self, entry: Entry, game: Game[Any], key: Key, show: Show) -> Evaluator:
+        """Return the evaluator of a game: tree search if it has no solver."""
         _, params, opponent = key
         if entry.solver == "search" and not params and opponent == "perfect":
-            return SearchAdviser(game)
-        return make_adviser(game, opponent, show=show)
+            return SearchEvaluator(game)
+        return make_evaluator(game, opponent, show=show)
 
     def _improve(self, entry: Entry, params: str, key: Key) -> None:
-        """Let a child train what the adviser lacks; then the adviser is made anew."""
+        """Train the network that the evaluator lacks in a child process; then the evaluator is made again."""
         curve: list[list[float]] = []
 
-        def told(line: str) -> None:
+        def add_points(line: str) -> None:
             curve.extend(points_of(line))
 
         def trained(_: Any) -> None:
@@ -189,7 +190,7 @@ class Advisers:
                 self._made.pop(key, None)
 
         task = {"kind": "improve", "game": entry.told(params)}
-        training = self.workshop.train(f"a network for {entry.about.title}", task, told)
+        training = self.workshop.train(f"a network for {entry.about.title}", task, add_points)
         if training is not None:
             self.curves[entry.id] = curve
             training.add_done_callback(trained)
@@ -203,20 +204,20 @@ class Advisers:
         )
 
 
-def make_adviser(
+def make_evaluator(
     game: Game[Any], opponent: str, *, seconds: float = SOLVE_SECONDS, show: Show | None = None
-) -> Adviser:
-    """Return the adviser of a game; raise LimitError if the table against a random opponent is too large."""
+) -> Evaluator:
+    """Return the evaluator of a game; raise LimitError if the table against a random opponent is too large."""
     if opponent != "perfect":
         refuse_many_states(game, show)
-    return adviser_for(game, opponent=opponent, seconds=seconds, show=show)
+    return evaluator_for(game, opponent=opponent, seconds=seconds, show=show)
 
 
 def refuse_many_states(game: Game[Any], show: Show | None = None) -> None:
-    """Raise LimitError unless a game has at most ``RANDOM_STATES`` states."""
-    if not has_at_most(game, RANDOM_STATES, show):
+    """Raise LimitError unless a game has at most ``MAX_RANDOM_STATES`` states."""
+    if not has_at_most(game, MAX_RANDOM_STATES, show):
         needed = "values against a random opponent need a table of all states"
-        raise LimitError(f"{needed}, and this game has more than {RANDOM_STATES:,}")
+        raise LimitError(f"{needed}, and this game has more than {MAX_RANDOM_STATES:,}")
 
 
 def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
@@ -231,7 +232,7 @@ def has_at_most(game: Game[Any], states: int, show: Show | None = None) -> bool:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process holds; 0 where the system does not tell."""
+    """Return the memory that this process holds; 0 if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):

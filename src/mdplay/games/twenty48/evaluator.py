@@ -1,7 +1,7 @@
-"""What the four directions of 2048 are worth: an n-tuple network's opinion.
+"""Evaluations of the four directions of 2048 by an n-tuple network.
 
-One comes with the board of 4 x 4.  For other boards a network is trained once, on this machine, and kept in the
-cache folder; until it is there, tree search advises.  Boards of a few cells are solved exactly instead.
+A pretrained network is included for the board of 4 x 4.  For other boards a network is trained once, on this
+machine, and stored in the cache folder; until then tree search evaluates.  Small boards are solved exactly.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 
 from mdplay.compiling.identity import game_identity
 from mdplay.errors import MdplayError
+from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, best_moves
 from mdplay.game import Game
 from mdplay.games.twenty48.files import read_network
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.learned import Report
 from mdplay.learning.shipped import shipped_file
-from mdplay.playing.advising import Advice, Adviser, SearchAdviser, Value, best_of
+from mdplay.playing.evaluators import SearchEvaluator
 from mdplay.playing.learning import learn
 from mdplay.runtime.threads import Show
 from mdplay.storage.folders import cache_folder, private_folder
@@ -27,8 +28,8 @@ SOLVED_CELLS = 6  # up to here a table is better
 EPISODES = 20_000
 
 
-class NetworkAdviser:
-    """The opinion of a network: points of the move, and what it expects of the board after it."""
+class NetworkEvaluator:
+    """The values of a network: the points of the move plus the expected points after it."""
 
     method = "network"
 
@@ -36,18 +37,18 @@ class NetworkAdviser:
         self.player, self.source = player, source
         self.player.values(State(0x1123, 0))  # compiles
 
-    def advise(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Advice]:
-        """Tell all directions at once."""
-        moves = {action: Value(value, False) for action, value in self.player.values(state).items()}
-        best = best_of(moves)
-        yield Advice({} if brief else moves, moves[best[0]], best, self.source, done=True)
+    def evaluate(self, state: State, *, brief: bool = False, show: Show | None = None) -> Iterator[Evaluation]:
+        """Yield the evaluation of all directions."""
+        moves = {action: MoveEvaluation.of(value, False) for action, value in self.player.values(state).items()}
+        best = best_moves(moves)
+        yield Evaluation({} if brief else moves, moves[best[0]], best, self.source, done=True)
 
 
-class Untrained(SearchAdviser):
-    """Tree search, until there is a network: ``improve`` trains one."""
+class Untrained(SearchEvaluator):
+    """Tree search until there is a network: ``improve`` trains one."""
 
     def improve(self, report: Report | None = None, show: Show | None = None) -> None:
-        """Train a network for the board and keep it; ``report`` is told a line every thousand games."""
+        """Train a network for the board and save it; ``report`` is called with a line every thousand games."""
         assert isinstance(self.game, Twenty48)
         path = network_file(self.game)
         if path is not None:
@@ -84,15 +85,15 @@ def network_file(game: Twenty48) -> Path | None:
     return None if folder is None else folder / name
 
 
-def adviser(game: Game[Any]) -> Adviser | None:
-    """Return who advises a board: a network, tree search until there is one, nobody where a table is better."""
+def evaluator(game: Game[Any]) -> Evaluator | None:
+    """Return the evaluator of a board: a network, tree search until there is one, None if a table is better."""
     assert isinstance(game, Twenty48)
     if game.rows * game.cols <= SOLVED_CELLS:
         return None
     path = shipped_file(game) or network_file(game)
     try:
         if path is not None and path.is_file():
-            return NetworkAdviser(Player(read_network(path)))
+            return NetworkEvaluator(Player(read_network(path)))
     except MdplayError:  # a damaged file: train again
         pass
     return Untrained(game)

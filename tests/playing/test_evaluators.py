@@ -1,27 +1,27 @@
-"""Advisers tell what the solvers know, and guesses only as guesses."""
+"""Evaluators tell what the solvers know, and guesses only as guesses."""
 
 import pytest
 
 from mdplay import LimitError, Prover, make, solve
-from mdplay.playing import advising
-from mdplay.playing.advising import AdviserAgent, ProofAdviser, SearchAdviser, Value, adviser_for, best_of
+from mdplay.evaluating.evaluation import MoveEvaluation
+from mdplay.playing import evaluators
+from mdplay.playing.evaluators import EvaluatorAgent, ProofEvaluator, SearchEvaluator, evaluator_for
 from mdplay.rng import Random
-from mdplay.solving.values import Choice
 
 
-def gathered(adviser, state, **options):
+def gathered(evaluator, state, **options):
     """Return the newest value of each move, and all that was said."""
-    said = list(adviser.advise(state, **options))
+    said = list(evaluator.evaluate(state, **options))
     moves = {}
-    for advice in said:
-        moves |= advice.moves
+    for evaluation in said:
+        moves |= evaluation.moves
     return moves, said
 
 
 def test_a_table_tells_everything_at_once():
     game = make("tic-tac-toe")
     state, solution = game.parse("100020000"), solve(game)
-    moves, said = gathered(adviser_for(game), state)
+    moves, said = gathered(evaluator_for(game), state)
     assert {a: (v.value, v.distance) for a, v in moves.items()} == {
         choice.action: (choice.value, choice.distance) for choice in solution.choices(state)
     }
@@ -33,23 +33,25 @@ def test_a_proof_tells_moves_as_they_are_proved_and_the_value_only_when_all_are(
     game = make("connect-four")
     state = game.parse("44444422222253")
     expected = {choice.action: choice for choice in Prover(game).choices(state)}
-    moves, said = gathered(ProofAdviser(Prover(game)), state)
+    moves, said = gathered(ProofEvaluator(Prover(game)), state)
     assert {a: (v.value, v.score, v.distance, v.exact) for a, v in moves.items()} == {
         a: (choice.value, choice.score, choice.distance, True) for a, choice in expected.items()
     }
     final = said[-1]
     assert final.done
     assert final.value.score == max(choice.score for choice in expected.values())
-    for advice in said[:-1]:
-        assert advice.value is None or (advice.bound and advice.value.value <= final.value.value)
+    for evaluation in said[:-1]:
+        assert evaluation.value is None or (
+            evaluation.value.is_bound and evaluation.value.low <= final.value.value <= evaluation.value.high
+        )
 
 
 def test_images_of_a_position_are_proved_once(monkeypatch):
     game = make("connect-four")
-    adviser, asked = adviser_for(game), []  # by the opening book: the first moves take no time
-    choice = adviser.prover.choice
-    monkeypatch.setattr(adviser.prover, "choice", lambda s, a, **rest: asked.append(a) or choice(s, a, **rest))
-    moves, _ = gathered(adviser, game.initial())
+    evaluator, asked = evaluator_for(game), []  # by the opening book: the first moves take no time
+    choice = evaluator.prover.choice
+    monkeypatch.setattr(evaluator.prover, "choice", lambda s, a, **rest: asked.append(a) or choice(s, a, **rest))
+    moves, _ = gathered(evaluator, game.initial())
     assert sorted(asked) == [0, 1, 2, 3]
     assert {action: value.score for action, value in moves.items()} == {
         0: -2, 1: -1, 2: 0, 3: 1, 4: 0, 5: -1, 6: -2,
@@ -58,9 +60,9 @@ def test_images_of_a_position_are_proved_once(monkeypatch):
 
 def test_estimates_are_marked_and_a_proven_end_is_exact():
     game = make("tic-tac-toe")
-    adviser = SearchAdviser(game, seconds=0.05)
-    moves, said = gathered(adviser, game.parse("110220000"))
-    assert moves[2] == Value(1.0, True)
+    evaluator = SearchEvaluator(game, seconds=0.05)
+    moves, said = gathered(evaluator, game.parse("110220000"))
+    assert moves[2] == MoveEvaluation.of(1.0, True)
     assert said[-1].done
     assert said[-1].value.exact
     assert set(moves) == {2, 5, 6, 7, 8}
@@ -75,18 +77,18 @@ def test_who_asks_may_cancel():
         raise Enough
 
     with pytest.raises(Enough):
-        list(SearchAdviser(make("connect-four")).advise(make("connect-four").initial(), show=show))
+        list(SearchEvaluator(make("connect-four")).evaluate(make("connect-four").initial(), show=show))
 
 
-def test_a_game_that_is_too_large_is_advised_by_search(monkeypatch):
+def test_a_game_that_is_too_large_is_evaluated_by_search(monkeypatch):
     def solve_without_end(game, *, show, **_):
         for states in range(1, 1 << 20):
             show(states)
 
-    monkeypatch.setattr(advising, "solve", solve_without_end)
-    assert adviser_for(make("tic-tac-toe"), seconds=0).method == "search"
+    monkeypatch.setattr(evaluators, "solve", solve_without_end)
+    assert evaluator_for(make("tic-tac-toe"), seconds=0).method == "search"
     with pytest.raises(LimitError):
-        adviser_for(make("tic-tac-toe"), opponent="uniform", seconds=0)
+        evaluator_for(make("tic-tac-toe"), opponent="uniform", seconds=0)
 
 
 def test_what_is_compiled_before_the_first_state_takes_nothing_of_the_time(monkeypatch):
@@ -96,13 +98,13 @@ def test_what_is_compiled_before_the_first_state_takes_nothing_of_the_time(monke
         return solution
 
     solution = solve(make("tic-tac-toe"))
-    monkeypatch.setattr(advising, "solve", solve_late)
-    assert adviser_for(make("tic-tac-toe"), seconds=0).method == "table"
+    monkeypatch.setattr(evaluators, "solve", solve_late)
+    assert evaluator_for(make("tic-tac-toe"), seconds=0).method == "table"
 
 
-def test_an_agent_follows_its_adviser():
+def test_an_agent_follows_its_evaluator():
     game = make("tic-tac-toe")
-    solution, agent = solve(game), AdviserAgent(adviser_for(game))
+    solution, agent = solve(game), EvaluatorAgent(evaluator_for(game))
     for text in ("000000000", "100020000", "110220000"):
         state = game.parse(text)
         assert agent.act(state, Random(1)) in solution.best(state)
@@ -110,27 +112,14 @@ def test_an_agent_follows_its_adviser():
 
 def test_against_a_random_opponent_values_are_means():
     game = make("tic-tac-toe")
-    moves, _ = gathered(adviser_for(game, opponent="uniform"), game.initial())
+    moves, _ = gathered(evaluator_for(game, opponent="uniform"), game.initial())
     solution = solve(game, opponent="uniform")
     assert {a: v.value for a, v in moves.items()} == {c.action: c.value for c in solution.choices()}
     assert all(v.expected for v in moves.values())
 
 
-def test_best_of_prefers_the_sooner_win_and_the_later_loss():
-    wins = {0: Value(1, True, 5), 1: Value(1, True, 3), 2: Value(0, True, 9), 3: Value(1, True, 3)}
-    assert best_of(wins) == (1, 3)
-    assert best_of({0: Value(-1, True, 2), 1: Value(-1, True, 6)}) == (1,)
-    assert best_of({}) == ()
-
-
-def test_a_draw_is_no_win_by_rounding_and_bounds_are_not_called_exact():
-    drawn = Value.of(Choice(0, -5e-17, 6e-17))
-    assert (drawn.value, drawn.exact) == (0.0, True)
-    assert not Value.of(Choice(0, 2.9, 3.1)).exact
-
-
 def test_nobody_is_called_perfect_who_only_estimates():
-    adviser = SearchAdviser(make("othello"))
-    assert AdviserAgent(adviser, "network").name == "network"
+    evaluator = SearchEvaluator(make("othello"))
+    assert EvaluatorAgent(evaluator, "network").name == "network"
     with pytest.raises(LimitError, match="too large to be solved"):
-        AdviserAgent(adviser, "perfect")
+        EvaluatorAgent(evaluator, "perfect")

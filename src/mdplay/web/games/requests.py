@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
-from mdplay.bits import nonempty
 from mdplay.errors import PositionError, UnknownName
+from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import Game, num_players
 from mdplay.naming.notation import split_moves
 from mdplay.position import Position
@@ -23,7 +22,6 @@ from mdplay.web.games.catalogue import Entry
 
 MAX_MOVES = 2_000
 MAX_CHANCE = 1_000  # outcomes drawn in a row
-SAMPLE_GAMES, SAMPLE_MOVES = 8, 200  # random games that tell whether a game is a puzzle
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Ask:
 
     @property
     def mover(self) -> int:
-        """Who moves; player 0 where nobody does."""
+        """The player to move; player 0 if no player moves."""
         return self.position.player or 0
 
     @property
@@ -78,31 +76,20 @@ class Ask:
         return points[0] - (points[1] if len(points) > 1 else 0.0)
 
     @property
+    def side(self) -> str:
+        """The name of the player to move."""
+        return self.entry.about.sides[self.mover]
+
+    @property
+    def movers_lead(self) -> float:
+        """The points by which the player to move is ahead."""
+        return -self.lead if self.mover else self.lead
+
+    @property
     def plies(self) -> int | None:
         """How many moves were made since the start of the game, if that is known."""
         first = self.position.positions[0]
         return len(self.position.past) if first.state == self.game.initial() else None
-
-
-@lru_cache(maxsize=64)
-def is_puzzle(game: Game[Any]) -> bool:
-    """Tell whether a game is a puzzle: one player, no chance, no points, and every result 0 or 1.
-
-    The results are those of a few random games; a game that none of them ends is taken for a puzzle.
-    """
-    if num_players(game) != 1 or game.has_reward or game.has_outcomes:
-        return False
-    return all(_result(game, Random(number)) in (None, 0.0, 1.0) for number in range(SAMPLE_GAMES))
-
-
-def _result(game: Game[Any], rng: Random) -> float | None:
-    """Return the result of a random game; None if it has not ended after ``SAMPLE_MOVES`` moves."""
-    state = game.initial()
-    for _ in range(SAMPLE_MOVES):
-        if not nonempty(mask := game.legal(state)):
-            return float(game.result(state))
-        state = game.step(state, rng.pick(mask))
-    return None
 
 
 def ask(entry: Entry, params: str = "", start: str = "", moves: str = "", base: str = "") -> Ask:
@@ -138,10 +125,10 @@ def drawn(asked: Ask, seed: int | None) -> Ask:
 
 
 def picture_of(position: Position[Any]) -> str:
-    """Return the picture of a position; the characters of the board where it names a shape that nobody colours."""
+    """Return the picture of a position; the text of the board if it contains a shape without a colour."""
     try:
         svg = position.svg
-    except UnknownName:  # `check` tells which; whoever plays is to go on
+    except UnknownName:  # `mdplay check` reports the shape; the game can be played
         svg = ""
     return safe_picture(svg, position.board)
 

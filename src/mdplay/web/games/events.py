@@ -1,8 +1,7 @@
-"""What advisers, searches and agents tell, as the events of a stream.
+"""Evaluations, searches and moves of agents as the events of a stream, and the requests for them.
 
-What the worker does for the API of games: a function for each kind of request.
-
-Each checks what is given, and returns the work that a stream tells of, or the answer to a question.
+There is one function for each kind of request to the API of games.  It checks the arguments and returns the work
+that emits the events of the stream, or the answer.
 """
 
 from __future__ import annotations
@@ -16,111 +15,115 @@ from dataclasses import replace
 from typing import Any
 
 from mdplay.errors import NotCompiled
+from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, rounded_off
+from mdplay.evaluating.wording import is_known, kind_of
 from mdplay.naming.registry import extra_names
-from mdplay.playing.advising import Advice, Adviser, AdviserAgent, SearchAdviser, Value
 from mdplay.playing.agents import choose as choose_action
 from mdplay.playing.agents import make_agent
+from mdplay.playing.evaluators import EvaluatorAgent, SearchEvaluator
 from mdplay.rng import Random
 from mdplay.searching.depth_limited import depth_limited
 from mdplay.searching.mcts import Search
 from mdplay.searching.result import Node
-from mdplay.web.games.advisers import Advisers
-from mdplay.web.games.asking import Ask
 from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
-from mdplay.web.games.words import bound_headline, headline, is_known, kind_of, shown, status
-from mdplay.web.numbers import rounded_off
+from mdplay.web.games.evaluators import Evaluators
+from mdplay.web.games.requests import Ask
+from mdplay.web.games.wording import bound_headline, headline, shown, status
 from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.worker import Worker
 
 
 # ---------------------------------------------------------------- values
-def tell_values(job: Job, asked: Ask, advisers: Advisers, opponent: str, brief: bool) -> None:
-    """Tell what every move is worth, as it becomes known."""
+def emit_values(job: Job, asked: Ask, evaluators: Evaluators, opponent: str, brief: bool) -> None:
+    """Emit the evaluations of a position as they improve."""
     if not asked.position.actions:
         job.emit("verdict", over_verdict(asked))
         return
     guessing = opponent == "perfect" and not brief
-    adviser = _adviser(
-        job, asked, advisers, opponent, (lambda made: _guessed(job, asked, made)) if guessing else None
-    )
+    meanwhile = (lambda made: _estimate(job, asked, made)) if guessing else None
+    evaluator = _evaluator(job, asked, evaluators, opponent, meanwhile)
 
     def work() -> None:
-        for advice in adviser.advise(asked.state, brief=brief, show=job.show):
-            _tell(job, asked, advice)
+        emitted: dict[int, MoveEvaluation] = {}
+        for evaluation in evaluator.evaluate(asked.state, brief=brief, show=job.show):
+            _emit(job, asked, evaluation, emitted)
 
-    advisers.done(asked, work, {"kind": "advise", "opponent": opponent}, job)
+    evaluators.done(asked, work, {"kind": "evaluate", "opponent": opponent}, job)
 
 
-def _tell(job: Job, asked: Ask, advice: Advice) -> None:
-    """Tell what has become known."""
+def _emit(job: Job, asked: Ask, evaluation: Evaluation, emitted: dict[int, MoveEvaluation]) -> None:
+    """Emit the moves that are not among the emitted ones, and the value of the position."""
     job.check()
-    for action, value in advice.moves.items():
-        if not asked.puzzle or is_known(value):
+    for action, value in evaluation.moves.items():
+        if emitted.get(action) != value and (not asked.puzzle or is_known(value)):
             job.emit("move", move_event(asked, action, value))
-    if advice.value is not None:
-        job.emit("verdict", verdict(asked, advice, advice.value))
+    emitted |= evaluation.moves
+    if evaluation.value is not None:
+        job.emit("verdict", verdict(asked, evaluation, evaluation.value))
 
 
-def _adviser(
+def _evaluator(
     job: Job,
     asked: Ask,
-    advisers: Advisers,
+    evaluators: Evaluators,
     opponent: str = "perfect",
-    meanwhile: Callable[[Future[Adviser]], bool] | None = None,
-) -> Adviser:
-    """Wait for the adviser of a game, with a notice if it is being made."""
-    return advisers.adviser(
+    meanwhile: Callable[[Future[Evaluator]], bool] | None = None,
+) -> Evaluator:
+    """Wait for the evaluator of a game, with a notice if it is being made."""
+    return evaluators.evaluator(
         asked.entry, asked.params, opponent, check=job.check, notice=notice_of(job), meanwhile=meanwhile
     )
 
 
-def _guessed(job: Job, asked: Ask, future: Future[Adviser]) -> bool:
-    """Tell what a short tree search thinks meanwhile; False while its kernels are still being compiled."""
+def _estimate(job: Job, asked: Ask, future: Future[Evaluator]) -> bool:
+    """Emit the estimates of a short tree search; return False while its kernels are still being compiled."""
+    emitted: dict[int, MoveEvaluation] = {}
     try:
-        for advice in SearchAdviser(asked.game).advise(asked.state, show=job.show):
+        for evaluation in SearchEvaluator(asked.game).evaluate(asked.state, show=job.show):
             if future.done():
                 break
-            _tell(job, asked, _first_guess(advice))
+            _emit(job, asked, _first_estimate(evaluation), emitted)
     except NotCompiled:
         return False
     return True
 
 
-def _first_guess(advice: Advice) -> Advice:
-    """Return what a short search says, without what it cannot know: a best move and a line of play."""
-    exact = advice.value is not None and advice.value.exact
-    return replace(advice, done=False) if exact else replace(advice, done=False, best=(), line=())
+def _first_estimate(evaluation: Evaluation) -> Evaluation:
+    """Return the evaluation of a short search without its best moves and its line, unless it is exact."""
+    exact = evaluation.value is not None and evaluation.value.exact
+    return replace(evaluation, done=False) if exact else replace(evaluation, done=False, best=(), line=())
 
 
-def move_event(asked: Ask, action: int, value: Value) -> dict[str, Any]:
-    """Return what a move is worth, for the page."""
+def move_event(asked: Ask, action: int, value: MoveEvaluation) -> dict[str, Any]:
+    """Return the evaluation of a move for the page."""
     return {"action": action, "move": asked.game.move_text(asked.state, action), **shown(asked, value)}
 
 
-def verdict(asked: Ask, advice: Advice, value: Value) -> dict[str, Any]:
-    """Return what the position is worth, for the page."""
-    sure = not advice.bound or kind_of(value.value) == "win"
-    facts = shown(asked, value) | {"exact": value.exact and sure}
-    words = bound_headline(asked, value) if advice.bound else headline(asked, value)
+def verdict(asked: Ask, evaluation: Evaluation, value: MoveEvaluation) -> dict[str, Any]:
+    """Return the evaluation of the position for the page; a lower bound that is a win counts as exact."""
+    at_least = replace(value, high=value.low, exact=True)
+    sure = value.exact or (value.is_bound and kind_of(value.low) == "win")
+    words = bound_headline(asked, value) if value.is_bound else headline(asked, value)
     if asked.puzzle and not is_known(value):
-        advice = replace(advice, best=(), line=())
-    elif not (value.exact or advice.done or advice.best):
-        words = status(asked)  # a first guess
-    found = facts | {
+        evaluation = replace(evaluation, best=(), line=())
+    elif not (value.exact or value.is_bound or evaluation.done or evaluation.best):
+        words = status(asked)  # a first estimate
+    found = shown(asked, at_least if value.is_bound else value) | {
+        "exact": sure,
         "headline": words,
-        "source": advice.source,
-        "best": list(advice.best),
-        "best_moves": [asked.game.move_text(asked.state, action) for action in advice.best],
-        "done": advice.done,
+        "source": evaluation.source,
+        "best": list(evaluation.best),
+        "best_moves": [asked.game.move_text(asked.state, action) for action in evaluation.best],
+        "done": evaluation.done,
         "over": False,
-        "bound": not sure,
+        "bound": value.is_bound and not sure,
     }
-    return found | {"line": list(advice.line[:40])} if advice.line else found
+    return found | {"line": list(evaluation.line[:40])} if evaluation.line else found
 
 
 def over_verdict(asked: Ask) -> dict[str, Any]:
-    """Return the verdict where no player moves; while chance moves there is no value."""
+    """Return the verdict of a position in which no player moves; there is no value while chance moves."""
     over = asked.position.is_over
     result = rounded_off(asked.lead + float(asked.game.result(asked.state))) if over else 0.0
     alone = asked.single and not asked.puzzle
@@ -143,14 +146,14 @@ def over_verdict(asked: Ask) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- tree search
-TREE_NODES = 120  # of the tree that the page may open
-TREE_SECONDS = 0.5  # between two pictures of the tree, which cost more than all the rest
-TELL_SECONDS = 0.15
-TREE_BYTES = 256 << 20
+MAX_TREE_NODES = 120  # nodes of the tree in an event
+TREE_SECONDS = 0.5  # between two events with the tree, which are larger than the others
+STEP_SECONDS = 0.15  # between two events of an agent that searches
+TREE_BYTES = 256 << 20  # maximum size of a search tree
 
 
-def tell_search(job: Job, asked: Ask, advisers: Advisers, seconds: float, simulations: int) -> None:
-    """Search until the time, the simulations or the client's patience ends; tell it ten times a second."""
+def emit_search(job: Job, asked: Ask, evaluators: Evaluators, seconds: float, simulations: int) -> None:
+    """Search within the time and the simulations, or until the client leaves; emit ten events a second."""
 
     def work() -> None:
         search = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES)
@@ -164,11 +167,11 @@ def tell_search(job: Job, asked: Ask, advisers: Advisers, seconds: float, simula
         job.emit("stats", statistics(asked, search, tree=True))
         job.emit("done", {"proven": search.proven, "simulations": search.simulations})
 
-    advisers.done(asked, work, {"kind": "search"}, job)
+    evaluators.done(asked, work, {"kind": "search"}, job)
 
 
 def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, Any]:
-    """Return what a search thinks by now, for the page."""
+    """Return the statistics of a search for the page."""
     found = search.result()
     visits = max(1, sum(move.visits for move in found.moves))
     facts = {
@@ -178,12 +181,12 @@ def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, A
         "seconds": round(found.seconds, 3),
         "value": found.value,
         "proven": found.proven,
-        "headline": headline(asked, Value(found.value, found.proven)),
+        "headline": headline(asked, MoveEvaluation.of(found.value, found.proven)),
         "best": list(found.best),
         "line": list(found.line[:14]),
         "moves": [
             {"visits": move.visits, "share": move.visits / visits}
-            | move_event(asked, move.action, Value(move.value, move.proven))
+            | move_event(asked, move.action, MoveEvaluation.of(move.value, move.proven))
             for move in found.moves
         ],
     }
@@ -192,18 +195,18 @@ def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, A
 
 def opened(root: Node) -> dict[str, Any]:
     """Return the most visited nodes of a tree, each below its parent."""
-    told = _node(root)
-    fringe = [(-root.visits, 0, root, told)]
+    tree = _node(root)
+    fringe = [(-root.visits, 0, root, tree)]
     count = 1
-    while fringe and count < TREE_NODES:
+    while fringe and count < MAX_TREE_NODES:
         _, _, node, document = heapq.heappop(fringe)
-        for child in node.ranked[: TREE_NODES - count]:
+        for child in node.ranked[: MAX_TREE_NODES - count]:
             if child.visits > 1 or node is root:
                 entry = _node(child)
                 document["children"].append(entry)
                 count += 1
                 heapq.heappush(fringe, (-child.visits, count, child, entry))
-    return told
+    return tree
 
 
 def _node(node: Node) -> dict[str, Any]:
@@ -211,80 +214,82 @@ def _node(node: Node) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- agents
-def tell_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, seed: int) -> None:
-    """Let an agent choose; a tree search shows its thoughts meanwhile."""
+def emit_agent(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, seed: int) -> None:
+    """Emit the move of an agent, and the statistics of a tree search meanwhile."""
     choose = {"mcts": _by_search, "heuristic": _by_looking_ahead, "random": _at_random}.get(agent, _by_agent)
     kinds = {"mcts": "search", "heuristic": "look_ahead", "random": "search"}
     brought = agent in extra_names(asked.game, "agents") and agent not in NEEDS_A_FILE
     task = {"kind": "act", "agent": agent} if brought else {"kind": kinds.get(agent, "search")}
     if choose is _by_agent and not brought:
-        choose = _by_adviser
+        choose = _by_evaluator
 
     def work() -> None:
-        action = choose(job, asked, advisers, agent, setting, Random(seed))
+        action = choose(job, asked, evaluators, agent, setting, Random(seed))
         job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
 
-    advisers.done(asked, work, task, job)
+    evaluators.done(asked, work, task, job)
 
 
-def tell_learned(job: Job, asked: Ask, advisers: Advisers, learned: LearnedAgents, agent: str, seed: int) -> None:
-    """Let choose what was learned on the page."""
+def emit_learned(
+    job: Job, asked: Ask, evaluators: Evaluators, learned: LearnedAgents, agent: str, seed: int
+) -> None:
+    """Emit the move of an agent that was trained on the page."""
 
     def work() -> None:
         action = learned.act(agent, asked.state, Random(seed))
         job.emit("move", {"action": action, "move": asked.game.move_text(asked.state, action)})
 
-    advisers.done(asked, work, {"kind": "search"}, job)
+    evaluators.done(asked, work, {"kind": "search"}, job)
 
 
-def _at_random(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
+def _at_random(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
     return rng.pick(asked.game.legal(asked.state))
 
 
-def _by_search(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
+def _by_search(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
     search = Search(asked.game, asked.state, seed=rng.word(), max_bytes=TREE_BYTES)
     search.run(1)
     while search.simulations < setting and not search.proven:
-        search.run(setting - search.simulations, seconds=TELL_SECONDS)
+        search.run(setting - search.simulations, seconds=STEP_SECONDS)
         job.emit("stats", statistics(asked, search))
     job.emit("stats", statistics(asked, search))
     return search.result().action
 
 
-def _by_looking_ahead(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
+def _by_looking_ahead(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
     best = depth_limited(asked.game, asked.state, depth=setting, show=job.show).best
     return best[rng.below(len(best))]
 
 
-def _by_agent(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
+def _by_agent(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
     return choose_action(make_agent(asked.game, agent), agent, asked.game, asked.state, rng)
 
 
-def _by_adviser(job: Job, asked: Ask, advisers: Advisers, agent: str, setting: int, rng: Random) -> int:
-    """Play what the adviser of the game holds best, once it has said all."""
-    adviser = _adviser(job, asked, advisers)
-    return AdviserAgent(adviser, agent, job.show).act(asked.state, rng)
+def _by_evaluator(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
+    """Return a best move of the last evaluation."""
+    evaluator = _evaluator(job, asked, evaluators)
+    return EvaluatorAgent(evaluator, agent, job.show).act(asked.state, rng)
 
 
 Work = Callable[[Job], None]
 
 
 def values(worker: Worker, position: dict[str, str], opponent: str, brief: bool) -> Work:
-    """Tell what every move is worth."""
+    """Emit the evaluations of a position."""
     asked = worker.asked(**position)
     if opponent != "perfect" and asked.single:
-        raise Refused(422, "a game for one has no opponent")
-    return lambda job: tell_values(job, asked, worker.advisers, opponent, brief)
+        raise Refused(422, "a single-player game has no opponent")
+    return lambda job: emit_values(job, asked, worker.evaluators, opponent, brief)
 
 
 def search(worker: Worker, position: dict[str, str], seconds: float, simulations: int) -> Work:
-    """Tell of a tree search while it runs."""
+    """Emit the statistics of a tree search while it runs."""
     asked = _with_moves(worker.asked(**position))
-    return lambda job: tell_search(job, asked, worker.advisers, seconds, simulations)
+    return lambda job: emit_search(job, asked, worker.evaluators, seconds, simulations)
 
 
 def agent(worker: Worker, position: dict[str, str], agent: str, setting: int, seed: int) -> Work:
-    """Let an agent choose; setting 0 is the agent's own."""
+    """Emit the move of an agent; setting 0 is the default of the agent."""
     asked = _with_moves(worker.asked(**position))
     learned = agents_that_learned(worker.learned.listed(), asked.entry.id, asked.params)
     known = {one["id"]: one for one in [*agents_of(asked.game, asked.entry.solver), *learned]}
@@ -294,25 +299,25 @@ def agent(worker: Worker, position: dict[str, str], agent: str, setting: int, se
     if number > MOST.get(agent, MOST["mcts"]):
         raise Refused(422, "the setting of this agent is out of range")
     if any(one["id"] == agent for one in learned):
-        return lambda job: tell_learned(job, asked, worker.advisers, worker.learned, agent, seed)
-    return lambda job: tell_agent(job, asked, worker.advisers, agent, number, seed)
+        return lambda job: emit_learned(job, asked, worker.evaluators, worker.learned, agent, seed)
+    return lambda job: emit_agent(job, asked, worker.evaluators, agent, number, seed)
 
 
 def _with_moves(asked: Ask) -> Ask:
     if not asked.position.actions:
-        raise Refused(422, "nobody is to move there")
+        raise Refused(422, "no player is to move there")
     return asked
 
 
 def solvers(worker: Worker) -> dict[str, str]:
-    """Answer how the games are advised whose profile does not say so, each in a word."""
+    """Return the methods of evaluation of the games whose profile does not name one."""
     return {entry.id: entry.solver for entry in worker.catalogue.values() if not entry.about.evaluator}
 
 
 def prepare(worker: Worker) -> list[Any]:
-    """Make the advisers of the first games, one after the other, before anybody asks."""
+    """Make the evaluators of the first games, one after the other, before the first request."""
     for entry in worker.catalogue.values():
         if entry.own or entry.about.prepare:
             with suppress(Exception):  # a request for this game gets it
-                worker.advisers.adviser(entry)
+                worker.evaluators.evaluator(entry)
     return []

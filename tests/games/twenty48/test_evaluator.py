@@ -1,36 +1,36 @@
 import pytest
 
 from mdplay import make, solve
-from mdplay.games.twenty48 import advice
+from mdplay.games.twenty48 import evaluator
 from mdplay.games.twenty48.network import Network
 from mdplay.games.twenty48.patterns import parse_patterns
 from mdplay.games.twenty48.player import Player
-from mdplay.playing.advising import adviser_for
+from mdplay.playing.evaluators import evaluator_for
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(advice, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(advice, "EPISODES", 30)
+    monkeypatch.setattr(evaluator, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(evaluator, "EPISODES", 30)
     return tmp_path
 
 
 def test_a_small_board_is_solved():
     game = make("2048:rows=2,cols=2")
-    said = list(adviser_for(game).advise(game.parse("1100")))
+    said = list(evaluator_for(game).evaluate(game.parse("1100")))
     assert (said[0].value.exact, said[0].value.value) == (True, solve(game).value(game.parse("1100")))
 
 
-def test_a_network_is_trained_once_and_then_advises(folder):
+def test_a_network_is_trained_once_and_then_evaluates(folder):
     game = make("2048:rows=3,cols=3")
-    first, lines = adviser_for(game), []
+    first, lines = evaluator_for(game), []
     assert first.method == "search"
     first.improve(lines.append)
     assert len(lines) == 1
-    second = adviser_for(game)
+    second = evaluator_for(game)
     assert second.method == "network"
     state = game.parse("112000000")
-    (said,) = second.advise(state)
+    (said,) = second.evaluate(state)
     assert set(said.moves) == {0, 1, 2, 3} & {a for a in range(4) if game.legal(state) >> a & 1}
     assert not said.value.exact
     action, total = second.player.best(state)
@@ -40,12 +40,12 @@ def test_a_network_is_trained_once_and_then_advises(folder):
 
 def test_a_damaged_network_is_trained_again(folder):
     game = make("2048:rows=3,cols=3")
-    advice.network_file(game).write_bytes(b"nothing of the kind")
-    assert adviser_for(game).method == "search"
+    evaluator.network_file(game).write_bytes(b"nothing of the kind")
+    assert evaluator_for(game).method == "search"
 
 
 @pytest.mark.parametrize(("depth", "before"), [(1, False), (2, False), (1, True)])
-def test_the_best_of_all_directions_is_the_players_choice(depth, before):
+def test_the_best_moves_all_directions_is_the_players_choice(depth, before):
     patterns = parse_patterns("0123,4567,0145", 4, 4)
     network = Network.create(patterns, before=before)
     network.weights[:] = [((i * 7919) % 101) / 10 for i in range(len(network.weights))]
@@ -64,4 +64,4 @@ def test_the_best_of_all_directions_is_the_players_choice(depth, before):
 def test_patterns_fit_their_board():
     for text in ("2048:rows=3,cols=3", "2048:rows=2,cols=4", "2048:rows=3,cols=4", "2048"):
         game = make(text)
-        parse_patterns(advice.patterns_for(game), game.rows, game.cols)
+        parse_patterns(evaluator.patterns_for(game), game.rows, game.cols)
