@@ -505,6 +505,11 @@ def components(arcs: dict[Any, list[Arc]]) -> list[list[Any]]:
 
 
 # ---------------------------------------------------------------- one game
+def clipped(value: Fraction) -> Fraction:
+    """Return a value; one that has no bound has one size, whatever the mean reward of its cycle is."""
+    return value if abs(value) < INFINITE / 100 else INFINITE * (1 if value > 0 else -1)
+
+
 def near(found: float | None, exact: Fraction) -> bool:
     """Return whether a number is the exact one, up to rounding."""
     if found is None:
@@ -616,6 +621,7 @@ class Examination:
             self.bounds(f"{method} move {choice.action} in {s}", choice.low, choice.high, exact[choice.action])
             if choice.exact:
                 self.expect(near(choice.value, exact[choice.action]), method, "move", choice, "in", s)
+        exact = {action: clipped(value) for action, value in exact.items()}
         best = max(exact.values())
         tied = [a for a in sorted(exact) if best - exact[a] <= Fraction(1, 10**9) * max(1, abs(best))]
         self.expect(solution.best(s) == tied, method, "best in", s, solution.best(s), tied)
@@ -634,8 +640,8 @@ class Examination:
                 s: [arc for arc in row if oracle.kind[s] not in players or arc.action == policy[s]]
                 for s, row in oracle.arcs.items()
             }
-            reached = oracle.solve(oracle.kind, arcs)
-            lost = [s for s in reached if reached[s] != oracle.value[s] and not self.is_tie(reached[s], s)]
+            reached = {s: clipped(value) for s, value in oracle.solve(oracle.kind, arcs).items()}
+            lost = [s for s in reached if reached[s] != clipped(oracle.value[s]) and not self.is_tie(reached[s], s)]
             who = "both players" if len(players) == 2 else f"player {players[0]}"
             self.expect(
                 not lost, method, "policy of", who, "gets", [(s, reached[s], oracle.value[s]) for s in lost[:1]]
