@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.bridge import borrow, kernel, load, part
+from mdplay.bridge import borrow, kernel, load, part, prefetch
 from mdplay.learning.look_ups import (
     Tables,
     borrowed,
@@ -42,10 +42,13 @@ from mdplay.learning.look_ups import (
     estimate,
     gain,
     go_to,
+    greedy,
     is_answered,
     is_over,
     locate,
     move_value,
+    num_lookups,
+    read,
     sign_of,
     squashed,
     total,
@@ -53,6 +56,7 @@ from mdplay.learning.look_ups import (
 )
 from mdplay.rng import advance, pick, scramble, stream
 
+NONE, LINEAR, EXPONENTIAL = range(3)  # rates of weights by their coherence
 RANDOM, ENDED = 1, 2  # what may come instead of the greedy move
 LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
@@ -73,7 +77,9 @@ class Rule(NamedTuple):
     epsilon: float
     starts: float  # the share of episodes with an exploring start
     fair: bool
-    episodes: int  # of the whole run: the rate falls in its last third
+    episodes: int  # of the whole run: the rate falls in its last third; 0: it stays
+    online: bool = False  # correct each afterstate as soon as the next move is chosen
+    coherence: int = EXPONENTIAL
 
 
 class Lesson(NamedTuple):
@@ -86,16 +92,20 @@ class Lesson(NamedTuple):
 
 
 class Episodes(NamedTuple):
-    """What came of episodes: the score of player 0 and the moves; -1 moves: not played yet."""
+    """What came of episodes: the score of player 0 and the moves; -1 moves: not played yet.
+
+    ``highest``: the highest cell at the end, of boards that a word holds and that are learned online.
+    """
 
     scores: NDArray[np.float32]
     moves: NDArray[np.int32]
+    highest: NDArray[np.int32]
 
 
 class Trail(NamedTuple):
     """An episode: for each move the places of its afterstate, whom its value speaks for, points, and more."""
 
-    places: NDArray[np.int32]
+    places: NDArray[np.uint32]
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
     bests: NDArray[np.float32]  # what the greedy move was worth to player 0
@@ -109,14 +119,14 @@ def new_trail(tables: Tables, num_actions: int) -> Trail:
     """Return room for an episode; every thread needs its own."""
     count = len(tables.base)
     signs, gains, bests = (np.zeros(MAX_MOVES, np.float32) for _ in range(3))
-    rows, strays = np.zeros((MAX_MOVES, count), np.int32), np.zeros(MAX_MOVES, np.uint8)
+    rows, strays = np.zeros((MAX_MOVES, count), np.uint32), np.zeros(MAX_MOVES, np.uint8)
     actions, values = np.zeros(num_actions, np.int32), np.zeros(num_actions, np.float32)
     return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32), actions, values)
 
 
 def no_episodes(count: int) -> Episodes:
     """Return room for what comes of so many episodes."""
-    return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32))
+    return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32), np.zeros(count, np.int32))
 
 
 def rate_table() -> NDArray[np.float32]:
@@ -262,6 +272,14 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: 
 def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
     weights, coherence, rates = lesson.tables.weights, lesson.coherence, lesson.rates
+    if lesson.rule.coherence == NONE:
+        change = step * error
+        for j in range(num_lookups(lesson.tables.shape, places)):
+            weights[np.uint32(places[j])] += change
+        return
+    if lesson.rule.coherence == LINEAR:
+        correct_linearly(lesson.tables.shape, weights, coherence, places, step, error)
+        return
     scale, sum_of_rates = np.float32(RATES - 1), np.float32(0)
     count = len(places)
     for j in range(count):
@@ -284,6 +302,90 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
 
 
 @part
+def correct_linearly(shape: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
+    """Move weights at the rates |sum of errors| / sum of their sizes, which are 1 where both are tiny."""
+    size = abs(error)
+    for j in range(num_lookups(shape, places)):
+        i = np.uint32(places[j])
+        signed, absolute = coherence[i, 0], coherence[i, 1]
+        weights[i] += step * error * (abs(signed) / absolute)
+        coherence[i, 0] = signed + error
+        coherence[i, 1] = absolute + size
+
+
+@part
+def learn_online(game: Any, lesson: Any, step: Any, places: Any, room: Any, x: Any) -> Any:
+    """Play an episode and correct each afterstate when the next move is chosen.
+
+    Return the moves, the score and the last position.  With temporal coherence the value of the last afterstate is
+    computed anew before its correction: with the one known from the choice, learning at rate 1 collapses on one
+    seed in four.
+    """
+    tables, rule = lesson.tables, lesson.rule
+    discount, ahead = np.float32(rule.discount), borrow(lesson.coherence.reshape(-1))
+    s, moves, score, known, sign = game.initial(), 0, np.float32(0), np.float32(0), np.float32(1)
+    last = places_of_last(tables.shape, places, room)
+    while True:
+        if game.has_outcomes:
+            s, x = after_chance(game, s, x)
+        if game.has_outcomes or moves == 0:
+            look_around(game, tables.shape, tables, s, places)
+        choice = greedy(game, tables.shape, tables, s, places)
+        over = choice.action < 0
+        end = np.float32(game.result(s)) if over else np.float32(0)
+        if moves > 0:
+            if rule.coherence != NONE:
+                known = squashed(tables, total(tables, last))
+            target = discount * (end if over else choice.total)
+            correct(lesson, step, last, sign * target - known, room.rates)
+        if over:
+            return moves, score + end, s
+        go_to(game, tables, s, choice.action, choice.after, places)
+        keep_last(tables.shape, places, last)
+        sign = sign_of(game, tables, choice.after)
+        known = sign * (choice.total - choice.points)
+        if rule.coherence != NONE:
+            for j in range(num_lookups(tables.shape, last)):
+                prefetch(ahead, 2 * last[j])
+        score += choice.points
+        moves += 1
+        s = choice.after
+
+
+@part
+def places_of_last(shape: Any, places: Any, room: Any) -> Any:
+    """Return where the places of the last afterstate are kept: a packed board needs no others."""
+    if shape.is_packed:
+        return places.now
+    return room.places[0]
+
+
+@part
+def keep_last(shape: Any, places: Any, out: Any) -> None:
+    """Keep the places of an afterstate; those of the positions after it follow."""
+    if not shape.is_packed:
+        for j in range(len(out)):
+            out[j] = places.now[j]
+
+
+@part
+def look_around(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
+    """Fill in the places from which those after each move follow; a packed board is looked up without them."""
+    if not shape.is_packed:
+        locate(game, tables, s, places)
+
+
+@part
+def highest_cell(game: Any, shape: Any, tables: Any, s: Any) -> int:
+    """Return the highest value of a cell of a packed board, else 0."""
+    most = 0
+    if shape.is_packed:
+        for i in range(shape.num_cells):
+            most = max(most, int(read(game, tables, s, i)))
+    return most
+
+
+@part
 def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None:
     """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
     tables, rule = lesson.tables, lesson.rule
@@ -296,7 +398,7 @@ def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None
         else:
             goal = discount * (trail.gains[t] + (np.float32(1) - decay) * value + decay * goal)
         places = trail.places[t - 1]
-        known = squashed(tables, total(tables.weights, places))
+        known = squashed(tables, total(tables, places))
         sign = trail.signs[t - 1]
         correct(lesson, step, places, sign * goal - known, trail.rates)
         value = sign * known
@@ -305,6 +407,8 @@ def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None
 @part
 def share_of_rate(rule: Any, episode: int) -> Any:
     """Return what part of the rate counts in an episode: all, and in the last third of the run less and less."""
+    if rule.episodes == 0:
+        return 1.0
     late = (episode / rule.episodes - COHERENT) / (1 - COHERENT)
     return 1.0 - (1.0 - LAST_RATE) * min(max(late, 0.0), 1.0)
 
@@ -322,11 +426,17 @@ def train_network(
     for i in range(worker.first, len(out.moves), worker.stride):
         if worker.stop[0]:
             return
+        step = np.float32(rule.step * share_of_rate(rule, first + i))
+        if rule.online:
+            moves, score, last = learn_online(game, lesson, step, places, trail, stream(seed, first + i))
+            out.scores[i], out.moves[i] = score, moves
+            out.highest[i] = highest_cell(game, tables.shape, tables, last)
+            worker.progress[worker.first] += moves
+            continue
         moves, lessons, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
             out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
-        step = np.float32(rule.step * share_of_rate(rule, first + i))
         replay(lesson, step, trail, lessons, value)
         out.scores[i], out.moves[i] = score, moves
         worker.progress[worker.first] += moves
@@ -346,3 +456,11 @@ def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: An
             left = without_lowest(left)
             value = move_value(game, tables, s, action, places)
             out_values[k, action] = -value if game.player(s) else value
+
+
+@kernel
+def look_up_state(game: Any, tables: Any, places: Any, states: Any, out: Any) -> None:
+    """Fill in the places of the first packed state, and its value for player 0."""
+    s = load(game, states, 0)
+    locate(game, tables, s, places)
+    out[0] = estimate(game, tables, s, places.now)

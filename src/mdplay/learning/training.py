@@ -263,8 +263,8 @@ class NetworkTraining(Training[Episodes]):
         right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0
         if not right or arrays["coherence"].shape != (len(network.weights), 2):
             raise FormatError(f"{path} is damaged: its settings are not those of its network")
-        training = cls.begin(game, settings)
-        training.network.weights[:], training.coherence[:] = network.weights, arrays["coherence"]
+        training = cls(settings, network.copy(), new_floats(len(network.weights), 2))
+        training.coherence[:] = arrays["coherence"]
         training.episodes, training.moves, training.seconds = counts
         training.curve, training.stretch = curve, stretch
         return training

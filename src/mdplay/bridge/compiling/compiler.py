@@ -28,7 +28,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
 from mdplay.bridge.cache import SUFFIX, folder_of_kernels, prune, read_checked, stem, write_checked
-from mdplay.bridge.compiling import memory, states  # noqa: F401  what they tell numba
+from mdplay.bridge.compiling import memory, states, vectors  # noqa: F401  what they tell numba
 from mdplay.bridge.compiling.instances import ASKED, instance_types
 from mdplay.bridge.compiling.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.bridge.compiling.numbers import prefer_instructions
