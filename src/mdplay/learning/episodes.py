@@ -15,9 +15,13 @@ what a random move spoils is nobody's fault.
 For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
 does not vanish where the network is surely wrong.
 
+Online, the afterstate of a move is corrected as soon as the next move is chosen, moves are greedy and lambda is 0.
+
 Temporal coherence: each weight has a rate of its own that falls where errors change their sign,
 
     rate = exp(2.7 * (|sum of its errors| / sum of their sizes - 1))
+
+or, if it is linear, |sum of its errors| / sum of their sizes (TC, Beal and Smith 1999).
 
 ``fair`` multiplies it by rate / mean rate of the look-ups: what weights that have seen it all do not take goes to
 the others, so that one large, specific table is not held back by small ones.
@@ -61,7 +65,8 @@ RANDOM, ENDED = 1, 2  # what may come instead of the greedy move
 LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
-MAX_MOVES = 1024  # a longer episode is cut, and valued by the network
+MAX_MOVES = 1024  # a longer episode is truncated, and valued by the network
+MAX_ONLINE = 1 << 18  # the same online, where no trail is kept
 LONGEST_START, ROAMING = 12, 0.2  # of an exploring start: its random moves; the least share of them from there on
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
@@ -338,7 +343,7 @@ def learn_online(game: Any, lesson: Any, step: Any, places: Any, room: Any, x: A
                 known = squashed(tables, total(tables, last))
             target = discount * (end if over else choice.total)
             correct(lesson, step, last, sign * target - known, room.rates)
-        if over:
+        if over or moves == MAX_ONLINE:
             return moves, score + end, s
         go_to(game, tables, s, choice.action, choice.after, places)
         keep_last(tables.shape, places, last)
@@ -429,6 +434,9 @@ def train_network(
         step = np.float32(rule.step * share_of_rate(rule, first + i))
         if rule.online:
             moves, score, last = learn_online(game, lesson, step, places, trail, stream(seed, first + i))
+            if not abs(score) <= LARGEST:
+                out.moves[i], worker.stop[0] = NO_NUMBER, 1
+                return
             out.scores[i], out.moves[i] = score, moves
             out.highest[i] = highest_cell(game, tables.shape, tables, last)
             worker.progress[worker.first] += moves

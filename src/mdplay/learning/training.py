@@ -61,6 +61,7 @@ class Settings:
     epsilon: float = 0.1
     exploring_starts: float = 0.0
     seed: int = 0
+    online: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -172,6 +173,7 @@ class NetworkTraining(Training[Episodes]):
             float(known.exploring_starts),
             self._is_fair,
             planned,
+            known.online,
         )
 
     @property
@@ -298,6 +300,9 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
+    online: Annotated[
+        bool | None, "Correct each afterstate as soon as the next move is chosen: TD(0), greedy moves."
+    ] = None
     engine: Annotated[Engine | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."] = (
         None
     )
@@ -315,6 +320,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
         """Return the settings of a training that are given."""
         wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
         wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": run.seed}
+        wanted["online"] = self.online
         return {name: value for name, value in wanted.items() if value is not None}
 
     def begin(self, game: Game[Any], given: Mapping[str, Any]) -> NetworkTraining:
