@@ -22,7 +22,7 @@ from mdplay.bits import elements
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning.board import board_of
-from mdplay.learning.episodes import best_move, new_trail
+from mdplay.learning.episodes import best_move, new_trajectory
 from mdplay.learning.look_ups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import NetworkTraining, Settings
@@ -100,7 +100,7 @@ def test_the_greedy_move_of_an_episode_is_the_best_of_all_values():
     game = TicTacToe()
     network = learn(game, episodes=30, **TINY).network
     tables, rng, answered = network.tables, Random(5), 0
-    places, room = new_places(tables), new_trail(tables, 64)
+    places, room = new_places(tables), new_trajectory(tables, 64)
     for _ in range(60):
         s = game.initial()
         while moves := elements(game.legal(s)):

@@ -7,12 +7,14 @@ met too, while the others stay near it.
 The afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand
 exactly:
 
-    goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
-    goal(t - 1) = d * value of the greedy move at t                     if move t was a random one
+    target(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda target(t))
+    target(t - 1) = d * value of the greedy move at t                       if move t was a random one
+
+where V and target of a finished game are its result,
 
 so the last positions of both players learn the result itself, as does one after which chance ends the game, and
 what a random move spoils is nobody's fault.
-For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
+For results the error is target - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
 does not vanish where the network is surely wrong.
 
 Online, the afterstate of a move is corrected as soon as the next move is chosen, moves are greedy and lambda is 0.
@@ -66,7 +68,7 @@ LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
 MAX_MOVES = 1024  # a longer episode is truncated, and valued by the network
-MAX_ONLINE = 1 << 18  # the same online, where no trail is kept
+MAX_ONLINE = 1 << 18  # the same online, where no trajectory is kept
 LONGEST_START, ROAMING = 12, 0.2  # of an exploring start: its random moves; the least share of them from there on
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
@@ -87,7 +89,7 @@ class Rule(NamedTuple):
     coherence: int = EXPONENTIAL
 
 
-class Lesson(NamedTuple):
+class TrainingState(NamedTuple):
     """What is learned, in place, and how."""
 
     tables: Tables
@@ -107,26 +109,26 @@ class Episodes(NamedTuple):
     highest: NDArray[np.int32]
 
 
-class Trail(NamedTuple):
+class Trajectory(NamedTuple):
     """An episode: for each move the places of its afterstate, whom its value speaks for, points, and more."""
 
     places: NDArray[np.uint32]
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
     bests: NDArray[np.float32]  # what the greedy move was worth to player 0
-    strays: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
+    move_kinds: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
     rates: NDArray[np.float32]  # room for those of one correction
     actions: NDArray[np.int32]  # room for the moves of one position
     values: NDArray[np.float32]
 
 
-def new_trail(tables: Tables, num_actions: int) -> Trail:
+def new_trajectory(tables: Tables, num_actions: int) -> Trajectory:
     """Return room for an episode; every thread needs its own."""
     count = len(tables.base)
     signs, gains, bests = (np.zeros(MAX_MOVES, np.float32) for _ in range(3))
-    rows, strays = np.zeros((MAX_MOVES, count), np.uint32), np.zeros(MAX_MOVES, np.uint8)
+    rows, move_kinds = np.zeros((MAX_MOVES, count), np.uint32), np.zeros(MAX_MOVES, np.uint8)
     actions, values = np.zeros(num_actions, np.int32), np.zeros(num_actions, np.float32)
-    return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32), actions, values)
+    return Trajectory(rows, signs, gains, bests, move_kinds, np.zeros(count, np.float32), actions, values)
 
 
 def no_episodes(count: int) -> Episodes:
@@ -140,23 +142,25 @@ def rate_table() -> NDArray[np.float32]:
 
 
 @part
-def borrowed_lesson(lesson: Any) -> Any:
+def borrowed_state(training: Any) -> Any:
     """Return what is learned for the innermost loops."""
-    return Lesson(borrowed(lesson.tables), borrow(lesson.coherence), borrow(lesson.rates), lesson.rule)
+    return TrainingState(
+        borrowed(training.tables), borrow(training.coherence), borrow(training.rates), training.rule
+    )
 
 
 @part
-def borrowed_trail(trail: Any) -> Any:
+def borrowed_trajectory(trajectory: Any) -> Any:
     """Return room of the caller for the innermost loops."""
-    return Trail(
-        borrow(trail.places),
-        borrow(trail.signs),
-        borrow(trail.gains),
-        borrow(trail.bests),
-        borrow(trail.strays),
-        borrow(trail.rates),
-        borrow(trail.actions),
-        borrow(trail.values),
+    return Trajectory(
+        borrow(trajectory.places),
+        borrow(trajectory.signs),
+        borrow(trajectory.gains),
+        borrow(trajectory.bests),
+        borrow(trajectory.move_kinds),
+        borrow(trajectory.rates),
+        borrow(trajectory.actions),
+        borrow(trajectory.values),
     )
 
 
@@ -176,7 +180,7 @@ def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
 
 @part
 def highest(values: Any, count: int, x: Any) -> Any:
-    """Return where the highest of the first values is, and the random state; ties are drawn by lot."""
+    """Return where the highest of the first values is, and the random state; ties are broken at random."""
     found, ties = 0, 1
     for k in range(1, count):
         if values[k] > values[found]:
@@ -227,63 +231,63 @@ def exploration(rule: Any, x: Any) -> Any:
 
 
 @part
-def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
-    """Play an episode and write down its trail.
+def play_episode(game: Any, tables: Any, rule: Any, places: Any, trajectory: Any, x: Any) -> Any:
+    """Play an episode and write down its trajectory.
 
     Return the moves, how many of their afterstates learn from what came after them (all but one that is the end
     itself, or where the episode is cut), the value at the end and player 0's score.
     """
     s, moves, score = game.initial(), 0, np.float32(0)
     opening, epsilon, x = exploration(rule, x)
-    fresh, lessons = True, 0
+    fresh, updates = True, 0
     while moves < MAX_MOVES and not is_over(game, s):
-        lessons = moves
+        updates = moves
         if game.has_outcomes:
             s, x = after_chance(game, s, x)
             fresh = True
             if is_over(game, s):
-                trail.strays[moves] = ENDED
+                trajectory.move_kinds[moves] = ENDED
                 break
         if fresh:
             locate(game, tables, s, places)
             fresh = False
-        action, best, x = best_move(game, tables, s, places, trail, x)
-        trail.bests[moves] = best
-        trail.strays[moves] = 0
+        action, best, x = best_move(game, tables, s, places, trajectory, x)
+        trajectory.bests[moves] = best
+        trajectory.move_kinds[moves] = 0
         x = advance(x)
         if moves < opening or unit(scramble(x)) < epsilon:
             x = advance(x)
             other = pick(game.legal(s), scramble(x))
-            trail.strays[moves] = RANDOM if other != action else 0
+            trajectory.move_kinds[moves] = RANDOM if other != action else 0
             action = other
-        trail.gains[moves] = gain(game, s, action)
-        score += trail.gains[moves]
+        trajectory.gains[moves] = gain(game, s, action)
+        score += trajectory.gains[moves]
         after = game.step(s, action)
         go_to(game, tables, s, action, after, places)
         s = after
-        trail.signs[moves] = sign_of(game, tables, s)
+        trajectory.signs[moves] = sign_of(game, tables, s)
         for j in range(len(places.now)):
-            trail.places[moves, j] = places.now[j]
+            trajectory.places[moves, j] = places.now[j]
         moves += 1
     value = np.float32(0)
     if is_over(game, s):
         value = np.float32(game.result(s))
     elif moves > 0:
         value = estimate(game, tables, s, places.now)
-    return moves, lessons, value, score + value
+    return moves, updates, value, score + value
 
 
 @part
-def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
+def correct(training: Any, step: Any, places: Any, error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
-    weights, coherence, rates = lesson.tables.weights, lesson.coherence, lesson.rates
-    if lesson.rule.coherence == NONE:
+    weights, coherence, rates = training.tables.weights, training.coherence, training.rates
+    if training.rule.coherence == NONE:
         change = step * error
-        for j in range(num_lookups(lesson.tables.shape, places)):
+        for j in range(num_lookups(training.tables.shape, places)):
             weights[np.uint32(places[j])] += change
         return
-    if lesson.rule.coherence == LINEAR:
-        correct_linearly(lesson.tables.shape, weights, coherence, places, step, error)
+    if training.rule.coherence == LINEAR:
+        correct_linearly(training.tables.shape, weights, coherence, places, step, error)
         return
     scale, sum_of_rates = np.float32(RATES - 1), np.float32(0)
     count = len(places)
@@ -295,7 +299,7 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
         own[j] = rate
         sum_of_rates += rate
     push = step * error
-    fair = lesson.rule.fair
+    fair = training.rule.fair
     if fair:
         push *= np.float32(count) / sum_of_rates
     size = abs(error)
@@ -319,15 +323,15 @@ def correct_linearly(shape: Any, weights: Any, coherence: Any, places: Any, step
 
 
 @part
-def learn_online(game: Any, lesson: Any, step: Any, places: Any, room: Any, x: Any) -> Any:
+def learn_online(game: Any, training: Any, step: Any, places: Any, room: Any, x: Any) -> Any:
     """Play an episode and correct each afterstate when the next move is chosen.
 
     Return the moves, the score and the last position.  With temporal coherence the value of the last afterstate is
     computed anew before its correction: with the one known from the choice, learning at rate 1 collapses on one
     seed in four.
     """
-    tables, rule = lesson.tables, lesson.rule
-    discount, ahead = np.float32(rule.discount), borrow(lesson.coherence.reshape(-1))
+    tables, rule = training.tables, training.rule
+    discount, ahead = np.float32(rule.discount), borrow(training.coherence.reshape(-1))
     s, moves, score, known, sign = game.initial(), 0, np.float32(0), np.float32(0), np.float32(1)
     last = places_of_last(tables.shape, places, room)
     while True:
@@ -342,7 +346,7 @@ def learn_online(game: Any, lesson: Any, step: Any, places: Any, room: Any, x: A
             if rule.coherence != NONE:
                 known = squashed(tables, total(tables, last))
             target = discount * (end if over else choice.total)
-            correct(lesson, step, last, sign * target - known, room.rates)
+            correct(training, step, last, sign * target - known, room.rates)
         if over or moves == MAX_ONLINE:
             return moves, score + end, s
         go_to(game, tables, s, choice.action, choice.after, places)
@@ -391,21 +395,21 @@ def highest_cell(game: Any, shape: Any, tables: Any, s: Any) -> int:
 
 
 @part
-def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None:
+def replay(training: Any, step: Any, trajectory: Any, updates: int, value: Any) -> None:
     """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
-    tables, rule = lesson.tables, lesson.rule
-    goal, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
-    for t in range(lessons, 0, -1):
-        if trail.strays[t] == ENDED:
-            goal = value
-        elif trail.strays[t] == RANDOM:
-            goal = discount * trail.bests[t]
+    tables, rule = training.tables, training.rule
+    target, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
+    for t in range(updates, 0, -1):
+        if trajectory.move_kinds[t] == ENDED:
+            target = value
+        elif trajectory.move_kinds[t] == RANDOM:
+            target = discount * trajectory.bests[t]
         else:
-            goal = discount * (trail.gains[t] + (np.float32(1) - decay) * value + decay * goal)
-        places = trail.places[t - 1]
+            target = discount * (trajectory.gains[t] + (np.float32(1) - decay) * value + decay * target)
+        places = trajectory.places[t - 1]
         known = squashed(tables, total(tables, places))
-        sign = trail.signs[t - 1]
-        correct(lesson, step, places, sign * goal - known, trail.rates)
+        sign = trajectory.signs[t - 1]
+        correct(training, step, places, sign * target - known, trajectory.rates)
         value = sign * known
 
 
@@ -420,20 +424,24 @@ def share_of_rate(rule: Any, episode: int) -> Any:
 
 @kernel
 def train_network(
-    game: Any, lesson: Any, places: Any, trail: Any, seed: Any, first: int, worker: Any, out: Any
+    game: Any, training: Any, places: Any, trajectory: Any, seed: Any, first: int, worker: Any, out: Any
 ) -> None:
     """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each.
 
     A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
     """
-    lesson, places, trail = borrowed_lesson(lesson), borrowed_places(places), borrowed_trail(trail)
-    tables, rule = lesson.tables, lesson.rule
+    training, places, trajectory = (
+        borrowed_state(training),
+        borrowed_places(places),
+        borrowed_trajectory(trajectory),
+    )
+    tables, rule = training.tables, training.rule
     for i in range(worker.first, len(out.moves), worker.stride):
         if worker.stop[0]:
             return
         step = np.float32(rule.step * share_of_rate(rule, first + i))
         if rule.online:
-            moves, score, last = learn_online(game, lesson, step, places, trail, stream(seed, first + i))
+            moves, score, last = learn_online(game, training, step, places, trajectory, stream(seed, first + i))
             if not abs(score) <= LARGEST:
                 out.moves[i], worker.stop[0] = NO_NUMBER, 1
                 return
@@ -441,11 +449,13 @@ def train_network(
             out.highest[i] = highest_cell(game, tables.shape, tables, last)
             worker.progress[worker.first] += moves
             continue
-        moves, lessons, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
+        moves, updates, value, score = play_episode(
+            game, tables, rule, places, trajectory, stream(seed, first + i)
+        )
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
             out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
-        replay(lesson, step, trail, lessons, value)
+        replay(training, step, trajectory, updates, value)
         out.scores[i], out.moves[i] = score, moves
         worker.progress[worker.first] += moves
 

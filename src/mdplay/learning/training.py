@@ -29,9 +29,9 @@ from mdplay.learning.episodes import (
     LARGEST,
     NO_NUMBER,
     Episodes,
-    Lesson,
     Rule,
-    new_trail,
+    TrainingState,
+    new_trajectory,
     no_episodes,
     rate_table,
     train_network,
@@ -156,9 +156,9 @@ class NetworkTraining(Training[Episodes]):
     def task(self, worker: Worker, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         tables, seed = self.network.tables, word(self.settings.seed)
-        lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
-        places, trail = new_places(tables), new_trail(tables, mask_size(self.game))
-        run = partial(train_network, native(self.game), lesson, places, trail, seed)
+        training = TrainingState(tables, self.coherence, rate_table(), self._rule(planned))
+        places, trajectory = new_places(tables), new_trajectory(tables, mask_size(self.game))
+        run = partial(train_network, native(self.game), training, places, trajectory, seed)
         return partial(run, self.episodes, worker, out)
 
     def _rule(self, planned: int) -> Rule:

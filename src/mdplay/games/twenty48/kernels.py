@@ -18,7 +18,7 @@ import numpy as np
 from mdplay.bits import U64
 from mdplay.bridge import kernel, part
 from mdplay.games.twenty48.moves import Evaluator, greedy_move, largest, pop_up, start
-from mdplay.learning.episodes import Episodes, Lesson, correct
+from mdplay.learning.episodes import Episodes, TrainingState, correct
 from mdplay.learning.look_ups import NetworkArrays, store_places, total
 from mdplay.rng import advance, stream
 from mdplay.running import Worker
@@ -44,10 +44,12 @@ def played_episode(game: Any, evaluator: Evaluator, x: Any, out_boards: Any, out
 
 
 @part
-def replay(lesson: Lesson, before: bool, moves: int, boards: Any, points: Any, places: Any, rates: Any) -> None:
+def replay(
+    training: TrainingState, before: bool, moves: int, boards: Any, points: Any, places: Any, rates: Any
+) -> None:
     """Learn an episode from its end.  A move's points count for the board before it, not for the one after."""
-    tables = lesson.tables
-    step, decay = np.float32(lesson.rule.step), np.float32(lesson.rule.decay)
+    tables = training.tables
+    step, decay = np.float32(training.rule.step), np.float32(training.rule.decay)
     following = target = np.float32(0)
     for t in range(moves - 1, -1, -1):
         if before:
@@ -55,14 +57,14 @@ def replay(lesson: Lesson, before: bool, moves: int, boards: Any, points: Any, p
         elif t < moves - 1:
             target = points[t + 1] + (np.float32(1) - decay) * following + decay * target
         store_places(tables.shape, U64(boards[t]), places)
-        correct(lesson, step, places, target - total(tables, places), rates)
+        correct(training, step, places, target - total(tables, places), rates)
         following = total(tables, places)
 
 
 @kernel
 def train_backward(
     game: Any,
-    lesson: Lesson,
+    training: TrainingState,
     network: NetworkArrays,
     before: bool,
     seed: Any,
@@ -78,6 +80,6 @@ def train_backward(
         if worker.stop[0]:
             return
         score, moves, last = played_episode(game, evaluator, stream(seed, first + i), boards, points)
-        replay(lesson, before, moves, boards, points, places, rates)
+        replay(training, before, moves, boards, points, places, rates)
         out.scores[i], out.highest[i], out.moves[i] = score, largest(last), moves
         worker.progress[worker.first] += moves

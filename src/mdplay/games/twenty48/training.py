@@ -33,9 +33,9 @@ from mdplay.learning.episodes import (
     LINEAR,
     NONE,
     Episodes,
-    Lesson,
     Rule,
-    new_trail,
+    TrainingState,
+    new_trajectory,
     no_episodes,
     rate_table,
     train_network,
@@ -215,11 +215,13 @@ class TilesTraining(Training[Episodes]):
         step, seed = settings.rate / self.network.num_lookups, word(settings.seed)
         coherence = LINEAR if settings.rule.coherent else NONE
         rule = Rule(step, float(settings.decay), 1.0, 0.0, 0.0, False, 0, True, coherence)
-        lesson, places = Lesson(tables, self.coherence, rate_table(), rule), new_places(tables)
+        training, places = TrainingState(tables, self.coherence, rate_table(), rule), new_places(tables)
         if settings.rule.backward:
-            run = partial(train_backward, game, lesson, NetworkArrays(tables, places), settings.rule.before, seed)
+            run = partial(
+                train_backward, game, training, NetworkArrays(tables, places), settings.rule.before, seed
+            )
         else:
-            run = partial(train_network, game, lesson, places, new_trail(tables, 4), seed)
+            run = partial(train_network, game, training, places, new_trajectory(tables, 4), seed)
         return partial(run, self.episodes, worker, out)
 
     def add(self, played: Episodes) -> None:
