@@ -40,7 +40,6 @@ from mdplay.learning.tuples import (
 from mdplay.memory import new_floats
 from mdplay.position import takes_state
 from mdplay.rng import Random
-from mdplay.solving.values import TIE
 from mdplay.store import load, save
 
 KIND = "tuple-network"
@@ -48,6 +47,7 @@ ARRAYS = TupleShape()
 LAYOUT, PACKED_LAYOUT = 1, 2  # the order of the weights: of ``places_of``, of ``PackedTuples``
 MAX_ACTIONS = 128
 TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64", **compact.TYPES}
+TIE = 1e-9  # values that differ by no more, relatively, are tied
 ANEW = "learn it again"
 
 
