@@ -19,7 +19,7 @@ from statistics import median
 
 import numpy as np
 
-from mdplay.games.twenty48.moves import row_table
+from mdplay.games.twenty48.moves import QuickTwenty48
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.runtime.threads import TaskGroup
 from scalar_2048 import train as train_scalar
@@ -29,7 +29,7 @@ Run = Callable[[int], tuple[float, float]]  # episodes -> moves, CPU seconds
 
 def scalar(episodes: int) -> tuple[float, float]:
     """Run the kernel written by hand."""
-    rows = row_table()
+    rows = np.array(QuickTwenty48().row_pushes, np.uint64)
     left, right = (rows & 0xFFFF).astype(np.uint16), (rows >> 16 & 0xFFFF).astype(np.uint16)
     points, weights = (rows >> 32).astype(np.uint32), np.zeros(1 << 26, np.float32)
     began = time.thread_time()

@@ -309,12 +309,13 @@ def _training(method: str) -> Any:
 
 
 def _read_training(path: Path) -> Any:
+    from mdplay.games.twenty48.rules import State
     from mdplay.games.twenty48.training import TilesTraining
 
     found = TilesTraining.load(path)
     network = found.network
     assert len(found.curve) == 1
-    return [found.settings, network.weights, found.coherence, found.scores, network.estimate(0x1234)]
+    return [found.settings, network.weights, found.coherence, found.scores, network.estimate(State(0x1234, 0))]
 
 
 def _make_tuple_network(path: Path) -> None:
@@ -344,9 +345,10 @@ def _make_network(path: Path) -> None:
 
 def _read_network(path: Path) -> Any:
     from mdplay.games.twenty48.files import read_network
+    from mdplay.games.twenty48.rules import State
 
     network = read_network(path)
-    return [network.patterns, network.weights, network.estimate(0x1234)]
+    return [network.tuples, network.weights, network.estimate(State(0x1234, 0))]
 
 
 def _make_points(path: Path) -> None:

@@ -641,7 +641,9 @@ class Examination:
                 for s, row in oracle.arcs.items()
             }
             reached = {s: clipped(value) for s, value in oracle.solve(oracle.kind, arcs).items()}
-            lost = [s for s in reached if reached[s] != clipped(oracle.value[s]) and not self.is_tie(reached[s], s)]
+            lost = [
+                s for s in reached if reached[s] != clipped(oracle.value[s]) and not self.is_tie(reached[s], s)
+            ]
             who = "both players" if len(players) == 2 else f"player {players[0]}"
             self.expect(
                 not lost, method, "policy of", who, "gets", [(s, reached[s], oracle.value[s]) for s in lost[:1]]

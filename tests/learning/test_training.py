@@ -21,7 +21,8 @@ from mdplay import FormatError, Game, GameError, Learned, LimitError, learn, mak
 from mdplay.bits import elements
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
-from mdplay.learning.episodes import best_move, new_trail
+from mdplay.learning.board import board_of
+from mdplay.learning.episodes import best_move, new_trajectory
 from mdplay.learning.look_ups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import NetworkTraining, Settings
@@ -100,7 +101,7 @@ def test_the_greedy_move_of_an_episode_is_the_best_of_all_values():
     game = TicTacToe()
     network = learn(game, episodes=30, **TINY).network
     tables, rng, answered = network.tables, Random(5), 0
-    places, room = new_places(tables), new_trail(tables, 64)
+    places, room = new_places(tables), new_trajectory(tables, 64)
     for _ in range(60):
         s = game.initial()
         while moves := elements(game.legal(s)):
@@ -133,6 +134,30 @@ def test_chance_and_one_player():
     if COMPILED:
         assert 55 < learned.curve[-1].mean < 70
         assert learned.value(learned.game.initial()) == pytest.approx(learned.curve[-1].mean, rel=0.15)
+
+
+def test_online_learning_of_any_game_and_board():
+    """With chance on a packed board, and on one of arrays without: what is learned repeats, and is better play."""
+    episodes = 6000 if COMPILED else 20
+    learned = learn(Twenty48(2, 2), method="network", tuples="all", episodes=episodes, online=True, seed=1)
+    assert learned.network.shape.is_packed
+    if COMPILED:
+        assert 55 < learned.curve[-1].mean < 70
+    one, two = (learn(TicTacToe(), episodes=60, online=True, **TINY) for _ in range(2))
+    assert same(one, two) and not one.network.shape.is_packed and one.coherence.any()
+
+
+def test_a_board_of_4_x_4_cells_with_16_values_is_looked_up_in_vectors():
+    """As any game's own rules tell it; the sum is the same as one by one."""
+    board = board_of(Twenty48())
+    tuples = ((0, 1, 2, 3), (0, 1, 4, 5))
+    vector, scalar = (Network.create(board, tuples, vector=wanted) for wanted in (True, False))
+    assert vector.shape.uses_vectors and not scalar.shape.uses_vectors and not vector.shape.four_moves
+    vector.weights[:] = scalar.weights[:] = np.random.default_rng(1).normal(size=len(vector.weights))
+    s = Twenty48().parse("0123456789abcdef")
+    assert vector.estimate(s) == scalar.estimate(s) != 0
+    assert vector.values(s) == scalar.values(s)
+    assert not board_of(TicTacToe()).packs
 
 
 class Coin(NamedTuple):
@@ -352,7 +377,8 @@ def test_files_that_are_refused(tmp_path):
         ({"settings": {"tuples": 1}}, "its settings, counts or curve are missing or of a wrong kind"),
         ({"settings": {"tuples": "0-1-2", "alpha": 3.0}}, "its settings are not those of its network"),
         ({"progress": {"episodes": "many"}}, "its settings, counts or curve are missing or of a wrong kind"),
-        ({"layout": 2}, "has layout 2; this version of mdplay reads 1"),
+        ({"layout": 3}, "has layout 3; this version of mdplay reads 1 and 2"),
+        ({"layout": 2}, "its layout is not one of the cells of TicTacToe"),
         ({"rules": None}, "does not say with which rules"),
         ({"stamp": "0"}, "the cells of TicTacToe have changed"),
     ],

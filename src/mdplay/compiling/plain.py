@@ -1,12 +1,13 @@
 """What kernels call of the bridge, in plain Python: arrays and states as words.  No numba in here.
 
-Each function is the specification of its compiled form (memory.py, states.py), and what runs where a kernel is not
-compiled.
+Each function is the specification of its compiled form (memory.py, states.py, vectors.py), and what runs where a
+kernel is not compiled.
 """
 
 from __future__ import annotations
 
 import os
+from functools import reduce
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -22,6 +23,8 @@ Word = Any  # 64 bits: an int in plain Python, a uint64 in kernels
 C = TypeVar("C", bound=Compiled)
 S = TypeVar("S", bound=tuple[Any, ...])
 SIGN = 1 << 63
+LANES = 8  # symmetric images of a 4 x 4 board
+ROWS_OVER, COLUMNS_OVER = 1, 2  # bits of the number of an image
 BOUNDS = os.environ.get("MDPLAY_BOUNDS", "") not in ("", "0")
 PARTS: list[FunctionType] = []  # what is compiled into kernels
 NO_COMPILER = os.environ.get("NUMBA_DISABLE_JIT", "") not in ("", "0")
@@ -56,6 +59,59 @@ def put(array: Any, i: int, value: Any) -> None:
 
 def prefetch(array: Any, i: int) -> None:
     """Ask the memory for element i of a flat array, to be read soon."""
+
+
+# ---------------------------------------------------------------- eight boards in one vector (vectors.py)
+def images(board: int, turned: int) -> Any:
+    """Return the eight images of a 4 x 4 board; ``turned`` is its transposed image.  Plain Python only."""
+    cells = np.array([[int(b) >> 4 * i & 15 for i in range(16)] for b in (board, turned)], np.uint64)
+    square = cells.reshape(2, 4, 4)
+    lanes = []
+    for half, rows_over, columns_over in flips():
+        image = square[half, :: -1 if rows_over else 1, :: -1 if columns_over else 1]
+        lanes.append(sum(int(cell) << 4 * i for i, cell in enumerate(image.flat)))
+    return np.array(lanes, np.uint64)
+
+
+def flips() -> list[tuple[int, bool, bool]]:
+    """Return for each lane which of the two boards it starts from, and how that is turned over.
+
+    An image of number 4 and more is turned over first and transposed then; here it is the other way round,
+    which exchanges rows and columns.
+    """
+    lanes = []
+    for k in range(LANES):
+        rows_over, columns_over = bool(k & ROWS_OVER), bool(k & COLUMNS_OVER)
+        lanes.append((1, columns_over, rows_over) if k >= 4 else (0, rows_over, columns_over))
+    return lanes
+
+
+def group_indices(tables: Any, board: int, turned: int) -> list[Any]:
+    """Return for each group the eight indices, one a lane.  Plain Python only."""
+    lanes = images(board, turned)
+    return [
+        reduce(np.bitwise_or, [_shifted(lanes, shift) & np.uint64(mask) for shift, mask in pairs])
+        + np.uint64(base)
+        for pairs, base in tables.groups
+    ]
+
+
+def _shifted(lanes: Any, shift: int) -> Any:
+    return lanes >> np.uint64(shift) if shift >= 0 else lanes << np.uint64(-shift)
+
+
+def gather_total(tables: Any, weights: Any, board: int, turned: int) -> Any:
+    """Return the sum of the weights that the eight images select in every group, as a float32."""
+    total = reduce(np.add, [weights[index] for index in group_indices(tables, board, turned)])
+    for half in (4, 2, 1):
+        total = total[:half] + total[half : 2 * half]
+    return total[0]
+
+
+def store_indices(tables: Any, board: int, turned: int, out: Any) -> None:
+    """Write the indices of every group to ``out`` (uint32): eight for the first group, eight for the next ..."""
+    for number, index in enumerate(group_indices(tables, board, turned)):
+        out[LANES * number : LANES * (number + 1)] = index
 
 
 # ---------------------------------------------------------------- states as words

@@ -28,6 +28,7 @@ GAMES = 60  # random games that show what a game is like
 MOST_STATES = 1500  # of all of them together
 LONGEST = 300
 MOST_CELLS = 512
+PACKED_CELLS = PACKED_VALUES = 16  # of a board that a word holds
 
 Permutation = tuple[int, ...]
 Values = NDArray[np.int16]
@@ -59,6 +60,15 @@ class Board:
     def sides(self) -> int:
         """The number of tables of a tuple."""
         return 1 if self.shared else num_players(self.game)
+
+    @property
+    def packs(self) -> bool:
+        """Whether networks take the board as a word, a nibble for each cell, and its images at once.
+
+        Cells with eight values or fewer would waste more than half of every table.
+        """
+        fits = self.num_cells <= PACKED_CELLS and all(8 < size <= PACKED_VALUES for size in self.sizes)
+        return fits and self.sides == 1 and len(self.symmetries) in (4, 8)
 
 
 @per_game(maxsize=16)

@@ -7,17 +7,23 @@ met too, while the others stay near it.
 The afterstate of move t - 1 is corrected towards the return of TD(lambda), which backward replay has at hand
 exactly:
 
-    goal(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda goal(t))  V and goal of a finished game: its result
-    goal(t - 1) = d * value of the greedy move at t                     if move t was a random one
+    target(t - 1) = d * (points(t) + (1 - lambda) V(t) + lambda target(t))
+    target(t - 1) = d * value of the greedy move at t                       if move t was a random one
+
+where V and target of a finished game are its result,
 
 so the last positions of both players learn the result itself, as does one after which chance ends the game, and
 what a random move spoils is nobody's fault.
-For results the error is goal - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
+For results the error is target - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
 does not vanish where the network is surely wrong.
+
+Online, the afterstate of a move is corrected as soon as the next move is chosen, moves are greedy and lambda is 0.
 
 Temporal coherence: each weight has a rate of its own that falls where errors change their sign,
 
     rate = exp(2.7 * (|sum of its errors| / sum of their sizes - 1))
+
+or, if it is linear, |sum of its errors| / sum of their sizes (TC, Beal and Smith 1999).
 
 ``fair`` multiplies it by rate / mean rate of the look-ups: what weights that have seen it all do not take goes to
 the others, so that one large, specific table is not held back by small ones.
@@ -34,7 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.compiling import inlined, kernel, load, unchecked_view
+from mdplay.compiling import inlined, kernel, load, prefetch, unchecked_view
 from mdplay.learning.look_ups import (
     Tables,
     borrowed,
@@ -42,10 +48,13 @@ from mdplay.learning.look_ups import (
     estimate,
     gain,
     go_to,
+    greedy,
     is_answered,
     is_over,
     locate,
     move_value,
+    num_lookups,
+    read,
     sign_of,
     squashed,
     total,
@@ -53,11 +62,13 @@ from mdplay.learning.look_ups import (
 )
 from mdplay.rng import advance, pick, scramble, stream
 
+NONE, LINEAR, EXPONENTIAL = range(3)  # rates of weights by their coherence
 RANDOM, ENDED = 1, 2  # what may come instead of the greedy move
 LARGEST = 1e30  # of results and sums of rewards: weights are single precision
 NO_NUMBER = -2  # instead of an episode's moves
 
-MAX_MOVES = 1024  # a longer episode is cut, and valued by the network
+MAX_MOVES = 1024  # a longer episode is truncated, and valued by the network
+MAX_ONLINE = 1 << 18  # the same online, where no trajectory is kept
 LONGEST_START, ROAMING = 12, 0.2  # of an exploring start: its random moves; the least share of them from there on
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
@@ -73,10 +84,12 @@ class Rule(NamedTuple):
     epsilon: float
     starts: float  # the share of episodes with an exploring start
     fair: bool
-    episodes: int  # of the whole run: the rate falls in its last third
+    episodes: int  # of the whole run: the rate falls in its last third; 0: it stays
+    online: bool = False  # correct each afterstate as soon as the next move is chosen
+    coherence: int = EXPONENTIAL
 
 
-class Lesson(NamedTuple):
+class TrainingState(NamedTuple):
     """What is learned, in place, and how."""
 
     tables: Tables
@@ -86,37 +99,41 @@ class Lesson(NamedTuple):
 
 
 class Episodes(NamedTuple):
-    """What came of episodes: the score of player 0 and the moves; -1 moves: not played yet."""
+    """What came of episodes: the score of player 0 and the moves; -1 moves: not played yet.
+
+    ``highest``: the highest cell at the end, of boards that a word holds and that are learned online.
+    """
 
     scores: NDArray[np.float32]
     moves: NDArray[np.int32]
+    highest: NDArray[np.int32]
 
 
-class Trail(NamedTuple):
+class Trajectory(NamedTuple):
     """An episode: for each move the places of its afterstate, whom its value speaks for, points, and more."""
 
-    places: NDArray[np.int32]
+    places: NDArray[np.uint32]
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
     bests: NDArray[np.float32]  # what the greedy move was worth to player 0
-    strays: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
+    move_kinds: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
     rates: NDArray[np.float32]  # room for those of one correction
     actions: NDArray[np.int32]  # room for the moves of one position
     values: NDArray[np.float32]
 
 
-def new_trail(tables: Tables, num_actions: int) -> Trail:
+def new_trajectory(tables: Tables, num_actions: int) -> Trajectory:
     """Return room for an episode; every thread needs its own."""
     count = len(tables.base)
     signs, gains, bests = (np.zeros(MAX_MOVES, np.float32) for _ in range(3))
-    rows, strays = np.zeros((MAX_MOVES, count), np.int32), np.zeros(MAX_MOVES, np.uint8)
+    rows, move_kinds = np.zeros((MAX_MOVES, count), np.uint32), np.zeros(MAX_MOVES, np.uint8)
     actions, values = np.zeros(num_actions, np.int32), np.zeros(num_actions, np.float32)
-    return Trail(rows, signs, gains, bests, strays, np.zeros(count, np.float32), actions, values)
+    return Trajectory(rows, signs, gains, bests, move_kinds, np.zeros(count, np.float32), actions, values)
 
 
 def no_episodes(count: int) -> Episodes:
     """Return room for what comes of so many episodes."""
-    return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32))
+    return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32), np.zeros(count, np.int32))
 
 
 def rate_table() -> NDArray[np.float32]:
@@ -125,25 +142,28 @@ def rate_table() -> NDArray[np.float32]:
 
 
 @inlined
-def borrowed_lesson(lesson: Any) -> Any:
+def borrowed_state(training: Any) -> Any:
     """Return what is learned for the innermost loops."""
-    return Lesson(
-        borrowed(lesson.tables), unchecked_view(lesson.coherence), unchecked_view(lesson.rates), lesson.rule
+    return TrainingState(
+        borrowed(training.tables),
+        unchecked_view(training.coherence),
+        unchecked_view(training.rates),
+        training.rule,
     )
 
 
 @inlined
-def borrowed_trail(trail: Any) -> Any:
+def borrowed_trajectory(trajectory: Any) -> Any:
     """Return room of the caller for the innermost loops."""
-    return Trail(
-        unchecked_view(trail.places),
-        unchecked_view(trail.signs),
-        unchecked_view(trail.gains),
-        unchecked_view(trail.bests),
-        unchecked_view(trail.strays),
-        unchecked_view(trail.rates),
-        unchecked_view(trail.actions),
-        unchecked_view(trail.values),
+    return Trajectory(
+        unchecked_view(trajectory.places),
+        unchecked_view(trajectory.signs),
+        unchecked_view(trajectory.gains),
+        unchecked_view(trajectory.bests),
+        unchecked_view(trajectory.move_kinds),
+        unchecked_view(trajectory.rates),
+        unchecked_view(trajectory.actions),
+        unchecked_view(trajectory.values),
     )
 
 
@@ -163,7 +183,7 @@ def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
 
 @inlined
 def highest(values: Any, count: int, x: Any) -> Any:
-    """Return where the highest of the first values is, and the random state; ties are drawn by lot."""
+    """Return where the highest of the first values is, and the random state; ties are broken at random."""
     found, ties = 0, 1
     for k in range(1, count):
         if values[k] > values[found]:
@@ -214,56 +234,64 @@ def exploration(rule: Any, x: Any) -> Any:
 
 
 @inlined
-def play_episode(game: Any, tables: Any, rule: Any, places: Any, trail: Any, x: Any) -> Any:
-    """Play an episode and write down its trail.
+def play_episode(game: Any, tables: Any, rule: Any, places: Any, trajectory: Any, x: Any) -> Any:
+    """Play an episode and write down its trajectory.
 
     Return the moves, how many of their afterstates learn from what came after them (all but one that is the end
     itself, or where the episode is cut), the value at the end and player 0's score.
     """
     s, moves, score = game.initial(), 0, np.float32(0)
     opening, epsilon, x = exploration(rule, x)
-    fresh, lessons = True, 0
+    fresh, updates = True, 0
     while moves < MAX_MOVES and not is_over(game, s):
-        lessons = moves
+        updates = moves
         if game.has_outcomes:
             s, x = after_chance(game, s, x)
             fresh = True
             if is_over(game, s):
-                trail.strays[moves] = ENDED
+                trajectory.move_kinds[moves] = ENDED
                 break
         if fresh:
             locate(game, tables, s, places)
             fresh = False
-        action, best, x = best_move(game, tables, s, places, trail, x)
-        trail.bests[moves] = best
-        trail.strays[moves] = 0
+        action, best, x = best_move(game, tables, s, places, trajectory, x)
+        trajectory.bests[moves] = best
+        trajectory.move_kinds[moves] = 0
         x = advance(x)
         if moves < opening or unit(scramble(x)) < epsilon:
             x = advance(x)
             other = pick(game.legal(s), scramble(x))
-            trail.strays[moves] = RANDOM if other != action else 0
+            trajectory.move_kinds[moves] = RANDOM if other != action else 0
             action = other
-        trail.gains[moves] = gain(game, s, action)
-        score += trail.gains[moves]
+        trajectory.gains[moves] = gain(game, s, action)
+        score += trajectory.gains[moves]
         after = game.step(s, action)
         go_to(game, tables, s, action, after, places)
         s = after
-        trail.signs[moves] = sign_of(game, tables, s)
+        trajectory.signs[moves] = sign_of(game, tables, s)
         for j in range(len(places.now)):
-            trail.places[moves, j] = places.now[j]
+            trajectory.places[moves, j] = places.now[j]
         moves += 1
     value = np.float32(0)
     if is_over(game, s):
         value = np.float32(game.result(s))
     elif moves > 0:
         value = estimate(game, tables, s, places.now)
-    return moves, lessons, value, score + value
+    return moves, updates, value, score + value
 
 
 @inlined
-def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
+def correct(training: Any, step: Any, places: Any, error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
-    weights, coherence, rates = lesson.tables.weights, lesson.coherence, lesson.rates
+    weights, coherence, rates = training.tables.weights, training.coherence, training.rates
+    if training.rule.coherence == NONE:
+        change = step * error
+        for j in range(num_lookups(training.tables.shape, places)):
+            weights[np.uint32(places[j])] += change
+        return
+    if training.rule.coherence == LINEAR:
+        correct_linearly(training.tables.shape, weights, coherence, places, step, error)
+        return
     scale, sum_of_rates = np.float32(RATES - 1), np.float32(0)
     count = len(places)
     for j in range(count):
@@ -274,7 +302,7 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
         own[j] = rate
         sum_of_rates += rate
     push = step * error
-    fair = lesson.rule.fair
+    fair = training.rule.fair
     if fair:
         push *= np.float32(count) / sum_of_rates
     size = abs(error)
@@ -286,50 +314,151 @@ def correct(lesson: Any, step: Any, places: Any, error: Any, own: Any) -> None:
 
 
 @inlined
-def replay(lesson: Any, step: Any, trail: Any, lessons: int, value: Any) -> None:
+def correct_linearly(shape: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
+    """Move weights at the rates |sum of errors| / sum of their sizes, which are 1 where both are tiny."""
+    size = abs(error)
+    for j in range(num_lookups(shape, places)):
+        i = np.uint32(places[j])
+        signed, absolute = coherence[i, 0], coherence[i, 1]
+        weights[i] += step * error * (abs(signed) / absolute)
+        coherence[i, 0] = signed + error
+        coherence[i, 1] = absolute + size
+
+
+@inlined
+def learn_online(game: Any, training: Any, step: Any, places: Any, room: Any, x: Any) -> Any:
+    """Play an episode and correct each afterstate when the next move is chosen.
+
+    Return the moves, the score and the last position.  With temporal coherence the value of the last afterstate is
+    computed anew before its correction: with the one known from the choice, learning at rate 1 collapses on one
+    seed in four.
+    """
+    tables, rule = training.tables, training.rule
+    discount, ahead = np.float32(rule.discount), unchecked_view(training.coherence.reshape(-1))
+    s, moves, score, known, sign = game.initial(), 0, np.float32(0), np.float32(0), np.float32(1)
+    last = places_of_last(tables.shape, places, room)
+    while True:
+        if game.has_outcomes:
+            s, x = after_chance(game, s, x)
+        if game.has_outcomes or moves == 0:
+            look_around(game, tables.shape, tables, s, places)
+        choice = greedy(game, tables.shape, tables, s, places)
+        over = choice.action < 0
+        end = np.float32(game.result(s)) if over else np.float32(0)
+        if moves > 0:
+            if rule.coherence != NONE:
+                known = squashed(tables, total(tables, last))
+            target = discount * (end if over else choice.total)
+            correct(training, step, last, sign * target - known, room.rates)
+        if over or moves == MAX_ONLINE:
+            return moves, score + end, s
+        go_to(game, tables, s, choice.action, choice.after, places)
+        keep_last(tables.shape, places, last)
+        sign = sign_of(game, tables, choice.after)
+        known = sign * (choice.total - choice.points)
+        if rule.coherence != NONE:
+            for j in range(num_lookups(tables.shape, last)):
+                prefetch(ahead, 2 * last[j])
+        score += choice.points
+        moves += 1
+        s = choice.after
+
+
+@inlined
+def places_of_last(shape: Any, places: Any, room: Any) -> Any:
+    """Return where the places of the last afterstate are kept: a packed board needs no others."""
+    if shape.is_packed:
+        return places.now
+    return room.places[0]
+
+
+@inlined
+def keep_last(shape: Any, places: Any, out: Any) -> None:
+    """Keep the places of an afterstate; those of the positions after it follow."""
+    if not shape.is_packed:
+        for j in range(len(out)):
+            out[j] = places.now[j]
+
+
+@inlined
+def look_around(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
+    """Fill in the places from which those after each move follow; a packed board is looked up without them."""
+    if not shape.is_packed:
+        locate(game, tables, s, places)
+
+
+@inlined
+def highest_cell(game: Any, shape: Any, tables: Any, s: Any) -> int:
+    """Return the highest value of a cell of a packed board, else 0."""
+    most = 0
+    if shape.is_packed:
+        for i in range(shape.num_cells):
+            most = max(most, int(read(game, tables, s, i)))
+    return most
+
+
+@inlined
+def replay(training: Any, step: Any, trajectory: Any, updates: int, value: Any) -> None:
     """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
-    tables, rule = lesson.tables, lesson.rule
-    goal, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
-    for t in range(lessons, 0, -1):
-        if trail.strays[t] == ENDED:
-            goal = value
-        elif trail.strays[t] == RANDOM:
-            goal = discount * trail.bests[t]
+    tables, rule = training.tables, training.rule
+    target, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
+    for t in range(updates, 0, -1):
+        if trajectory.move_kinds[t] == ENDED:
+            target = value
+        elif trajectory.move_kinds[t] == RANDOM:
+            target = discount * trajectory.bests[t]
         else:
-            goal = discount * (trail.gains[t] + (np.float32(1) - decay) * value + decay * goal)
-        places = trail.places[t - 1]
-        known = squashed(tables, total(tables.weights, places))
-        sign = trail.signs[t - 1]
-        correct(lesson, step, places, sign * goal - known, trail.rates)
+            target = discount * (trajectory.gains[t] + (np.float32(1) - decay) * value + decay * target)
+        places = trajectory.places[t - 1]
+        known = squashed(tables, total(tables, places))
+        sign = trajectory.signs[t - 1]
+        correct(training, step, places, sign * target - known, trajectory.rates)
         value = sign * known
 
 
 @inlined
 def share_of_rate(rule: Any, episode: int) -> Any:
     """Return what part of the rate counts in an episode: all, and in the last third of the run less and less."""
+    if rule.episodes == 0:
+        return 1.0
     late = (episode / rule.episodes - COHERENT) / (1 - COHERENT)
     return 1.0 - (1.0 - LAST_RATE) * min(max(late, 0.0), 1.0)
 
 
 @kernel
 def train_network(
-    game: Any, lesson: Any, places: Any, trail: Any, seed: Any, first: int, worker: Any, out: Any
+    game: Any, training: Any, places: Any, trajectory: Any, seed: Any, first: int, worker: Any, out: Any
 ) -> None:
     """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each.
 
     A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
     """
-    lesson, places, trail = borrowed_lesson(lesson), borrowed_places(places), borrowed_trail(trail)
-    tables, rule = lesson.tables, lesson.rule
+    training, places, trajectory = (
+        borrowed_state(training),
+        borrowed_places(places),
+        borrowed_trajectory(trajectory),
+    )
+    tables, rule = training.tables, training.rule
     for i in range(worker.first, len(out.moves), worker.stride):
         if worker.stop[0]:
             return
-        moves, lessons, value, score = play_episode(game, tables, rule, places, trail, stream(seed, first + i))
+        step = np.float32(rule.step * share_of_rate(rule, first + i))
+        if rule.online:
+            moves, score, last = learn_online(game, training, step, places, trajectory, stream(seed, first + i))
+            if not abs(score) <= LARGEST:
+                out.moves[i], worker.stop[0] = NO_NUMBER, 1
+                return
+            out.scores[i], out.moves[i] = score, moves
+            out.highest[i] = highest_cell(game, tables.shape, tables, last)
+            worker.progress[worker.first] += moves
+            continue
+        moves, updates, value, score = play_episode(
+            game, tables, rule, places, trajectory, stream(seed, first + i)
+        )
         if not (abs(value) <= LARGEST and abs(score) <= LARGEST):
             out.moves[i], worker.stop[0] = NO_NUMBER, 1
             return
-        step = np.float32(rule.step * share_of_rate(rule, first + i))
-        replay(lesson, step, trail, lessons, value)
+        replay(training, step, trajectory, updates, value)
         out.scores[i], out.moves[i] = score, moves
         worker.progress[worker.first] += moves
 
@@ -348,3 +477,11 @@ def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: An
             left = without_lowest(left)
             value = move_value(game, tables, s, action, places)
             out_values[k, action] = -value if game.player(s) else value
+
+
+@kernel
+def look_up_state(game: Any, tables: Any, places: Any, states: Any, out: Any) -> None:
+    """Fill in the places of the first packed state, and its value for player 0."""
+    s = load(game, states, 0)
+    locate(game, tables, s, places)
+    out[0] = estimate(game, tables, s, places.now)

@@ -5,6 +5,9 @@ values *afterstates*, positions after a move and before chance, for player 0.  F
 their result is known.
 
 The places of a position are kept, and those of its successors follow from them by the cells that a move changes.
+A board that a word holds (``Board.packs``) is looked up anew instead: its places are shifts and masks of the word,
+for all symmetric images at once in vector instructions where the board has 4 x 4 cells, and else one by one.  Both
+add in the same order and agree to the last bit.
 """
 
 from __future__ import annotations
@@ -16,8 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
-from mdplay.compiling import inlined, pack, unchecked_view
+from mdplay.compiling import gather_total, inlined, pack, store_indices, unchecked_view
 from mdplay.learning.derived import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
+
+NO_MOVE = np.float32(-1e30)  # less than any value of a move
 
 
 class Tables(NamedTuple):
@@ -30,20 +35,21 @@ class Tables(NamedTuple):
     points: bool  # values are points, not results -1, 0 and 1
     shared: bool  # one table for both players: values are the mover's
     ahead: bool  # look for a reply that ends the game
+    shape: Any  # TupleShape; PackedTuples for a board that a word holds, of which base and powers are not used
 
 
 class Places(NamedTuple):
     """Where the look-ups of a position are, what its cells hold, and room for one of its successors."""
 
-    now: NDArray[np.int32]
-    next: NDArray[np.int32]
+    now: NDArray[np.uint32]
+    next: NDArray[np.uint32]
     cells: NDArray[np.int32]
 
 
 def new_places(tables: Tables) -> Places:
     """Return room for the places of a position; every thread needs its own."""
     count, num_cells = len(tables.base), len(tables.powers)
-    return Places(np.zeros(count, np.int32), np.zeros(count, np.int32), np.zeros(num_cells, np.int32))
+    return Places(np.zeros(count, np.uint32), np.zeros(count, np.uint32), np.zeros(num_cells, np.int32))
 
 
 @inlined
@@ -63,6 +69,7 @@ def borrowed(tables: Any) -> Any:
         tables.points,
         tables.shared,
         tables.ahead,
+        tables.shape,
     )
 
 
@@ -107,6 +114,15 @@ def side(game: Any, tables: Any, s: Any) -> int:
 @inlined
 def locate(game: Any, tables: Any, s: Any, places: Any) -> None:
     """Fill in the cells and places of a position."""
+    fill_in(game, tables.shape, tables, s, places)
+
+
+@inlined
+def fill_in(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
+    """Fill in places: those of a packed board, or the cells and the places that follow from them."""
+    if shape.is_packed:
+        store_places(shape, packed(game, shape, tables, s), places.now)
+        return
     here = side(game, tables, s)
     for j in range(len(tables.base)):
         places.now[j] = tables.base[j] + here
@@ -146,6 +162,15 @@ def look_at(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any
 @inlined
 def go_to(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
     """Make the position after an action the present one."""
+    move_to(game, tables.shape, tables, s, action, after, places)
+
+
+@inlined
+def move_to(game: Any, shape: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
+    """Make the position after an action the present one, by the way of the tuples' shape."""
+    if shape.is_packed:
+        store_places(shape, packed(game, shape, tables, after), places.now)
+        return
     look_at(game, tables, s, action, after, places)
     for j in range(len(places.now)):
         places.now[j] = places.next[j]
@@ -160,10 +185,93 @@ def go_to(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) 
             places.cells[i] = read(game, tables, after, i)
 
 
+# ---------------------------------------------------------------- boards that a word holds
+@inlined
+def packed(game: Any, shape: Any, tables: Any, s: Any) -> Any:
+    """Return the cells of a position as a word; the compiler sees where that is a field of the state."""
+    board = U64(0)
+    for i in range(shape.num_cells):
+        board |= U64(read(game, tables, s, i)) << 4 * i
+    return board
+
+
+@inlined
+def transposed(x: Any) -> Any:
+    """Swap rows and columns of a 4 x 4 board: first inside the 2 x 2 blocks, then the blocks."""
+    x = (x & 0xF0F0_0F0F_F0F0_0F0F) | (x & 0x0000_F0F0_0000_F0F0) << 12 | (x & 0x0F0F_0000_0F0F_0000) >> 12
+    return (x & 0xFF00_FF00_00FF_00FF) | (x & 0x00FF_00FF_0000_0000) >> 24 | (x & 0x0000_0000_FF00_FF00) << 24
+
+
+@inlined
+def look_up(shape: Any, p: int, image: int, board: Any) -> Any:
+    """Return the place of tuple p's weight for one image of a board."""
+    place = shape.base[p] + 0
+    for j in range(shape.first[p], shape.first[p + 1]):
+        place += int(board >> shape.origin[image][j] & 15) << shape.bit[j]
+    return U64(place)
+
+
+@inlined
+def store_places(shape: Any, board: Any, out: Any) -> None:
+    """Write the places of a board: the images of the first tuple, then those of the next."""
+    if shape.uses_vectors:
+        store_indices(shape, board, transposed(board), out)
+        return
+    for p in range(shape.num_tuples):
+        for image in range(shape.num_images):
+            out[p * shape.num_images + image] = int(look_up(shape, p, image, board))
+
+
+@inlined
+def packed_total(shape: Any, weights: Any, board: Any) -> Any:
+    """Return the sum of the weights of a board."""
+    if shape.uses_vectors:
+        return gather_total(shape, weights, board, transposed(board))
+    half = shape.num_images // 2
+    whole = np.float32(0)
+    for odd in range(2):  # added as the lanes of a vector are
+        strand = np.float32(0)
+        for i in range(odd, half, 2):
+            low, high = weights[look_up(shape, 0, i, board)], weights[look_up(shape, 0, i + half, board)]
+            for p in range(1, shape.num_tuples):
+                low += weights[look_up(shape, p, i, board)]
+                high += weights[look_up(shape, p, i + half, board)]
+            strand += low + high
+        whole += strand
+    return whole
+
+
+@inlined
+def num_lookups(shape: Any, places: Any) -> int:
+    """Return the number of look-ups; of a packed board it is a constant, and loops over them are unrolled."""
+    if shape.is_packed:
+        return int(shape.num_lookups)
+    return len(places)
+
+
 # ---------------------------------------------------------------- values
 @inlined
-def total(weights: Any, places: Any) -> Any:
-    """Return the sum of the weights, in four strands that do not wait for each other."""
+def total(tables: Any, places: Any) -> Any:
+    """Return the sum of the weights at places."""
+    return sum_of(tables.shape, tables.weights, places)
+
+
+@inlined
+def sum_of(shape: Any, weights: Any, places: Any) -> Any:
+    """Return the sum of weights: of a packed board as ``packed_total``, else in four independent strands."""
+    if shape.is_packed:
+        n, half = shape.num_images, shape.num_images // 2
+        whole = np.float32(0)
+        for odd in range(2):
+            strand = np.float32(0)
+            for i in range(odd, half, 2):
+                low, high = weights[places[i]], weights[places[i + half]]
+                for p in range(1, shape.num_tuples):
+                    low += weights[places[p * n + i]]
+                    high += weights[places[p * n + i + half]]
+                strand += low + high
+            whole += strand
+        return whole
     a = b = c = d = np.float32(0)
     count = len(places)
     for j in range(0, count - 3, 4):
@@ -191,7 +299,7 @@ def sign_of(game: Any, tables: Any, s: Any) -> Any:
 @inlined
 def estimate(game: Any, tables: Any, s: Any, places: Any) -> Any:
     """Return the value for player 0 of a position that is not over, given its places."""
-    return sign_of(game, tables, s) * squashed(tables, total(tables.weights, places))
+    return sign_of(game, tables, s) * squashed(tables, total(tables, places))
 
 
 @inlined
@@ -238,8 +346,17 @@ def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places:
     points = gain(game, s, action)
     if is_over(game, after):
         return points + np.float32(game.result(after))
+    return points + estimate_after(game, tables.shape, tables, s, action, after, places)
+
+
+@inlined
+def estimate_after(game: Any, shape: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
+    """Return the value for player 0 of the position after an action, which is not over."""
+    if shape.is_packed:
+        found = packed_total(shape, tables.weights, packed(game, shape, tables, after))
+        return sign_of(game, tables, after) * squashed(tables, found)
     look_at(game, tables, s, action, after, places)
-    return points + estimate(game, tables, after, places.next)
+    return estimate(game, tables, after, places.next)
 
 
 @inlined
@@ -261,3 +378,65 @@ def best_value(game: Any, tables: Any, s: Any, places: Any) -> Any:
         most = max(most, sign * move_value(game, tables, s, lowest(left), places))
         left = without_lowest(left)
     return sign * most
+
+
+# ---------------------------------------------------------------- the greedy move
+class Choice(NamedTuple):
+    """A move: its number (-1 none), its value for player 0, its points for player 0 and the position after it."""
+
+    action: Any
+    total: Any
+    points: Any
+    after: Any
+
+
+@inlined
+def greedy(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> Any:
+    """Return the move of the highest value, of equal ones the smallest; replies are not looked at."""
+    if shape.four_moves:
+        return best_of_four(game, shape, tables, s)
+    sign = np.float32(-1) if game.player(s) else np.float32(1)
+    choice, left = Choice(-1, np.float32(-np.inf), np.float32(0), s), game.legal(s)
+    while nonempty(left):
+        action = lowest(left)
+        left = without_lowest(left)
+        after = game.step(s, action)
+        value = value_after(game, tables, s, action, after, places)
+        if sign * value > sign * choice.total or choice.action < 0:
+            choice = Choice(action, value, gain(game, s, action), after)
+    return choice
+
+
+@inlined
+def best_of_four(game: Any, shape: Any, tables: Any, s: Any) -> Any:
+    """Return the greedy move of a game for one whose ``four_moves`` gives all afterstates at once.
+
+    All four are looked up, legal or not: a branch before the look-ups would cost more than they do.
+    """
+    four = game.four_moves(s)
+    a, b = (
+        following(game, shape, tables, four, 0, four.first),
+        following(game, shape, tables, four, 1, four.second),
+    )
+    c, d = (
+        following(game, shape, tables, four, 2, four.third),
+        following(game, shape, tables, four, 3, four.fourth),
+    )
+    choice = better(Choice(-1, NO_MOVE, np.float32(0), s), a)
+    choice = better(choice, b)
+    choice = better(choice, c)
+    return better(choice, d)
+
+
+@inlined
+def following(game: Any, shape: Any, tables: Any, four: Any, action: int, after: Any) -> Any:
+    """Return one of four moves; an illegal one has the value NO_MOVE."""
+    points = np.float32(four.across if action < 2 else four.along)
+    value = points + packed_total(shape, tables.weights, packed(game, shape, tables, after))
+    return Choice(action, value if four.legal >> action & 1 else NO_MOVE, points, after)
+
+
+@inlined
+def better(choice: Any, other: Any) -> Any:
+    """Return the better of two moves; of equals the first."""
+    return other if other.total > choice.total else choice

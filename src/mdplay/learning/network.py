@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,26 @@ from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
 from mdplay.game import Game
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
-from mdplay.learning.episodes import value_moves
+from mdplay.learning.episodes import look_up_state, value_moves
 from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
-from mdplay.learning.tuples import Cells, named_tuples, num_entries, places_of, tuples_text
+from mdplay.learning.tuples import (
+    Cells,
+    PackedTuples,
+    TupleShape,
+    named_tuples,
+    num_entries,
+    places_of,
+    tuples_text,
+)
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.runtime.memory import new_floats
 from mdplay.storage.arrays import load, save
 
 KIND = "tuple-network"
-LAYOUT = 1
+ARRAYS = TupleShape()
+LAYOUT, PACKED_LAYOUT = 1, 2  # the order of the weights: of ``places_of``, of ``PackedTuples``
 MAX_ACTIONS = 128
 TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64", **compact.TYPES}
 TIE = 1e-9  # values that differ by no more, relatively, are tied
@@ -44,16 +53,49 @@ ANEW = "learn it again"
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """Tuples of cells and their weights; the weights are changed in place by learning."""
+    """Tuples of cells and their weights; the weights are changed in place by learning.
+
+    The values are those of afterstates, or of the positions in which a player moves where ``before`` is set.
+    """
 
     board: Board
     tuples: tuple[Cells, ...]
     weights: NDArray[np.float32]
+    shape: TupleShape = ARRAYS
+    before: bool = False
 
     @classmethod
-    def create(cls, board: Board, tuples: tuple[Cells, ...]) -> Network:
-        """Return a network to which every position is worth 0."""
-        return cls(board, tuples, new_floats(num_entries(board, tuples)))
+    def create(
+        cls,
+        board: Board,
+        tuples: tuple[Cells, ...],
+        value: float = 0.0,
+        *,
+        before: bool = False,
+        vector: bool = True,
+    ) -> Network:
+        """Return a network that gives every position the same value; a high one makes learning try everything."""
+        weights = new_floats(num_entries(board, tuples, packed=board.packs))
+        network = cls.of(board, tuples, weights, before=before, vector=vector)
+        if value:  # else nothing is written: memory that no position asks for is never had
+            weights.fill(np.float32(value / network.num_lookups))
+        return network
+
+    @classmethod
+    def of(
+        cls,
+        board: Board,
+        tuples: tuple[Cells, ...],
+        weights: NDArray[np.float32],
+        *,
+        before: bool = False,
+        vector: bool = True,
+    ) -> Network:
+        """Return a network of weights that are in the order of the board: packed if a word holds it."""
+        shape: TupleShape = ARRAYS
+        if board.packs:
+            shape = PackedTuples(tuples, board.symmetries, vector, hasattr(board.game, "four_moves"))
+        return cls(board, tuples, weights, shape, before)
 
     @property
     def game(self) -> Game[Any]:
@@ -63,10 +105,16 @@ class Network:
     @cached_property
     def tables(self) -> Tables:
         """The network as kernels take it."""
-        base, powers = places_of(self.board, self.tuples)
-        layout = np.array(self.board.layout or ((0,) * 6,), np.int64)
-        board = self.board
-        return Tables(self.weights, base, powers, layout, board.points, board.shared, not board.points)
+        board, shape = self.board, self.shape
+        base, powers = np.zeros(0, np.int32), np.zeros((board.num_cells, 0), np.int32)
+        if isinstance(shape, PackedTuples):
+            base = np.zeros(shape.num_lookups, np.int32)
+        else:
+            base, powers = places_of(board, self.tuples)
+        layout = np.array(board.layout or ((0,) * 6,), np.int64)
+        return Tables(
+            self.weights, base, powers, layout, board.points, board.shared, not board.points, native(shape)
+        )
 
     @cached_property
     def fixed(self) -> Tables:
@@ -78,6 +126,12 @@ class Network:
         weights = self.weights.view()
         weights.flags.writeable = False
         return self.tables._replace(weights=weights)
+
+    def copy(self) -> Network:
+        """Return the same network with weights of its own, to learn on."""
+        weights = new_floats(len(self.weights))
+        weights[:] = self.weights
+        return replace(self, weights=weights)
 
     def arrays(self) -> NetworkArrays:
         """Return the network for one thread of a kernel that does not learn."""
@@ -113,12 +167,46 @@ class Network:
         sign = 1 if self.game.player(after) == self.game.player(state) else -1
         return self.game.probability(state, i) * sign * self.value(after)
 
+    # ---------------------------------------------------------------- single positions and tables
+    def estimate(self, state: Any) -> float:
+        """Return V of a position that is not over, for player 0: that of an afterstate, unless ``before``."""
+        return self._look_up(state)[0]
+
+    def places(self, state: Any) -> NDArray[np.uint32]:
+        """Return where the look-ups of a position are in the weights."""
+        return self._look_up(state)[1]
+
+    def update(self, state: Any, change: float) -> None:
+        """Change the sum of a position by spreading the change evenly over its look-ups, in place."""
+        np.add.at(self.weights, self.places(state), np.float32(change / self.num_lookups))
+
+    def _look_up(self, state: Any) -> tuple[float, NDArray[np.uint32]]:
+        row = np.array([[int(w) for w in words(state)]], np.uint64)
+        places, out = new_places(self.fixed), np.zeros(1, np.float32)
+        look_up_state(native(self.game), self.fixed, places, row, out)
+        return float(out[0]), places.now
+
+    def table(self, p: int) -> NDArray[np.float32]:
+        """Return a copy of the table of tuple p of a packed board, its first cell in the lowest nibble."""
+        assert isinstance(self.shape, PackedTuples)
+        return self.weights[self.shape.canonical(p)]
+
+    def set_table(self, p: int, table: NDArray[np.float32]) -> None:
+        """Replace the table of tuple p of a packed board, given in the order of ``table``."""
+        assert isinstance(self.shape, PackedTuples)
+        places = self.shape.canonical(p)
+        if table.shape != places.shape:
+            raise FormatError(f"a table of {table.size} entries does not fit the tuple, which has {places.size}")
+        self.weights[places] = table
+
     # ---------------------------------------------------------------- files
     @property
     def stamp(self) -> str:
         """The hash of where the look-ups lie: a file with another one belongs to another board."""
         tables = self.tables
         data = b"".join(array.tobytes() for array in (tables.base, tables.powers, tables.layout))
+        if isinstance(self.shape, PackedTuples):
+            data += repr((self.shape.base, self.shape.bit, self.shape.origin)).encode()
         return hashlib.sha256(data).hexdigest()[:32]
 
     def save(
@@ -132,14 +220,17 @@ class Network:
 
     def save_compact(self, path: str | Path) -> None:
         """Write the network alone, rounded, in a fraction of the room: to play by, not to learn on."""
-        weights = compact.folded(self.board, self.tuples, self.weights)
+        weights = self.weights
+        if not self.shape.is_packed:
+            weights = compact.folded(self.board, self.tuples, weights)
         save(path, compact.packed(weights), kind=KIND, meta=self._words)
 
     @property
     def _words(self) -> dict[str, Any]:
         """What a file says of the network: which it is, and which game it belongs to."""
         known = {"rules": game_identity(self.game), "cells": cells_identity(self.game), "stamp": self.stamp}
-        return {"layout": LAYOUT, "tuples": tuples_text(self.tuples), **known}
+        layout = PACKED_LAYOUT if self.shape.is_packed else LAYOUT
+        return {"layout": layout, "tuples": tuples_text(self.tuples), **known}
 
     @classmethod
     def load(cls, path: str | Path, game: Game[Any]) -> tuple[Network, dict[str, NDArray[Any]], dict[str, Any]]:
@@ -149,23 +240,28 @@ class Network:
         """
         stored = load(path, kind=KIND, types=TYPES)
         meta = stored.meta
-        if meta.get("layout") != LAYOUT:
+        if meta.get("layout") not in (LAYOUT, PACKED_LAYOUT):
+            known = f"{LAYOUT} and {PACKED_LAYOUT}"
             raise FormatError(
-                f"{path} has layout {meta.get('layout')!r:.40}; this version of mdplay reads {LAYOUT}"
+                f"{path} has layout {meta.get('layout')!r:.40}; this version of mdplay reads {known}"
             )
         check_rules(path, meta.get("rules"), game, ANEW)
         board = board_of(game)
-        tuples = _tuples_of(path, meta, board)
-        network = cls(board, tuples, compact.weights_of(path, stored.arrays, num_entries(board, tuples)))
+        packed = meta["layout"] == PACKED_LAYOUT
+        if packed and not board.packs:
+            raise FormatError(f"{path} is damaged: its layout is not one of the cells of {type(game).__name__}")
+        tuples = _tuples_of(path, meta, board, packed=packed)
+        weights = compact.weights_of(path, stored.arrays, num_entries(board, tuples, packed=packed))
+        network = cls.of(board, tuples, weights) if packed else cls(board, tuples, weights)
         if (meta.get("cells"), meta.get("stamp")) != (cells_identity(game), network.stamp):
             raise FormatError(f"the cells of {type(game).__name__} have changed since {path} was made; {ANEW}")
         return network, stored.arrays, meta
 
 
-def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board) -> tuple[Cells, ...]:
+def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board, *, packed: bool) -> tuple[Cells, ...]:
     try:
         tuples = named_tuples(str(meta["tuples"]), board)
-        num_entries(board, tuples)
+        num_entries(board, tuples, packed=packed)
     except MdplayError as error:
         raise FormatError(f"{path} is damaged: its tuples cannot be read ({error})") from None
     except KeyError:

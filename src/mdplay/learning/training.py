@@ -28,9 +28,9 @@ from mdplay.learning.episodes import (
     LARGEST,
     NO_NUMBER,
     Episodes,
-    Lesson,
     Rule,
-    new_trail,
+    TrainingState,
+    new_trajectory,
     no_episodes,
     rate_table,
     train_network,
@@ -59,6 +59,7 @@ class Settings:
     epsilon: float = 0.1
     exploring_starts: float = 0.0
     seed: int = 0
+    online: bool = False
 
     def __post_init__(self) -> None:
         """Refuse settings that make no sense."""
@@ -153,9 +154,9 @@ class NetworkTraining(Training[Episodes]):
     def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
         tables, seed = self.network.tables, word(self.settings.seed)
-        lesson = Lesson(tables, self.coherence, rate_table(), self._rule(planned))
-        places, trail = new_places(tables), new_trail(tables, mask_size(self.game))
-        run = partial(train_network, native(self.game), lesson, places, trail, seed)
+        training = TrainingState(tables, self.coherence, rate_table(), self._rule(planned))
+        places, trajectory = new_places(tables), new_trajectory(tables, mask_size(self.game))
+        run = partial(train_network, native(self.game), training, places, trajectory, seed)
         return partial(run, self.episodes, worker, out)
 
     def _rule(self, planned: int) -> Rule:
@@ -170,6 +171,7 @@ class NetworkTraining(Training[Episodes]):
             float(known.exploring_starts),
             self._is_fair,
             planned,
+            known.online,
         )
 
     @property
@@ -261,8 +263,8 @@ class NetworkTraining(Training[Episodes]):
         right = settings.tuples == tuples_text(network.tuples) and type(settings.seed) is int and min(counts) >= 0
         if not right or arrays["coherence"].shape != (len(network.weights), 2):
             raise FormatError(f"{path} is damaged: its settings are not those of its network")
-        training = cls.begin(game, settings)
-        training.network.weights[:], training.coherence[:] = network.weights, arrays["coherence"]
+        training = cls(settings, network.copy(), new_floats(len(network.weights), 2))
+        training.coherence[:] = arrays["coherence"]
         training.episodes, training.moves, training.seconds = counts
         training.curve, training.stretch = curve, stretch
         return training
@@ -296,9 +298,12 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     exploring_starts: Annotated[
         float | None, "Share of episodes that begin with random moves; 0.25, with chance 0."
     ] = None
-    executor: Annotated[
-        Executor | str | None, "Whose workers learn together: serial, processes, ray[:ADDRESS]."
+    online: Annotated[
+        bool | None, "Correct each afterstate as soon as the next move is chosen: TD(0), greedy moves."
     ] = None
+    executor: Annotated[Executor | str | None, "Train with its workers: serial, processes or ray[:ADDRESS]."] = (
+        None
+    )
     workers: Annotated[int | None, Between(1, MAX_THREADS), "Of the executor; one for each core unless given."] = (
         None
     )
@@ -313,6 +318,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
         """Return the settings of a training that are given."""
         wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
         wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": run.seed}
+        wanted["online"] = self.online
         return {name: value for name, value in wanted.items() if value is not None}
 
     def begin(self, game: Game[Any], given: Mapping[str, Any]) -> NetworkTraining:

@@ -13,13 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay.boards import cell_images
 from mdplay.errors import FormatError, LimitError
-from mdplay.learning.board import Board
+from mdplay.game import Compiled
+from mdplay.learning.board import PACKED_VALUES, Board, Permutation
 from mdplay.rng import Random
 
 Cells = tuple[int, ...]
@@ -30,7 +34,8 @@ WHOLE = 1 << 24  # entries up to which one tuple takes the whole board
 ENOUGH = 1 << 17  # entries of a whole board that needs no other tuples beside it
 LOOK_UPS = 140  # of a network, all images counted
 BESIDE_WHOLE = ((2, TABLE), (4, 1 << 10))  # walks beside the whole board: how many, and their tables
-MOST_ENTRIES = (1 << 31) - 1  # places are int32
+MOST_ENTRIES = (1 << 31) - 1  # differences of places are int32
+MOST_PACKED = 1 << 32  # places are uint32
 MOST_TUPLES = 4096
 TRIES = 200  # walks that are tried for each one that is wanted
 CANDIDATES = 8  # walks of which the one is taken that evens out how often cells are looked at
@@ -137,11 +142,13 @@ def _walk(board: Board, rng: Random, entries: int, cells: int) -> Cells:
 
 
 # ---------------------------------------------------------------- where look-ups lie
-def num_entries(board: Board, tuples: Sequence[Cells]) -> int:
+def num_entries(board: Board, tuples: Sequence[Cells], *, packed: bool = False) -> int:
     """Return the number of weights that tuples need; raise LimitError if places cannot count them."""
-    total = sum(board.sides * prod(board.sizes[c] for c in cells) for cells in tuples)
-    if total > MOST_ENTRIES:
-        raise LimitError(f"the tuples need {total:,} weights; at most {MOST_ENTRIES:,}, so use fewer cells")
+    sizes = (PACKED_VALUES,) * board.num_cells if packed else board.sizes
+    total = sum(board.sides * prod(sizes[c] for c in cells) for cells in tuples)
+    most = MOST_PACKED if packed else MOST_ENTRIES
+    if total > most:
+        raise LimitError(f"the tuples need {total:,} weights; at most {most:,}, so use fewer cells")
     return total
 
 
@@ -164,3 +171,136 @@ def _powers(board: Board, cells: Cells, image: Cells) -> Iterator[int]:
         strides[seen] = stride
         stride *= board.sizes[cell]
     return (strides.get(i, 0) for i in range(board.num_cells))
+
+
+# ---------------------------------------------------------------- boards that a word holds
+@dataclass(frozen=True)
+class TupleShape(Compiled):
+    """The tuples of a network as far as compiled code knows them in advance; here nothing: they are arrays."""
+
+    is_packed = uses_vectors = four_moves = False
+
+
+@dataclass(frozen=True)
+class PackedTuples(TupleShape):
+    """Tuples on a board that a word holds, a nibble for each cell, as constants of compiled code.
+
+    A table has 16 ** len(tuple) entries.  Its canonical index has the first cell in the lowest nibble.  In memory
+    the entries are in an order that misses fewer cache lines: the last cell is lowest, and two tuples that differ
+    in one cell share a table of double size, so that their entries for one board lie side by side:
+
+        bits    24 ........ 5    4      3 ... 0
+                common cells  | which | the cell in which they differ
+
+    ``images`` are the symmetries of the board: where each takes each cell.  ``vector`` asks for vector
+    instructions, which are used if these are the eight symmetries of 4 x 4 cells.  ``four_moves``: the game has a
+    method of this name, which gives the afterstates of its four actions at once.
+    """
+
+    is_packed = True
+
+    cells: tuple[Cells, ...]
+    images: tuple[Permutation, ...]
+    vector: bool = True
+    four_moves: bool = False
+
+    @cached_property
+    def num_cells(self) -> int:
+        """The cells of the board."""
+        return len(self.images[0])
+
+    @cached_property
+    def num_images(self) -> int:
+        """The images of a board."""
+        return len(self.images)
+
+    @cached_property
+    def num_tuples(self) -> int:
+        """The number of tables."""
+        return len(self.cells)
+
+    @cached_property
+    def num_lookups(self) -> int:
+        """The weights whose sum is the value of a board."""
+        return self.num_images * self.num_tuples
+
+    @property
+    def num_entries(self) -> int:
+        """The entries of all tables together."""
+        return sum(16 ** len(cells) for cells in self.cells)
+
+    @cached_property
+    def uses_vectors(self) -> bool:  # type: ignore[override]  # a constant of each instance
+        """Whether the vector instructions apply."""
+        return self.vector and self.images == cell_images(4, 4)
+
+    # ---------------------------------------------------------------- where tables lie
+    @cached_property
+    def tables(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """For each tuple the first entry of its table, and the bit of the index at which each cell's nibble is."""
+        found: dict[int, tuple[int, tuple[int, ...]]] = {}
+        base = 0
+        for p, cells in enumerate(self.cells):
+            if p in found:
+                continue
+            others = (q for q in range(p + 1, len(self.cells)) if q not in found and self._differ_in_one(p, q))
+            q = next(others, None)
+            if q is None:
+                found[p] = base, tuple(4 * (len(cells) - 1 - i) for i in range(len(cells)))
+                base += 16 ** len(cells)
+            else:
+                common = sorted(set(cells) & set(self.cells[q]))
+                bit = {cell: 5 + 4 * i for i, cell in enumerate(common)}
+                one, other = (tuple(bit.get(cell, 0) for cell in self.cells[i]) for i in (p, q))
+                found[p], found[q] = (base, one), (base + 16, other)
+                base += 2 * 16 ** len(cells)
+        return tuple(found[p] for p in range(len(self.cells)))
+
+    def _differ_in_one(self, p: int, q: int) -> bool:
+        one, other = set(self.cells[p]), set(self.cells[q])
+        return len(one) == len(other) == len(one & other) + 1
+
+    def canonical(self, p: int) -> NDArray[np.uint32]:
+        """Return where the entries of a tuple's table are in the weights, in canonical order."""
+        base, bits = self.tables[p]
+        found = np.full(1, base, np.uint32)
+        for bit in bits:  # each cell becomes the new highest nibble
+            found = ((np.arange(16, dtype=np.uint32) << np.uint32(bit))[:, None] + found).reshape(-1)
+        return found
+
+    # ---------------------------------------------------------------- the same as constants of compiled code
+    @cached_property
+    def groups(self) -> tuple[tuple[tuple[tuple[int, int], ...], int], ...]:
+        """For each tuple the (shift, mask) pairs that put its index together, and its base."""
+        return tuple(
+            (_fields(cells, bits), base) for cells, (base, bits) in zip(self.cells, self.tables, strict=True)
+        )
+
+    @cached_property
+    def first(self) -> tuple[int, ...]:
+        """Where the cells of each tuple begin in ``bit`` and ``origin``, and where the last ones end."""
+        return tuple(sum(map(len, self.cells[:p])) for p in range(len(self.cells) + 1))
+
+    @cached_property
+    def base(self) -> tuple[int, ...]:
+        """The first entry of each tuple's table."""
+        return tuple(base for base, _ in self.tables)
+
+    @cached_property
+    def bit(self) -> tuple[int, ...]:
+        """The bit of the index at which each cell's nibble stands, tuple after tuple."""
+        return tuple(bit for _, bits in self.tables for bit in bits)
+
+    @cached_property
+    def origin(self) -> tuple[tuple[int, ...], ...]:
+        """For each image: the bit of the board from which each cell of the tuples is taken."""
+        back = [{to: cell for cell, to in enumerate(image)} for image in self.images]
+        return tuple(tuple(4 * b[cell] for cells in self.cells for cell in cells) for b in back)
+
+
+def _fields(cells: Sequence[int], bits: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Return (shift, mask) pairs, one for all cells that are shifted alike."""
+    masks: dict[int, int] = {}
+    for cell, bit in zip(cells, bits, strict=True):
+        masks[4 * cell - bit] = masks.get(4 * cell - bit, 0) | 15 << bit
+    return tuple(masks.items())

@@ -2,9 +2,9 @@ import pytest
 
 from mdplay import make, solve
 from mdplay.games.twenty48 import evaluator
-from mdplay.games.twenty48.network import Network
-from mdplay.games.twenty48.patterns import parse_patterns
+from mdplay.games.twenty48.patterns import board_for, parse_patterns
 from mdplay.games.twenty48.player import Player
+from mdplay.learning.network import Network
 from mdplay.playing.evaluators import evaluator_for
 
 
@@ -47,7 +47,7 @@ def test_a_damaged_network_is_trained_again(folder):
 @pytest.mark.parametrize(("depth", "before"), [(1, False), (2, False), (1, True)])
 def test_the_best_moves_all_directions_is_the_players_choice(depth, before):
     patterns = parse_patterns("0123,4567,0145", 4, 4)
-    network = Network.create(patterns, before=before)
+    network = Network.create(board_for(4, 4), patterns, before=before)
     network.weights[:] = [((i * 7919) % 101) / 10 for i in range(len(network.weights))]
     player = Player(network, depth)
     for text in ("1123000000000000", "1212000045670000", "1234432112344321"):

@@ -5,15 +5,15 @@ from mdplay import evaluate
 from mdplay.bits import elements
 from mdplay.compiling import cache as fingerprint
 from mdplay.errors import IllegalMove, LimitError
-from mdplay.games.twenty48.network import Network
-from mdplay.games.twenty48.patterns import parse_patterns
+from mdplay.games.twenty48.patterns import board_for, parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.learning.network import Network
 from mdplay.rng import Random, advance, scramble, stream
 
 
 def network(rows, cols, *, before=False):
-    made = Network.create(parse_patterns("0123,014", rows, cols), before=before)
+    made = Network.create(board_for(rows, cols), parse_patterns("0123,014", rows, cols), before=before)
     made.weights[:] = np.random.default_rng(1).normal(scale=10, size=len(made.weights))
     return made
 
@@ -28,10 +28,10 @@ def best(game, net, s, depth):
 
 def mean(game, net, after, depth):
     if depth == 1 and not net.before:
-        return net.estimate(after.board)
+        return net.estimate(after)
     chances = [(game.probability(after, i), game.outcome(after, i)) for i in elements(game.outcomes(after))]
     if depth == 1:
-        return sum(p * net.estimate(s.board) if game.legal(s) else 0.0 for p, s in chances)
+        return sum(p * net.estimate(s) if game.legal(s) else 0.0 for p, s in chances)
     return sum(p * best(game, net, s, depth - 1) for p, s in chances)
 
 

@@ -5,14 +5,15 @@ import pytest
 
 from mdplay.errors import FormatError
 from mdplay.games.twenty48.files import load_network, read_network, save_network, write_network
-from mdplay.games.twenty48.network import Network
-from mdplay.games.twenty48.patterns import parse_patterns
+from mdplay.games.twenty48.patterns import board_for, parse_patterns, patterns_text
+from mdplay.games.twenty48.rules import State
+from mdplay.learning.network import Network
 from mdplay.storage.arrays import save
 
 
 @pytest.fixture
 def network():
-    made = Network.create(parse_patterns("0123,0124,45"))
+    made = Network.create(board_for(4, 4), parse_patterns("0123,0124,45"))
     made.weights[:] = np.random.default_rng(1).normal(size=len(made.weights))
     return made
 
@@ -21,12 +22,12 @@ def network():
 def test_networks_survive_a_round_trip(tmp_path, network, name):
     write_network(tmp_path / name, network)
     again = read_network(tmp_path / name)
-    assert again.patterns == network.patterns
+    assert (again.tuples, again.board) == (network.tuples, network.board)
     assert (again.weights == network.weights).all()
 
 
 def test_what_the_values_are_of_is_kept(tmp_path, network):
-    save_network(tmp_path / "x", Network(network.patterns, network.weights, before=True))
+    save_network(tmp_path / "x", Network.of(network.board, network.tuples, network.weights, before=True))
     assert load_network(tmp_path / "x")[0].before
 
 
@@ -37,7 +38,7 @@ def test_the_layout_of_tdl2048(tmp_path, network):
     assert content[:5] == b"\0\3\0\0\0"
     assert content[5:24] == b"\4" + struct.pack("<IHHHQ", 0x0123, 4, 0, 4, 16**4)
     weights = np.frombuffer(content, "<f4", 16**4, offset=24)
-    board = 0x3210  # cell 0 is empty, cell 1 has exponent 1, ...
+    board = State(0x3210, 0)  # cell 0 is empty, cell 1 has exponent 1, ...
     assert weights[0x3210] == network.weights[network.places(board)[0]]
 
 
@@ -47,7 +48,7 @@ def test_sums_of_coherence_in_a_file_of_tdl2048_are_passed_over(tmp_path):
     content = struct.pack("<BI", 0, 1) + b"\4" + struct.pack("<IHHHQ", 0x45, 2, 0, 4, 256) + table.tobytes()
     (tmp_path / "a.w").write_bytes(content + sums + struct.pack("<H", 0))
     network = read_network(tmp_path / "a.w")
-    assert network.patterns.text == "45"
+    assert patterns_text(network.tuples) == "45"
     assert (network.table(0) == table).all()
 
 
@@ -101,4 +102,4 @@ def test_sound_files_with_wrong_words_are_refused(tmp_path, words):
 
 def test_other_boards_have_no_place_in_the_formats_of_others(tmp_path):
     with pytest.raises(FormatError, match="4 x 4"):
-        write_network(tmp_path / "a.w", Network.create(parse_patterns("01", 2, 2)))
+        write_network(tmp_path / "a.w", Network.create(board_for(2, 2), parse_patterns("01", 2, 2)))

@@ -1,5 +1,6 @@
 import pytest
 
+from mdplay.learning.network import Network
 from tests.helpers import python
 
 PROGRAM = """
@@ -31,14 +32,10 @@ def test_a_cached_kernel_gives_the_same_bits(needs_compiler):
 @pytest.mark.slow
 def test_vector_and_scalar_learn_the_same_bits():
     """Ten thousand moves on the real network."""
-    from dataclasses import replace
-
-    from mdplay.games.twenty48.network import Network
     from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 
     vector, scalar = TilesTraining.begin(TrainingSettings(seed=1)), TilesTraining.begin(TrainingSettings(seed=1))
-    patterns = replace(scalar.network.patterns, vector=False)
-    scalar.network = Network(patterns, scalar.network.weights)
+    scalar.network = Network.of(scalar.network.board, scalar.network.tuples, scalar.network.weights, vector=False)
     for training in (vector, scalar):
         training.run(100, 1, 100)
     assert (vector.network.weights == scalar.network.weights).all()

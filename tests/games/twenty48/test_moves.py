@@ -3,22 +3,13 @@ import pytest
 
 from mdplay.bits import U64, elements
 from mdplay.compiling import kernel, native, word
-from mdplay.games.twenty48.moves import best_expected_move, best_move, largest, pop_up, pushes, row_table, start
-from mdplay.games.twenty48.network import Network
-from mdplay.games.twenty48.patterns import parse_patterns
-from mdplay.games.twenty48.rules import State, Twenty48, transpose
+from mdplay.games.twenty48.moves import Evaluator, QuickTwenty48, greedy_move, largest, pop_up, start
+from mdplay.games.twenty48.patterns import board_for, parse_patterns
+from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.learning.network import Network
 from mdplay.rng import Random, advance, scramble, stream
 
 BOARDS = [(4, 4), (2, 3), (3, 3)]
-
-
-@kernel
-def push_all(game, rows, boards, out, points):
-    for i in range(len(boards)):
-        a, at, b, bt, c, ct, d, dt, across, along = pushes(game, rows, U64(boards[i]))
-        out[i, 0], out[i, 1], out[i, 2], out[i, 3] = int(a), int(b), int(c), int(d)
-        out[i, 4], out[i, 5], out[i, 6], out[i, 7] = int(at), int(bt), int(ct), int(dt)
-        points[i, 0], points[i, 1] = across, along
 
 
 @kernel
@@ -29,12 +20,9 @@ def first_boards(game, seed, out):
 
 
 @kernel
-def choose(game, net, weights, rows, board, expected, out):
-    if expected:
-        choice = best_expected_move(game, net, weights, rows, U64(board))
-    else:
-        choice = best_move(game, net, weights, rows, U64(board))
-    out[0], out[1], out[2], out[3] = choice.action, choice.total, choice.points, largest(choice.board)
+def choose(game, evaluator, board, out):
+    choice = greedy_move(game, evaluator, U64(board))
+    out[0], out[1], out[2], out[3] = choice.action, choice.total, choice.points, largest(choice.after.board)
 
 
 def some_boards(game, count=300):
@@ -51,17 +39,15 @@ def some_boards(game, count=300):
 @pytest.mark.parametrize(("rows", "cols"), BOARDS)
 def test_the_four_moves_are_those_of_the_game(rows, cols):
     game = Twenty48(rows, cols)
-    boards = some_boards(game)
-    out, points = np.zeros((len(boards), 8), np.uint64), np.zeros((len(boards), 2), np.int64)
-    push_all(native(game), row_table(), np.array(boards, np.uint64), out, points)
-    for board, pushed, earned in zip(boards, out.tolist(), points.tolist(), strict=True):
+    quick = QuickTwenty48(rows, cols)
+    for board in some_boards(game):
+        s = State(board, 0)
+        four = quick.four_moves(s)
         for action in range(4):
-            expected = game.push_cells(board, action)
-            assert pushed[action] == expected.board
-            assert earned[action // 2] == expected.points
-            assert pushed[4 + action] == (transpose(expected.board) if rows == cols == 4 else expected.board)
-        changed = [action for action in range(4) if pushed[action] != board]
-        assert changed == elements(game.legal(State(board, 0)))
+            assert quick.push(board, action) == game.push_cells(board, action)
+            assert four[action] == game.step(s, action)
+            assert (four.along if action > 1 else four.across) == game.reward(s, action)
+        assert four.legal == game.legal(s)
 
 
 def test_tiles_pop_up_as_in_the_game():
@@ -82,11 +68,11 @@ def value_of_move(game, network, board, action, expected):
     s = State(board, 0)
     after = game.step(s, action)
     if not expected:
-        return game.reward(s, action) + network.estimate(after.board)
+        return game.reward(s, action) + network.estimate(after)
     total = 0.0
     for i in elements(game.outcomes(after)):
         chance = game.outcome(after, i)
-        value = network.estimate(chance.board) if game.legal(chance) else 0.0
+        value = network.estimate(chance) if game.legal(chance) else 0.0
         total += game.probability(after, i) * value
     return game.reward(s, action) + total
 
@@ -95,11 +81,12 @@ def value_of_move(game, network, board, action, expected):
 @pytest.mark.parametrize(("rows", "cols"), [(4, 4)])
 def test_the_best_move_is_best_by_the_rules(rows, cols, expected):
     game = Twenty48(rows, cols)
-    network = Network.create(parse_patterns("0123,014", rows, cols))
+    board = board_for(rows, cols)
+    network = Network.create(board, parse_patterns("0123,014", rows, cols), before=expected)
     network.weights[:] = np.random.default_rng(1).normal(scale=10, size=len(network.weights))
     out = np.zeros(4)
     for board in some_boards(game, 60):
-        choose(native(game), native(network.patterns), network.weights, row_table(), word(board), expected, out)
+        choose(native(network.game), Evaluator(network.arrays(), expected), word(board), out)
         legal = elements(game.legal(State(board, 0)))
         if not legal:
             assert out[0] == -1

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError, LimitError, UnknownName
-from mdplay.games.twenty48.patterns import NAMED, Patterns, default_patterns, index, parse_patterns
+from mdplay.games.twenty48.patterns import NAMED, board_for, default_patterns, index, parse_patterns, patterns_text
+from mdplay.learning.tuples import PackedTuples
+
+
+def packed(patterns, rows=4, cols=4):
+    return PackedTuples(patterns, board_for(rows, cols).symmetries)
 
 
 def test_the_index_of_the_system_description():
@@ -18,24 +23,24 @@ def test_large_exponents_are_clamped():
 @pytest.mark.parametrize("name", NAMED)
 def test_tables_do_not_overlap(name):
     """Every entry of every table has a place of its own, and together they fill the array."""
-    cells = [pattern[:4] for pattern in parse_patterns(name).cells]  # four cells of each, to keep it small
-    patterns = Patterns(tuple(dict.fromkeys(cells)))
+    cells = [pattern[:4] for pattern in parse_patterns(name)]  # four cells of each, to keep it small
+    patterns = packed(tuple(dict.fromkeys(cells)))
     seen = np.zeros(patterns.num_entries, int)
-    for place in patterns.places:
+    for base, bits in patterns.tables:
         for entry in range(16**4):
-            seen[place.base + sum((entry >> 4 * i & 15) << bit for i, bit in enumerate(place.bits))] += 1
+            seen[base + sum((entry >> 4 * i & 15) << bit for i, bit in enumerate(bits))] += 1
     assert (seen == 1).all()
 
 
 def test_patterns_that_differ_in_one_cell_lie_side_by_side():
-    first, second, third, fourth = parse_patterns("4x6").places
-    assert third.base == first.base + 16
-    assert fourth.base == second.base + 16
+    first, second, third, fourth = packed(parse_patterns("4x6")).base
+    assert third == first + 16
+    assert fourth == second + 16
 
 
 def test_tables_of_different_sizes_follow_one_another():
-    patterns = parse_patterns("01,012,4567,0")
-    assert [place.base for place in patterns.places] == [0, 256, 256 + 4096, 256 + 4096 + 65536]
+    patterns = packed(parse_patterns("01,012,4567,0"))
+    assert list(patterns.base) == [0, 256, 256 + 4096, 256 + 4096 + 65536]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def test_tables_of_different_sizes_follow_one_another():
     [(4, 4, "012345,456789,012456,45689a"), (2, 2, "0123"), (2, 3, "012345"), (1, 4, "0123"), (3, 3, "012345")],
 )
 def test_default_patterns(rows, cols, text):
-    assert default_patterns(rows, cols).text == text
+    assert patterns_text(default_patterns(rows, cols)) == text
     assert parse_patterns(text, rows, cols) == default_patterns(rows, cols)
 
 
@@ -52,7 +57,7 @@ def test_default_patterns(rows, cols, text):
 def test_every_board_has_default_patterns_that_cover_it(rows, cols):
     if rows * cols < 2:
         return
-    patterns = default_patterns(rows, cols)
+    patterns = packed(default_patterns(rows, cols), rows, cols)
     covered = {origin // 4 for image in patterns.origin for origin in image}
     assert covered == set(range(rows * cols))
 

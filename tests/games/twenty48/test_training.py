@@ -13,7 +13,7 @@ import pytest
 from mdplay.bits import elements
 from mdplay.errors import FormatError, UnknownName
 from mdplay.games.twenty48.curves import BLOCK
-from mdplay.games.twenty48.rules import Twenty48
+from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.games.twenty48.training import METHODS, TilesLearner, TilesTraining, TrainingSettings
 from mdplay.learning.checkpoints import Budget
 from mdplay.learning.learned import Run
@@ -80,12 +80,12 @@ class ByHand:
             s = game.step(s, action)
 
     def correct(self, board, error):
-        self.network.update(board, self.settings.rate * error)
+        self.network.update(State(board, 0), self.settings.rate * error)
 
     def online(self, number):
         """After-states, corrected on the way by the values known from the choice."""
         score, last, value = 0, None, 0.0
-        for _, points, after, after_value in self.episode(number, lambda s: self.network.estimate(s.board)):
+        for _, points, after, after_value in self.episode(number, self.network.estimate):
             if last is not None:
                 self.correct(last, points + after_value - value)
             score, last, value = score + points, after, after_value
@@ -96,14 +96,14 @@ class ByHand:
         """Before-states, replayed from the end: V(next) after its own update, the last board worth 0."""
         history, following = list(self.episode(number, self.expected)), 0.0
         for board, points, _, _ in reversed(history):
-            self.correct(board, points + following - self.network.estimate(board))
-            following = self.network.estimate(board)
+            self.correct(board, points + following - self.network.estimate(State(board, 0)))
+            following = self.network.estimate(State(board, 0))
         return sum(points for _, points, _, _ in history)
 
     def expected(self, after):
         game = self.game
         chances = [(game.probability(after, i), game.outcome(after, i)) for i in elements(game.outcomes(after))]
-        return sum(p * self.network.estimate(s.board) if game.legal(s) else 0.0 for p, s in chances)
+        return sum(p * self.network.estimate(s) if game.legal(s) else 0.0 for p, s in chances)
 
 
 @pytest.mark.parametrize(("method", "way"), [("td", ByHand.online), ("td-before", ByHand.backward)])

@@ -54,7 +54,7 @@ from mdplay.compiling.cache import (
     write_checked,
 )
 from mdplay.compiling.digest import Unhashable
-from mdplay.compiling.numba import methods  # noqa: F401  registers what rules and kernels may call
+from mdplay.compiling.numba import methods, vectors  # noqa: F401  register what rules and kernels may call
 from mdplay.compiling.numba.instances import ASKED, instance_types
 from mdplay.compiling.numba.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.compiling.numba.numbers import prefer_instructions

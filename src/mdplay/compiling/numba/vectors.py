@@ -10,7 +10,7 @@ A lane's index into the tables is put together from ``groups``: a group is a tup
 
 LLVM turns this into whatever vectors the processor has; the result is the same to the last bit everywhere,
 because the order of the additions is fixed: the groups one after the other, then lanes k and k + 4, k and k + 2,
-k and k + 1.  The plain functions are the specification, what is emitted their compiled bodies.
+k and k + 1.  The functions in ``mdplay.compiling.plain`` are the specification; what is emitted are their bodies.
 """
 
 from __future__ import annotations
@@ -18,75 +18,20 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import arrayobj
 
 from mdplay.compiling.numba.instances import InstanceType
 from mdplay.compiling.numba.word_type import WordType, emitted
+from mdplay.compiling.plain import LANES, flips, gather_total, store_indices
 
-LANES = 8
-ROWS_OVER, COLUMNS_OVER = 1, 2
 LOW_NIBBLES = 0x0F0F_0F0F_0F0F_0F0F
 BYTE, INT, WORD, FLOAT, BIT = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType(), ir.IntType(1)
 WORDS, INTS, FLOATS = ir.VectorType(WORD, LANES), ir.VectorType(INT, LANES), ir.VectorType(FLOAT, LANES)
 BITS, POINTERS = ir.VectorType(BIT, LANES), ir.VectorType(FLOAT.as_pointer(), LANES)
 
 
-def images(board: int, turned: int) -> Any:
-    """Return the eight images of a 4 x 4 board; ``turned`` is its transposed image.  Plain Python only."""
-    cells = np.array([[int(b) >> 4 * i & 15 for i in range(16)] for b in (board, turned)], np.uint64)
-    square = cells.reshape(2, 4, 4)
-    lanes = []
-    for half, rows_over, columns_over in _flips():
-        image = square[half, :: -1 if rows_over else 1, :: -1 if columns_over else 1]
-        lanes.append(sum(int(cell) << 4 * i for i, cell in enumerate(image.flat)))
-    return np.array(lanes, np.uint64)
-
-
-def _flips() -> list[tuple[int, bool, bool]]:
-    """Return for each lane which of the two boards it starts from, and how that is turned over.
-
-    An image of number 4 and more is turned over first and transposed then; here it is the other way round,
-    which exchanges rows and columns.
-    """
-    lanes = []
-    for k in range(LANES):
-        rows_over, columns_over = bool(k & ROWS_OVER), bool(k & COLUMNS_OVER)
-        lanes.append((1, columns_over, rows_over) if k >= 4 else (0, rows_over, columns_over))
-    return lanes
-
-
-def group_indices(tables: Any, board: int, turned: int) -> list[Any]:
-    """Return for each group the eight indices, one a lane.  Plain Python only."""
-    lanes = images(board, turned)
-    return [
-        reduce(np.bitwise_or, [_shifted(lanes, shift) & np.uint64(mask) for shift, mask in pairs])
-        + np.uint64(base)
-        for pairs, base in tables.groups
-    ]
-
-
-def _shifted(lanes: Any, shift: int) -> Any:
-    return lanes >> np.uint64(shift) if shift >= 0 else lanes << np.uint64(-shift)
-
-
-def gather_total(tables: Any, weights: Any, board: int, turned: int) -> Any:
-    """Return the sum of the weights that the eight images select in every group, as a float32."""
-    total = reduce(np.add, [weights[index] for index in group_indices(tables, board, turned)])
-    for half in (4, 2, 1):
-        total = total[:half] + total[half : 2 * half]
-    return total[0]
-
-
-def store_indices(tables: Any, board: int, turned: int, out: Any) -> None:
-    """Write the indices of every group to ``out`` (uint32): eight for the first group, eight for the next ..."""
-    for number, index in enumerate(group_indices(tables, board, turned)):
-        out[LANES * number : LANES * (number + 1)] = index
-
-
-# ---------------------------------------------------------------- the same in vector instructions
 def _splat(value: int) -> Any:
     return ir.Constant(WORDS, [value & (1 << 64) - 1] * LANES)
 
@@ -94,7 +39,7 @@ def _splat(value: int) -> Any:
 def _emit_images(b: Any, board: Any, turned: Any) -> Any:
     pair = b.insert_element(ir.Constant(WORDS, ir.Undefined), board, INT(0))
     pair = b.insert_element(pair, turned, INT(1))
-    both = b.shuffle_vector(pair, pair, ir.Constant(INTS, [half for half, _, _ in _flips()]))
+    both = b.shuffle_vector(pair, pair, ir.Constant(INTS, [half for half, _, _ in flips()]))
     octets = ir.VectorType(BYTE, 8 * LANES)
     raw = b.bitcast(both, octets)
     order = [8 * lane + byte for lane in range(LANES) for byte in _byte_order(lane)]
@@ -104,12 +49,12 @@ def _emit_images(b: Any, board: Any, turned: Any) -> Any:
     )
     low, high = b.and_(v, _splat(LOW_NIBBLES)), b.and_(b.lshr(v, _splat(4)), _splat(LOW_NIBBLES))
     swapped = b.or_(b.shl(low, _splat(4)), high)
-    return b.select(ir.Constant(BITS, [int(over) for _, _, over in _flips()]), swapped, v)
+    return b.select(ir.Constant(BITS, [int(over) for _, _, over in flips()]), swapped, v)
 
 
 def _byte_order(lane: int) -> list[int]:
     """Return where the bytes of an image come from: two bytes make a row."""
-    _, rows_over, columns_over = _flips()[lane]
+    _, rows_over, columns_over = flips()[lane]
     return [2 * (3 - r if rows_over else r) + (1 - h if columns_over else h) for r in range(4) for h in range(2)]
 
 

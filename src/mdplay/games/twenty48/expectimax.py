@@ -17,16 +17,8 @@ import numpy as np
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
 from mdplay.compiling import inlined, kernel, unpack
-from mdplay.games.twenty48.moves import (
-    NO_MOVE,
-    Evaluator,
-    Games,
-    greedy_move,
-    largest,
-    pop_up,
-    push_one,
-    start,
-)
+from mdplay.games.twenty48.moves import Evaluator, Games, greedy_move, largest, pop_up, start
+from mdplay.learning.look_ups import NO_MOVE
 from mdplay.rng import advance, stream
 from mdplay.runtime.threads import WorkSlice
 
@@ -93,10 +85,10 @@ def back_up(stack: Any, level: int, mean: Any) -> None:
 
 
 @inlined
-def try_move(game: Any, rows: Any, memory: Any, stack: Any, level: int, depth: int) -> None:
+def try_move(game: Any, memory: Any, stack: Any, level: int, depth: int) -> None:
     """Begin the trial of a level's next move; one that is illegal or in the table is backed up at once."""
     board = U64(stack.board[level])
-    pushed, points = push_one(game, rows, board, stack.action[level])
+    pushed, points = game.push(board, stack.action[level])
     if pushed == board:
         stack.action[level] += 1
         return
@@ -146,7 +138,7 @@ def search(
             value = choice.total if choice.action >= 0 else np.float32(0)
             take_outcome(game, memory, stack, level, depth - level, value)
         elif stack.action[level] < 4:
-            try_move(game, evaluator.rows, memory, stack, level, depth - level)
+            try_move(game, memory, stack, level, depth - level)
         elif level == 0:
             return stack.chosen[0]
         else:
@@ -194,7 +186,7 @@ def play_games(
                 return
             if action < 0:
                 break
-            board, points = push_one(game, evaluator.rows, board, action)
+            board, points = game.push(board, action)
             score += points
             moves += 1
             worker.progress[worker.first] += 1

@@ -1,8 +1,8 @@
 """Network files: our own, and those of TDL2048 and its demonstration program.
 
 Our own (``.safetensors``) is a ``mdplay.storage.arrays`` file of kind ``network``: the array ``weights`` in the
-order of ``Patterns`` (the number LAYOUT names that order), the board and the patterns, and whatever the course of
-learning adds.  A shipped one has its weights packed (mdplay.learning.compact) and tells the identity of its rules.
+order of ``PackedTuples`` (the number LAYOUT names that order), the board and the patterns, and whatever the
+training adds.  A shipped one has its weights packed (mdplay.learning.compact) and tells the identity of its rules.
 
 TDL2048 (``.w``), little-endian:        u8 0 | u32 number of tables | the tables
     a table      u8 4 | u32 pattern, its cells as hexadecimal digits | u16 cells | u16 0 | u16 bytes a weight
@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 
 from mdplay.compiling.identity import cells_identity, game_identity
 from mdplay.errors import FormatError, MdplayError, UnknownName
-from mdplay.games.twenty48.network import Network
-from mdplay.games.twenty48.patterns import Patterns, parse_patterns
+from mdplay.games.twenty48.patterns import board_for, parse_patterns, patterns_text
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning import compact
+from mdplay.learning.network import Network
+from mdplay.learning.tuples import Cells, num_entries
 from mdplay.storage.arrays import load, mapped, save
 from mdplay.storage.files import replacing
 
@@ -49,30 +50,37 @@ def save_network(
 
 def save_compact(path: str | Path, network: Network) -> None:
     """Write a network alone, rounded, in a fraction of the room: to play by, not to learn on."""
-    game = Twenty48(network.patterns.rows, network.patterns.cols)
+    game = game_of(network)
     known = {"rules": game_identity(game), "cells": cells_identity(game)}
     save(path, compact.packed(network.weights), kind=KIND, meta={**_words(network), **known})
 
 
 def _words(network: Network) -> dict[str, Any]:
-    patterns = network.patterns
-    board = {"rows": patterns.rows, "cols": patterns.cols, "patterns": patterns.text}
+    game = game_of(network)
+    board = {"rows": game.rows, "cols": game.cols, "patterns": patterns_text(network.tuples)}
     return {"layout": LAYOUT, "before": network.before, **board}
+
+
+def game_of(network: Network) -> Twenty48:
+    """Return the game that a network of 2048 knows."""
+    game = network.game
+    assert isinstance(game, Twenty48)
+    return Twenty48(game.rows, game.cols)
 
 
 def load_network(path: str | Path) -> tuple[Network, dict[str, NDArray[Any]], dict[str, Any]]:
     """Read a network, its owner's arrays and words.  Whole weights are a read-only view of the mapped file."""
     stored = load(path, kind=KIND, types=TYPES)
-    patterns = _patterns_of(path, stored.meta)
-    weights = compact.weights_of(path, stored.arrays, patterns.num_entries)
-    return Network(patterns, weights, bool(stored.meta.get("before"))), stored.arrays, stored.meta
+    patterns, board = _patterns_of(path, stored.meta), board_for(stored.meta["rows"], stored.meta["cols"])
+    weights = compact.weights_of(path, stored.arrays, num_entries(board, patterns, packed=True))
+    return Network.of(board, patterns, weights, before=bool(stored.meta.get("before"))), stored.arrays, stored.meta
 
 
-def _patterns_of(path: str | Path, meta: dict[str, Any]) -> Patterns:
+def _patterns_of(path: str | Path, meta: dict[str, Any]) -> tuple[Cells, ...]:
     if meta.get("layout") != LAYOUT:
         raise FormatError(f"{path} has layout {meta.get('layout')}; this version of mdplay reads layout {LAYOUT}")
     rows, cols = meta.get("rows"), meta.get("cols")
-    if type(rows) is not int or type(cols) is not int or min(rows, cols) < 1 or rows * cols > MAX_CELLS:
+    if type(rows) is not int or type(cols) is not int or min(rows, cols) < 1 or not 1 < rows * cols <= MAX_CELLS:
         raise FormatError(f"{path} is damaged: its board has {rows!r:.40} x {cols!r:.40} cells")
     try:
         return parse_patterns(meta["patterns"], rows, cols)
@@ -96,7 +104,7 @@ def write_network(path: str | Path, network: Network) -> None:
     if kind not in WRITERS:
         save_network(path, network)
         return
-    if (network.patterns.rows, network.patterns.cols) != (4, 4):
+    if game_of(network) != Twenty48():
         raise FormatError(f"{path}: files of type {kind} hold networks of the 4 x 4 board only")
     with replacing(path) as file:
         for piece in WRITERS[kind](network):
@@ -176,7 +184,7 @@ def _read_demo(path: Path) -> Network:
 
 def _assemble(path: Path, tables: Mapping[str, NDArray[np.float32]]) -> Network:
     try:
-        network = Network.create(parse_patterns(",".join(tables)))
+        network = Network.create(board_for(4, 4), parse_patterns(",".join(tables)))
     except (UnknownName, FormatError) as error:
         raise FormatError(f"{path}: {error}") from None
     for p, table in enumerate(tables.values()):
@@ -185,7 +193,7 @@ def _assemble(path: Path, tables: Mapping[str, NDArray[np.float32]]) -> Network:
 
 
 def _write_tdl(network: Network) -> Iterator[bytes]:
-    names = network.patterns.text.split(",")
+    names = patterns_text(network.tuples).split(",")
     yield struct.pack("<BI", 0, len(names))
     for p, name in enumerate(names):
         table = network.table(p)
@@ -195,7 +203,7 @@ def _write_tdl(network: Network) -> Iterator[bytes]:
 
 
 def _write_demo(network: Network) -> Iterator[bytes]:
-    names = network.patterns.text.split(",")
+    names = patterns_text(network.tuples).split(",")
     yield struct.pack("<Q", len(names))
     for p, name in enumerate(names):
         table, title = network.table(p), f"{len(name)}-tuple pattern {name}".encode()

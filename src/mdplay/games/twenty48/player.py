@@ -15,11 +15,10 @@ from mdplay.errors import FormatError, GameError, IllegalMove, LimitError
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import shares
 from mdplay.games.twenty48.expectimax import Memory, choose_once, play_games
-from mdplay.games.twenty48.files import read_network
-from mdplay.games.twenty48.kernels import Rule
-from mdplay.games.twenty48.moves import Evaluator, no_games, row_table
-from mdplay.games.twenty48.network import Network
+from mdplay.games.twenty48.files import game_of, read_network
+from mdplay.games.twenty48.moves import Evaluator, no_games
 from mdplay.games.twenty48.rules import State, Twenty48
+from mdplay.learning.network import Network
 from mdplay.learning.shipped import SHIPPED, need_shipped
 from mdplay.playing.matches.evaluating import PlayedGames
 from mdplay.rng import Random
@@ -47,7 +46,7 @@ class Player:
     @cached_property
     def game(self) -> Twenty48:
         """The game that the network knows; one object, since kernels hash every new one."""
-        return Twenty48(self.network.patterns.rows, self.network.patterns.cols)
+        return game_of(self.network)
 
     def forget(self) -> None:
         """Forget what was seen ahead: the network may have learned since."""
@@ -70,7 +69,7 @@ class Player:
         if state.popups:
             raise IllegalMove(f"{self.game.text(state)}: chance moves here, not the player")
         out = np.zeros(1, np.float32)
-        run = partial(choose_once, native(self.game), self._evaluator, self._memory, word(state.board))
+        run = partial(choose_once, native(self.network.game), self._evaluator, self._memory, word(state.board))
         watch = TaskGroup()
         if self.depth > QUICK_DEPTH:  # in a thread, so that Ctrl-C is heard
             action = watch.run([partial(run, self.depth, watch.stop, out)])[0]
@@ -98,10 +97,10 @@ class Player:
         if self.depth > 1:
             return points + self._shallower.value(after)
         if not self.network.before:
-            return points + self.network.estimate(after.board)
+            return points + self.network.estimate(after)
         popups = elements(self.game.outcomes(after))
-        chances = [(self.game.probability(after, i), self.game.outcome(after, i).board) for i in popups]
-        return points + sum(probability * self.network.estimate(board) for probability, board in chances)
+        chances = [(self.game.probability(after, i), self.game.outcome(after, i)) for i in popups]
+        return points + sum(probability * self.network.estimate(s) for probability, s in chances)
 
     @cached_property
     def _shallower(self) -> Player:
@@ -120,7 +119,13 @@ class Player:
         count = min(num_threads(threads), games)
         out, watch = no_games(games), TaskGroup(count, show)
         run = partial(
-            play_games, native(self.game), self._evaluator, self.depth, self._memory_bits, word(seed), first
+            play_games,
+            native(self.network.game),
+            self._evaluator,
+            self.depth,
+            self._memory_bits,
+            word(seed),
+            first,
         )
         run(watch.worker(), no_games(0))  # compiles, before the clock
         began = time.perf_counter()
@@ -131,8 +136,7 @@ class Player:
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        rule = Rule(before=self.network.before)
-        return Evaluator(native(self.network.patterns), native(rule), self.network.weights, row_table())
+        return Evaluator(self.network.arrays(), self.network.before)
 
 
 class NetworkAgent(Player):

@@ -9,10 +9,10 @@ one that was never interrupted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,24 +22,44 @@ from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, pluralize, unknown
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, last_point, write_csv
-from mdplay.games.twenty48.files import load_network, save_compact, save_network
-from mdplay.games.twenty48.kernels import Pace, Rule, train
-from mdplay.games.twenty48.moves import Evaluator, Games, no_games, row_table
-from mdplay.games.twenty48.network import Network, Weights
-from mdplay.games.twenty48.patterns import parse_patterns
+from mdplay.games.twenty48.files import game_of, load_network, save_compact, save_network
+from mdplay.games.twenty48.kernels import train_backward
+from mdplay.games.twenty48.patterns import board_for, parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
+from mdplay.learning.episodes import (
+    LINEAR,
+    NONE,
+    Episodes,
+    Rule,
+    TrainingState,
+    new_trajectory,
+    no_episodes,
+    rate_table,
+    train_network,
+)
 from mdplay.learning.learned import Run
+from mdplay.learning.look_ups import NetworkArrays, new_places
+from mdplay.learning.network import Network
 from mdplay.learning.self_play import SelfPlayLearner, Training
 from mdplay.runtime.memory import new_floats
 from mdplay.runtime.threads import WorkSlice
 
+
+class Method(NamedTuple):
+    """How to learn: before-states or afterstates, backward or online, with temporal coherence or without."""
+
+    before: bool = False
+    backward: bool = False
+    coherent: bool = False
+
+
 METHODS = {
-    "td": Rule(),
-    "td-before": Rule(before=True, backward=True),
-    "tc": Rule(coherent=True),
+    "td": Method(),
+    "td-before": Method(before=True, backward=True),
+    "tc": Method(coherent=True),
 }
 ALPHAS = {"td": 0.1, "td-before": 0.1, "tc": 1.0}
 
@@ -83,11 +103,11 @@ class TrainingSettings:
         """The game that is learned; one object, since kernels hash every new one."""
         return Twenty48(self.rows, self.cols)
 
-    @cached_property
-    def rule(self) -> Rule:
-        """The rule of the kernels."""
-        rule = METHODS[self.method]
-        return replace(rule, backward=rule.backward or self.backward or self.decay > 0)
+    @property
+    def rule(self) -> Method:
+        """How the method and the options say to learn."""
+        method = METHODS[self.method]
+        return method._replace(backward=method.backward or self.backward or self.decay > 0)
 
 
 def _settings_of(words: Mapping[str, Any]) -> TrainingSettings:
@@ -101,12 +121,12 @@ def _settings_of(words: Mapping[str, Any]) -> TrainingSettings:
 
 
 @dataclass
-class TilesTraining(Training[Games]):
+class TilesTraining(Training[Episodes]):
     """A training: the settings, the network as it is now, and what the episodes brought so far."""
 
     settings: TrainingSettings
     network: Network
-    coherence: Weights
+    coherence: NDArray[np.float32]
     scores: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
     tiles: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
     moves: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
@@ -116,8 +136,9 @@ class TilesTraining(Training[Games]):
     def begin(cls, settings: TrainingSettings) -> TilesTraining:
         """Return a training before its first episode."""
         patterns = parse_patterns(settings.network, settings.rows, settings.cols)
-        network = Network.create(patterns, settings.optimistic, before=settings.rule.before)
-        coherence = new_floats(patterns.num_entries if settings.rule.coherent else 1, 2)
+        board = board_for(settings.rows, settings.cols)
+        network = Network.create(board, patterns, settings.optimistic, before=settings.rule.before)
+        coherence = new_floats(len(network.weights) if settings.rule.coherent else 1, 2)
         coherence.fill(np.finfo(np.float32).tiny)  # the rate of a weight that was never changed is 1
         return cls(settings, network, coherence)
 
@@ -183,22 +204,29 @@ class TilesTraining(Training[Games]):
         }
 
     # ---------------------------------------------------------------- learning
-    def room(self, episodes: int) -> Games:
+    def room(self, episodes: int) -> Episodes:
         """Return room for what comes of so many episodes."""
-        return no_games(episodes)
+        return no_episodes(episodes)
 
-    def task(self, worker: WorkSlice, planned: int, out: Games) -> Callable[[], None]:
+    def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
-        settings, patterns = self.settings, self.network.patterns
-        evaluator = Evaluator(native(patterns), native(settings.rule), self.network.weights, row_table())
-        pace = Pace(np.float32(settings.rate / patterns.num_lookups), np.float32(settings.decay))
-        run = partial(train, native(settings.game), evaluator, self.coherence, pace)
-        return partial(run, word(settings.seed), self.episodes, worker, out)
+        settings, tables, game = self.settings, self.network.tables, native(self.network.game)
+        step, seed = settings.rate / self.network.num_lookups, word(settings.seed)
+        coherence = LINEAR if settings.rule.coherent else NONE
+        rule = Rule(step, float(settings.decay), 1.0, 0.0, 0.0, False, 0, True, coherence)
+        training, places = TrainingState(tables, self.coherence, rate_table(), rule), new_places(tables)
+        if settings.rule.backward:
+            run = partial(
+                train_backward, game, training, NetworkArrays(tables, places), settings.rule.before, seed
+            )
+        else:
+            run = partial(train_network, game, training, places, new_trajectory(tables, 4), seed)
+        return partial(run, self.episodes, worker, out)
 
-    def add(self, played: Games) -> None:
+    def add(self, played: Episodes) -> None:
         """Count episodes that were learned."""
-        scores = np.concatenate([self.scores, played.scores])
-        tiles = np.concatenate([self.tiles, played.tiles.astype(np.uint8)])
+        scores = np.concatenate([self.scores, played.scores.astype(np.int32)])
+        tiles = np.concatenate([self.tiles, played.highest.astype(np.uint8)])
         moves = np.concatenate([self.moves, played.moves])
         self.scores, self.tiles, self.moves = scores, tiles, moves  # together: Ctrl-C must not part them
 
@@ -234,12 +262,12 @@ class TilesTraining(Training[Games]):
             raise FormatError(
                 f"{path} is damaged: its settings, counts or curve are missing or of a wrong kind"
             ) from None
-        board = (network.patterns.rows, network.patterns.cols)
-        if (settings.rows, settings.cols) != board:
+        board = game_of(network)
+        if (settings.rows, settings.cols) != (board.rows, board.cols):
             raise FormatError(f"{path} is damaged: its settings are not those of its network")
         instead = "it still plays, but start a new training in another file"
         check_rules(path, meta.get("rules"), settings.game, instead)
-        if parse_patterns(settings.network, *board) != network.patterns:
+        if parse_patterns(settings.network, settings.rows, settings.cols) != network.tuples:
             raise FormatError(f"{path} is damaged: its patterns are not those of its settings")
         training = cls.begin(settings)
         if not scores.shape == tiles.shape == moves.shape == (scores.size,):

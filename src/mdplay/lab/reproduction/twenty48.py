@@ -220,11 +220,11 @@ def claims(facts: Facts) -> list[Claim]:
 
 # ---------------------------------------------------------------- the worked example
 def _example(seed: int) -> Figure:
-    from mdplay.games.twenty48.network import Network
-    from mdplay.games.twenty48.patterns import Patterns, index
+    from mdplay.games.twenty48.patterns import board_for, index
     from mdplay.games.twenty48.player import Player
+    from mdplay.learning.network import Network
 
-    network = Network.create(Patterns((PATTERN,), vector=False), before=True)
+    network = Network.create(board_for(4, 4), (PATTERN,), before=True, vector=False)
     table = np.random.default_rng(seed).integers(0, 100, 16 ** len(PATTERN)).astype(np.float32)
     network.set_table(0, table)
     boards = [[int(cell, 16) for cell in BOARD], *_random_boards(seed, 20)]
@@ -237,26 +237,26 @@ def _example(seed: int) -> Figure:
         column[cell] = exponent
     facts: dict[str, Any] = {
         "images": len(set(report.isomorphic(PATTERN))),
-        "look_ups": network.patterns.num_lookups,
-        "entries": network.patterns.num_entries,
+        "look_ups": network.num_lookups,
+        "entries": len(network.weights),
         "same_places": _same_places(network, table, boards, states),
         "exponents": report.exponents_of(TILES),
         "index": f"{index(PATTERN, column):#06x}",
         "plain_index": f"{report.index(report.exponents_of(TILES)):#06x}",
         "boards": len(boards),
         "estimate_difference": max(
-            abs(network.estimate(s.board) - report.estimate(table, PATTERN, b))
+            abs(network.estimate(s) - report.estimate(table, PATTERN, b))
             for s, b in zip(states, boards, strict=True)
         ),
         "moves": sum(map(len, plain)),
         "move_difference": max(
             abs(one[a] - other[a]) for one, other in zip(plain, moves, strict=True) for a in one
         ),
-        "before": network.estimate(states[0].board),
+        "before": network.estimate(states[0]),
         "change": 8.0,
     }
-    network.update(states[0].board, facts["change"])
-    facts["after"] = network.estimate(states[0].board)
+    network.update(states[0], facts["change"])
+    facts["after"] = network.estimate(states[0])
     facts["plain_after"] = report.update(table, PATTERN, first, facts["change"] / 8)
     texts = {action: f"{value:.0f}" for action, value in moves[0].items()}
     best = [max(moves[0], key=lambda action: moves[0][action])]
@@ -283,7 +283,7 @@ def _random_boards(seed: int, count: int) -> list[list[int]]:
 def _same_places(network: Any, table: Any, boards: Sequence[list[int]], states: Sequence[Any]) -> bool:
     """Tell whether the look-ups find the same weights as those of the plain pattern, on every board."""
     return all(
-        sorted(network.weights[network.places(s.board)].tolist())
+        sorted(network.weights[network.places(s)].tolist())
         == sorted(float(table[place]) for place in report.places(PATTERN, b))
         for s, b in zip(states, boards, strict=True)
     )
