@@ -1,8 +1,7 @@
 import pytest
 
 from mdplay import GameError, Position, make
-from mdplay.playing.agents import named_agent
-from mdplay.playing.answering import Answering, check_player
+from mdplay.playing.agents import Answering, check_player, named_agent
 from tests.nim import Nim
 
 

@@ -31,8 +31,7 @@ from mdplay.adapters.spaces import (
 from mdplay.errors import GameError
 from mdplay.game import Game
 from mdplay.naming.registry import make, names
-from mdplay.playing.agents import Agent, named_agent
-from mdplay.playing.answering import Answering, check_player
+from mdplay.playing.agents import Agent, Answering, check_player, named_agent
 from mdplay.position import Position
 
 if TYPE_CHECKING:

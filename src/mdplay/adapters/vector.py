@@ -22,7 +22,7 @@ from mdplay.compiling import inlined, kernel, load, native, pack, unpack, word, 
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import make
-from mdplay.playing.answering import check_player
+from mdplay.playing.agents import check_player
 from mdplay.rng import advance, pick, scramble, stream
 
 if TYPE_CHECKING:

@@ -30,12 +30,12 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, pluralize
 from mdplay.game import Game
-from mdplay.playing.matches.evaluating import EvaluationResult, evaluate
 from mdplay.playing.matches.match import MatchResult, Tally, match
 from mdplay.playing.matches.results import REUSED
 from mdplay.playing.records import Record, save_records
 
 if TYPE_CHECKING:
+    from mdplay.playing.matches.evaluating import EvaluationResult
     from mdplay.playing.matches.tournament import TournamentResult
 
 
@@ -277,6 +277,8 @@ def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: b
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
+    from mdplay.playing.matches.evaluating import evaluate
+
     with playing(None, given["results"], record) as show:
         found = evaluate(game, agent, record=record is not None, show=show, **given)
     report(found, _evaluate_lines, record, as_json)

@@ -15,29 +15,34 @@ kernels.py      kernels and parts, plain first                plain.py       wha
 fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
 """
 
-from mdplay.compiling.kernels import direct, inlined, kernel
-from mdplay.compiling.plain import (
-    Packed,
-    State,
-    Word,
-    as_mask,
-    first_word,
-    gather_total,
-    get,
-    load,
-    native,
-    pack,
-    peek,
-    prefetch,
-    put,
-    store_indices,
-    unchecked_view,
-    unpack,
-    viewed,
-    width,
-    word,
-    words,
-)
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mdplay.compiling.kernels import direct, inlined, kernel
+    from mdplay.compiling.plain import (
+        Packed,
+        State,
+        Word,
+        as_mask,
+        first_word,
+        gather_total,
+        get,
+        load,
+        native,
+        pack,
+        peek,
+        prefetch,
+        put,
+        store_indices,
+        unchecked_view,
+        unpack,
+        viewed,
+        width,
+        word,
+        words,
+    )
 
 __all__ = [
     "Packed",
@@ -64,3 +69,12 @@ __all__ = [
     "word",
     "words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name when it is first used: rules and positions need no kernels (PEP 562)."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from mdplay.compiling import kernels, plain
+
+    return getattr(kernels if name in ("direct", "inlined", "kernel") else plain, name)

@@ -16,8 +16,7 @@ from xml.etree import ElementTree as ET
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import make
-from mdplay.playing.agents import Agent, default_agent, named_agent
-from mdplay.playing.answering import Answering, check_player
+from mdplay.playing.agents import Agent, Answering, check_player, default_agent, named_agent
 from mdplay.position import Position
 from mdplay.svg import STYLE
 from mdplay.views.html import sentence

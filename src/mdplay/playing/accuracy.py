@@ -15,8 +15,7 @@ from mdplay.checking.contract_checks import ENDLESS, check_kept, spot_check
 from mdplay.errors import LimitError, PositionError
 from mdplay.evaluating.evaluation import Evaluator, final_evaluation, tie_margin
 from mdplay.game import Game
-from mdplay.playing.agents import Agent, Maker, choose, leave
-from mdplay.playing.answering import check_player
+from mdplay.playing.agents import Agent, Maker, check_player, choose, leave
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.evaluators import oracle_for
 from mdplay.playing.matches.results import Interval, score_interval

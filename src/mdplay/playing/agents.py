@@ -30,14 +30,12 @@ from functools import cached_property, partial
 from inspect import Signature
 from operator import index
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from mdplay.bits import MOST_WORDS, elements, has
 from mdplay.compiling.contract import need_game
-from mdplay.compiling.identity import agent_identity
-from mdplay.errors import AgentError, Forfeit, MdplayError, NotCompiled, UnknownName, unknown
-from mdplay.game import Game
-from mdplay.learning.shipped import SHIPPED, shipped_file
+from mdplay.errors import AgentError, Forfeit, GameError, MdplayError, NotCompiled, UnknownName, unknown
+from mdplay.game import Game, num_players
 from mdplay.naming.registry import (
     all_names,
     extra_names,
@@ -47,10 +45,12 @@ from mdplay.naming.registry import (
     make,
 )
 from mdplay.naming.specs import Parameter, load_module, parameters, read_parameters, read_spec
-from mdplay.position import as_state
+from mdplay.position import Position, as_state
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
-from mdplay.searching.result import SearchAgent, SearchResult
+
+if TYPE_CHECKING:
+    from mdplay.searching.result import SearchResult
 
 MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
@@ -121,6 +121,8 @@ class NamedAgent:
 
 def default_agent(game: Game[Any]) -> str:
     """Return who plays and helps where nobody is named: tree search, by the game's network if there is one."""
+    from mdplay.learning.shipped import shipped_file
+
     if shipped_file(game) is None:
         return DEFAULT_AGENT
     return "network" if "network" in extra_names(game, "agents") else BY_NETWORK
@@ -171,6 +173,8 @@ def search(
     >>> search(make("connect-four"), agent="heuristic", depth=2).depth
     2
     """
+    from mdplay.searching.result import SearchAgent
+
     start = as_state(game, state)
     given = {"simulations": simulations, "seconds": seconds, "threads": threads, **options}
     searcher = make_agent(game, agent, **given)
@@ -183,6 +187,12 @@ def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:
     if not known:
         return UnknownName(f"agent {agent}: no parameters here, not {name!r}")
     return UnknownName(f"agent {agent}: {unknown('parameter', name, known)}")
+
+
+def _identity(agent: Any, maker: Any = None, options: Mapping[str, Any] | None = None) -> str:
+    from mdplay.compiling.identity import agent_identity  # late: most matches save nothing
+
+    return agent_identity(agent, maker, options)
 
 
 def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> NamedAgent:
@@ -202,12 +212,12 @@ def named_agent(game: Game[Any], agent: Agent | Maker | NamedAgent | str) -> Nam
         name = getattr(agent, "name", type(agent).__name__)
         fresh = agent.another if isinstance(agent, Reused) else partial(_copied, agent, name)
         ours = _is_ours(agent) and not getattr(agent, "remembers", False)
-        return NamedAgent(name, fresh, lambda: agent_identity(agent), is_named=False, is_ours=ours)
+        return NamedAgent(name, fresh, lambda: _identity(agent), is_named=False, is_ours=ours)
     maker, options = _maker_and_options(game, agent)
     _check_whole(maker, agent, options)
 
     def told() -> str:
-        return agent_identity(agent, maker, _with_shipped(game, maker, options))
+        return _identity(agent, maker, _with_shipped(game, maker, options))
 
     ours = maker.__module__.partition(".")[0] == "mdplay"
     if hasattr(maker, "another"):
@@ -222,7 +232,7 @@ def _named_class(game: Game[Any], maker: Maker) -> NamedAgent:
     name = getattr(maker, "__name__", type(maker).__name__)
     takes_game = bool(Signature.from_callable(maker).parameters)
     fresh = partial(_make, maker if takes_game else lambda game: maker(), game, name, {})
-    return NamedAgent(name, fresh, lambda: agent_identity(fresh()), is_named=False)
+    return NamedAgent(name, fresh, lambda: _identity(fresh()), is_named=False)
 
 
 def _copied(agent: Agent, name: str) -> Agent:
@@ -254,6 +264,8 @@ def _is_frozen(thing: Any) -> bool:
 
 def _with_shipped(game: Game[Any], maker: Maker, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options; where the network that comes with the game is meant, its file."""
+    from mdplay.learning.shipped import SHIPPED, shipped_file
+
     given = {option.name: option.default for option in options_of(maker)} | dict(options)
     return {name: str(shipped_file(game)) if value == SHIPPED else value for name, value in given.items()}
 
@@ -380,3 +392,32 @@ def _blame(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
     return f"{type(error).__name__}: {error}{place}".replace("\n", " ")
+
+
+# ---------------------------------------------------------------- a game against an agent
+CHANCE, OPPONENT = range(2)  # random streams of a game
+
+
+def check_player(game: Game[Any], player: int, name: str = "player") -> None:
+    """Raise GameError if the game has no such player; ``name`` is that of the argument."""
+    if player not in range(num_players(game)):
+        raise GameError(f"{name}={player} is not a player of {type(game).__name__}")
+
+
+class Answering:
+    """The moves of chance and of an opponent in one game, reproducible by a seed."""
+
+    def __init__(self, opponent: NamedAgent, side: int, seed: int) -> None:
+        self._name, self._agent, self._side = opponent.name, opponent.fresh(), side
+        self._rngs = [Random(seed, number) for number in (CHANCE, OPPONENT)]
+
+    def answer(self, position: Position[Any]) -> Position[Any]:
+        """Return the position in which the side moves next, or the end."""
+        while not position.is_over and position.player != self._side:
+            position = position.after(self._event(position))
+        return position
+
+    def _event(self, position: Position[Any]) -> int:
+        if position.is_chance:
+            return position.draw(self._rngs[CHANCE].word())
+        return choose(self._agent, self._name, position.game, position.state, self._rngs[OPPONENT])

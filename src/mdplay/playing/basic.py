@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from mdplay.compiling.digest import per_game
 from mdplay.errors import FormatError, PositionError
-from mdplay.evaluating.evaluation import Evaluation, final_evaluation
 from mdplay.game import Game
 from mdplay.naming.registry import extras_of
-from mdplay.planning.formats.encoding import PolicyFile, read_policy_file
 from mdplay.playing.agents import Agent, Maker
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
 
 if TYPE_CHECKING:
+    from mdplay.evaluating.evaluation import Evaluation
+    from mdplay.planning.formats.encoding import PolicyFile
     from mdplay.solving.solution import Solution
 
 
@@ -70,6 +70,8 @@ def _changed(file: str) -> int:
 @per_game(maxsize=4)
 def _policy(game: Game[Any], path: Path, changed: int) -> PolicyFile:
     """Read a policy once, however many games it plays; its first row tells how many actions there are."""
+    from mdplay.planning.formats.encoding import read_policy_file  # late: most agents need no planner
+
     return read_policy_file(path, game)
 
 
@@ -99,6 +101,8 @@ class PerfectAgent:
 
     def evaluate(self, state: Any, *, brief: bool = False, show: Show | None = None) -> Iterator[Evaluation]:
         """Yield the evaluation of the solution."""
+        from mdplay.evaluating.evaluation import final_evaluation
+
         with LOCK:
             found = final_evaluation(self.solution, state)
         yield found

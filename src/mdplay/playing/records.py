@@ -37,7 +37,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mdplay.compiling.identity import game_identity
 from mdplay.errors import FormatError, GameError, IllegalMove, MdplayError, pluralize
 from mdplay.game import Game, num_players, write_fields
 from mdplay.naming.notation import event_text, parse_position
@@ -146,6 +145,8 @@ class Record:
 
 def rules_of(game: Game[Any]) -> str | None:
     """Return the identity of a game; None if its rules have no hash."""
+    from mdplay.compiling.identity import game_identity  # late: most matches save nothing
+
     try:
         return game_identity(game)
     except GameError:

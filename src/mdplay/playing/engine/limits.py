@@ -26,7 +26,6 @@ from mdplay.errors import AgentError, Forfeit, MdplayError, check_seconds
 from mdplay.game import Game
 from mdplay.naming.registry import text_of
 from mdplay.playing.agents import Agent, Maker, NamedAgent, choose, leave, named_agent
-from mdplay.playing.engine.agent import EngineAgent, EngineFault
 from mdplay.rng import Random
 from mdplay.runtime.threads import compiling
 
@@ -55,6 +54,8 @@ def entered(game: Game[Any], agent: Agent | Maker | NamedAgent | str, move_secon
 
 def limited(game: Game[Any], agent: Agent | Maker | NamedAgent | str, seconds: float) -> NamedAgent:
     """Return an agent who loses by Forfeit when a move takes longer, and whenever it fails."""
+    from mdplay.playing.engine.agent import EngineAgent
+
     check_seconds(seconds)
     one = named_agent(game, agent)
     if isinstance(agent, NamedAgent):
@@ -79,6 +80,8 @@ def _apart(game: Game[Any], one: NamedAgent, seconds: float) -> NamedAgent | Non
 
     Raise AgentError if the agent cannot.
     """
+    from mdplay.playing.engine.agent import EngineAgent, EngineFault
+
     place, own_file = _text_of(game)
     if place is None:
         return None

@@ -10,18 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mdplay.compiling.contract import need_game
 from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, num_players
-from mdplay.playing.agents import Agent, Maker, NamedAgent
-from mdplay.playing.answering import check_player
+from mdplay.playing.agents import Agent, Maker, NamedAgent, check_player
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import Interval, Results, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.matches.schedule import Schedule, Show, first_player
 from mdplay.playing.records import Record, plain_number
-from mdplay.runtime.executors import Executor
+
+if TYPE_CHECKING:
+    from mdplay.runtime.executors import Executor
 
 OPENINGS = "random:2"
 

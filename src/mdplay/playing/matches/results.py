@@ -50,7 +50,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling.identity import UNKNOWN
 from mdplay.errors import FormatError, MdplayError
 from mdplay.game import Game
 from mdplay.playing.records import Record
@@ -178,6 +177,8 @@ class Results:
         if self._file is None:  # a new file has nothing to contradict
             self._claims.append((key, parts))
             return
+        from mdplay.compiling.identity import UNKNOWN
+
         file = self._file
         with self._in_words():
             known = dict(file.execute("SELECT part, identity FROM made WHERE match = ?", (key,)).fetchall())

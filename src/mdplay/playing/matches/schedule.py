@@ -20,21 +20,22 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling.identity import game_identity
 from mdplay.errors import MdplayError, check_integer
 from mdplay.game import Game
 from mdplay.naming.registry import name_of
-from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.playing.agents import NamedAgent, leave
 from mdplay.playing.engine.limits import entered
 from mdplay.playing.matches.games import Opening, make_openings, openings_label, play_game
 from mdplay.playing.matches.results import Results
 from mdplay.playing.records import Record
-from mdplay.runtime.executors import Executor, using
 from mdplay.runtime.signals import KERNEL_SECONDS
+
+if TYPE_CHECKING:
+    from mdplay.naming.transfer import GameSpec
+    from mdplay.runtime.executors import Executor
 
 T = TypeVar("T")
 POLL_SECONDS = 0.1
@@ -203,6 +204,8 @@ class Schedule:
                 if executor is None:
                     run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
                 elif missing:
+                    from mdplay.runtime.executors import using
+
                     with using(executor, threads) as chosen:
                         order = self._order()
                         chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
@@ -224,6 +227,8 @@ class Schedule:
         names = tuple(one.sent for one in self.named_agents)
         openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
         limits = self.max_moves, self.move_seconds, self.side
+        from mdplay.naming.transfer import recipe_of
+
         return Order(recipe_of(self.game), names, self.games, openings, self.seed, *limits)
 
     def _received(
@@ -239,6 +244,8 @@ class Schedule:
 
     def _found(self, store: Results) -> dict[int, Record]:
         """Return the games that the results have, if the rules and the agents are still those that played them."""
+        from mdplay.compiling.identity import game_identity
+
         parts = {"the rules have": game_identity(self.game)}
         store.claim(self.key, parts | {f"agent {one.name} has": one.identity for one in self.named_agents})
         return store.records(self.key, self.game, self.games)
@@ -292,6 +299,8 @@ def play_ordered(number: int, order: Order) -> Played:
 
 @lru_cache(maxsize=2)
 def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
+    from mdplay.naming.transfer import rebuild
+
     game = rebuild(order.recipe)
     agents = tuple(entered(game, text, order.move_seconds) for text in order.agents)
     limits = order.max_moves, order.move_seconds, order.side
