@@ -47,7 +47,7 @@ def test_a_fault_of_ours_is_told_with_a_file(capsys, tmp_path, monkeypatch, faul
     except type(fault) as error:
         assert report_error(error) == 70
     err = capsys.readouterr().err
-    assert err.startswith(f"mdplay: this is a fault of mdplay ({name}); please report it")
+    assert err.startswith(f"mdplay: internal error ({name}); please report it")
     assert f"{name}: {fault}" in Path(err.split()[-1]).read_text()
 
 

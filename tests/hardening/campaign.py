@@ -78,7 +78,7 @@ class Tally:
 RAW = re.compile(
     "|".join(
         (
-            "fault of mdplay", "a value in the input", "something in the input", "has no attribute",
+            "internal error", "a value in the input", "something in the input", "has no attribute",
             "object is not", "not iterable", "not callable", "not subscriptable", "unsupported operand",
             "broadcast", "out of bounds", "index out of range", "invalid literal", "could not convert",
             "cannot convert", "embedded null",

@@ -60,7 +60,7 @@ class TextLines:
 
 
 class TextFile(click.ParamType[TextLines]):
-    """A text file, or ``-`` for the standard input; it is read line by line, and no line is endless."""
+    """A text file, or ``-`` for the standard input; it is read line by line, with bounded lines."""
 
     name = "filename"
 
@@ -77,7 +77,7 @@ class TextFile(click.ParamType[TextLines]):
 
 
 class Count(click.IntRange):
-    """A whole number that 64 bits hold, which is as far as compiled code counts."""
+    """An integer of at most 64 bits, the range of compiled code."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number that the text means."""
@@ -99,7 +99,7 @@ class Number(click.FloatRange):
 
 
 class Seed(Count):
-    """Any whole number of 64 bits; help shows no range."""
+    """Any integer of 64 bits; help shows no range."""
 
     name = "integer"
 
@@ -123,22 +123,20 @@ THREADS = Count(1, 1024)
 
 game_argument = click.argument("game", type=GameName())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-seed_option = click.option(
-    "--seed", type=Seed(), default=0, show_default=True, help="The same seed repeats everything."
-)
-threads_option = click.option("--threads", type=THREADS, help="Threads; default: one for each core.")
+seed_option = click.option("--seed", type=Seed(), default=0, show_default=True, help="Seed of the random numbers.")
+threads_option = click.option("--threads", type=THREADS, help="Number of threads.  [default: one per core]")
 executor_option = click.option(
     "--executor",
     metavar="E",
-    help="Where the work is done: serial, processes, ray or ray:ADDRESS; default: threads of this process.",
+    help="serial, processes, ray or ray:ADDRESS.  [default: threads of this process]",
 )
 position_option = click.option(
-    "--position", "-p", metavar="P", help="A position in the game's notation, or moves:a,b,c."
+    "--position", "-p", metavar="P", help="Position in the notation of the game, or moves:a,b,c."
 )
 
 
 def options(*group: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Return several options as one, in the order in which help shows them."""
+    """Combine options into one decorator, in the order of the help text."""
 
     def add(command: Command) -> Command:
         for option in reversed(group):
@@ -164,15 +162,15 @@ def print_json(document: Any) -> None:
 
 
 class ShowLine(Protocol):
-    """What draws a live line."""
+    """Callback that draws a progress line."""
 
     def __call__(self, done: int, total: int | None = None, /) -> None:
-        """Draw how much is done, of a total where only the work itself knows it."""
+        """Draw the number of finished items, and their total if it is known only now."""
 
 
 @contextmanager
 def progress(label: str, total: int | None = None) -> Iterator[ShowLine]:
-    """Give a callback that draws a live line on stderr: on a terminal only, and only after a second."""
+    """Yield a callback that draws a progress line on stderr, on terminals only and after one second."""
     began, drawn, last = time.monotonic(), False, 0.0
     terminal = sys.stderr.isatty()
 

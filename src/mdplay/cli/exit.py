@@ -127,8 +127,8 @@ def _report(error: BaseException) -> str:
     try:
         place = _write_report(text.encode(errors="backslashreplace"))
     except OSError as trouble:
-        return f"this is a fault of mdplay ({kind}: {error}); the report could not be written ({trouble.strerror})"
-    return f"this is a fault of mdplay ({kind}); please report it to its authors with the file {place}"
+        return f"internal error ({kind}: {error}); the report could not be written ({trouble.strerror})"
+    return f"internal error ({kind}); please report it and attach {place}"
 
 
 def _write_report(data: bytes) -> str:

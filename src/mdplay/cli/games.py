@@ -49,7 +49,7 @@ KNOWLEDGE = {
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return what there is to say about a registered game."""
+    """Return the facts about a registered game as a JSON document."""
     maker = registry.maker(name)
     game = registry.make(name)
     return {
@@ -63,7 +63,7 @@ def describe(name: str) -> dict[str, Any]:
 
 
 def _described() -> Iterator[dict[str, Any]]:
-    """Yield all games; a package's game that cannot be made is left out with a warning."""
+    """Yield all games; skip a game of a package that cannot be created, with a warning."""
     for name in registry.names():
         try:
             yield describe(name)
@@ -80,7 +80,7 @@ def _first_line(documented: Any) -> str:
 @click.command()
 @json_option
 def games_command(as_json: bool) -> None:
-    """List the games, their parameters and what they know.
+    """List the games with their parameters and features.
 
     \b
     Example:
@@ -101,11 +101,11 @@ def games_command(as_json: bool) -> None:
 
 @click.command()
 @game_argument
-@click.option("--games", type=Count(1), default=20, show_default=True, help="Random games to play.")
+@click.option("--games", type=Count(1), default=20, show_default=True, help="Number of random games.")
 @seed_option
 @json_option
 def check_command(game: Game[Any], games: int, seed: int, as_json: bool) -> None:
-    """Check that a game keeps its contract.
+    """Check the rules of a game: contract, compiled code, symmetries, hooks.
 
     \b
     Example:
@@ -130,10 +130,10 @@ def check_command(game: Game[Any], games: int, seed: int, as_json: bool) -> None
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Remove all compiled kernels.")
-@click.option("--prune", "days", type=Number(0), help="Remove those unused for so many days.")
+@click.option("--prune", "days", type=Number(0), help="Remove kernels unused for this number of days.")
 @json_option
 def cache_command(clear: bool, days: float | None, as_json: bool) -> None:
-    """Show or clear the folder of compiled kernels.
+    """Show or clear the cache of compiled kernels.
 
     \b
     Example:
@@ -174,9 +174,9 @@ def report(position: Position[Any]) -> str:
 @click.command()
 @click.argument("game", type=GameName(), required=False)
 @position_option
-@click.option("--svg", type=click.Path(), metavar="FILE", help="Also write the picture as SVG.")
+@click.option("--svg", type=click.Path(), metavar="FILE", help="Write the picture as SVG.")
 @click.option("--record", type=click.Path(dir_okay=False), help="Show a recorded game instead of a position.")
-@click.option("--number", type=Count(0), help="Which game of the record, by its number.")
+@click.option("--number", type=Count(0), help="Number of the game in the record.")
 @json_option
 def show_command(
     game: Game[Any] | None,

@@ -37,14 +37,14 @@ POLICIES = "greedy,epsilon-greedy,softmax,ucb1,ucb1-tuned,thompson,gradient"
     "--arms",
     default="gaussian:10",
     show_default=True,
-    help="0.9,0.8 (Bernoulli), gaussian:10, gaussian:0,1,drift=0.01.",
+    help="0.9,0.8 (Bernoulli), gaussian:10 or gaussian:0,1,drift=0.01.",
 )
 @click.option(
-    "--policies", default=POLICIES, show_default=True, help="Selectors, as in ucb1(c=2),thompson; or all."
+    "--policies", default=POLICIES, show_default=True, help="Selectors, for example ucb1(c=2),thompson, or all."
 )
-@click.option("--steps", type=Count(1), default=1000, show_default=True, help="Pulls in a run.")
-@click.option("--runs", type=Count(1), default=2000, show_default=True, help="Runs to average over.")
-@click.option("--study", metavar="NAME=V,V,...", help="Try a parameter of each policy with these values instead.")
+@click.option("--steps", type=Count(1), default=1000, show_default=True, help="Pulls per run.")
+@click.option("--runs", type=Count(1), default=2000, show_default=True, help="Number of runs to average.")
+@click.option("--study", metavar="NAME=V,V,...", help="Compare these values of a parameter of each policy.")
 @click.option("--plot", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the curves (png, svg, pdf).")
 @click.option(
     "--csv", "csv_file", type=click.Path(dir_okay=False), metavar="FILE", help="Write the curves as a table."
@@ -62,7 +62,7 @@ def bandits_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Compare exploration policies on a multi-armed bandit.
+    """Compare selection rules on a multi-armed bandit.
 
     \b
     Examples:
@@ -123,15 +123,15 @@ def _study(arms: str, policies: str, study: str, given: dict[str, Any], plot: st
 
 @click.command()
 @click.argument("groups", nargs=-1)
-@click.option("--quick", is_flag=True, help="Small sizes: what runs and agrees, not how fast.")
-@click.option("--rounds", type=Count(1), default=5, show_default=True, help="How often each contender runs.")
+@click.option("--quick", is_flag=True, help="Use small sizes: compare the answers, not the speed.")
+@click.option("--rounds", type=Count(1), default=5, show_default=True, help="Runs of each library.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the results as JSON.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Draw cost over the work (.png, .svg or .pdf).")
 @json_option
 def bench_command(
     groups: tuple[str, ...], quick: bool, rounds: int, out: Path | None, plot: Path | None, as_json: bool
 ) -> None:
-    """Measure speed beside other libraries that are installed.
+    """Compare the speed with installed libraries.
 
     Groups: mdp, mcts, connect-four, 2048, exact, bandits, learning, environments (default: all). The same work in
     turns, round by round, in processor time; answers are compared. A ratio tells how many times as long as mdplay
@@ -156,7 +156,7 @@ def bench_command(
 
 @click.command()
 @click.argument("systems", nargs=-1, type=Count(1, 5))
-@click.option("--quick", is_flag=True, help="Smaller numbers: about a minute instead of half an hour.")
+@click.option("--quick", is_flag=True, help="Use smaller numbers: about a minute instead of half an hour.")
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True, help="Folder."
 )
@@ -181,15 +181,17 @@ def reproduce_command(systems: tuple[int, ...], quick: bool, out: Path, seed: in
 
 @click.command()
 @click.argument("games", nargs=-1, metavar="[GAME|FILE]...")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one.")
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Another address than this machine's own.")
-@click.option("--token", help="What others must bring with another host; default: a new one, which is printed.")
-@click.option("--executor", metavar="E", help="Who does tree searches as well: processes, ray or ray:ADDRESS.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="Port; 0 selects a free one."
+)
+@click.option("--open", "open_browser", is_flag=True, help="Open the web app in the browser.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--token", help="Access token, required with another host.  [default: random, printed]")
+@click.option("--executor", metavar="E", help="Run tree searches on processes, ray or ray:ADDRESS.")
 def serve_command(
     games: tuple[str, ...], port: int, open_browser: bool, host: str, token: str | None, executor: str | None
 ) -> None:
-    """Serve the page to play, and to see what every move is worth; Ctrl-C ends it.
+    """Start the web app: play, with the evaluation of every move.  Ctrl-C stops it.
 
     \b
     Examples:

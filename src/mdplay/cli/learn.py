@@ -28,7 +28,7 @@ def read_counts(ctx: click.Context, param: click.Parameter, text: str | None) ->
 
 
 class Learners(click.Group):
-    """The games that can be learned, each a command of its own."""
+    """The games that can be learned, each with a command."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the games that bring learners of their own."""
@@ -47,30 +47,33 @@ class Learners(click.Group):
 
 
 def command_of(game: Game[Any]) -> click.Command:
-    """Return the command that learns a game: what every learner takes, and the options of all that it has."""
+    """Return the command that learns a game, with the options of all its learners."""
     from mdplay.learning.learners import learners, options_of
 
     methods, own = learners(game), options_of(game)
     params: list[click.Parameter] = [
         click.Option(
-            ["--episodes"], metavar="N", callback=read_counts, help="How many; points takes several: 1000,10000."
+            ["--episodes"],
+            metavar="N",
+            callback=read_counts,
+            help="Number of episodes; method points accepts a list: 1000,10000.",
         ),
         click.Option(
             ["--method"], default="auto", show_default=True, help=f"{', '.join(methods)}; auto: the first."
         ),
         *(_option(option) for option in own),
-        click.Option(["--against"], metavar="AGENT", help="Whom a network plays at every point of its curve."),
-        click.Option(["--games"], type=Count(1), help="How many games that is (100)."),
+        click.Option(["--against"], metavar="AGENT", help="Opponent at every point of the learning curve."),
+        click.Option(["--games"], type=Count(1), help="Games against the opponent at every point (100)."),
         click.Option(
             ["--exact"],
             type=Count(1),
             metavar="N",
-            help="At every point: how often its moves keep the exact value, in N positions where not all do.",
+            help="Measure the share of optimal moves in N positions at every point of the curve.",
         ),
         click.Option(["--seed"], type=Seed(), help="Seed of all random numbers (0)."),
-        click.Option(["--out"], type=FILE, help="Keep what is learned in this file."),
-        click.Option(["--plot"], type=FILE, help="Draw what was learned (.png, .svg, .pdf)."),
-        click.Option(["--curve"], type=FILE, help="Write the curve as CSV."),
+        click.Option(["--out"], type=FILE, help="Save the training to this file, or resume from it."),
+        click.Option(["--plot"], type=FILE, help="Plot the learning curve (.png, .svg, .pdf)."),
+        click.Option(["--curve"], type=FILE, help="Write the learning curve as CSV."),
     ]
 
     def learn_it(**given: Any) -> None:
@@ -104,7 +107,7 @@ def _kind(option: Parameter) -> Any:
 def _learn(
     game: Game[Any], *, as_json: bool, out: Path | None, plot: Path | None, curve: Path | None, **given: Any
 ) -> None:
-    """Learn, and show what was learned."""
+    """Train, and print the learning curve."""
     from mdplay.playing.learning import learn
 
     with progress("learning") as show:
@@ -120,7 +123,7 @@ def _learn(
 
 @click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")
 def learn_command() -> None:
-    """Learn a game by playing it.
+    """Train an agent by self-play.
 
     \b
     Examples:

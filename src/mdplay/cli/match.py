@@ -39,35 +39,33 @@ if TYPE_CHECKING:
     from mdplay.playing.matches.tournament import TournamentResult
 
 
-games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="How many games.")
+games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="Number of games.")
 openings_option = click.option(
     "--openings",
     metavar="KIND",
     default="random:2",
     show_default=True,
-    help="none, random:N (N random moves), or a file with a position a line.",
+    help="none, random:N (N random moves), or a file with one position per line.",
 )
 max_moves_option = click.option(
     "--max-moves",
     type=Count(1),
-    help="Truncate a game after this number of moves; default: as the game says, else only if positions repeat.",
+    help="Truncate games after this number of moves.  [default: max_moves of the game, else automatic]",
 )
 move_seconds_option = click.option(
     "--move-seconds",
     type=SECONDS,
     metavar="T",
-    help="A move that takes longer loses the game, and so does an agent that fails; the games go on.",
+    help="Time limit per move; an agent that exceeds it or fails loses the game.",
 )
 workers_option = click.option(
-    "--threads", type=THREADS, help="Games played side by side; default: 1, with an executor one for each core."
+    "--threads", type=THREADS, help="Games played in parallel.  [default: 1; with an executor one per core]"
 )
-record_option = click.option(
-    "--record", type=click.Path(dir_okay=False), help="Write the games there, one a line of JSON."
-)
+record_option = click.option("--record", type=click.Path(dir_okay=False), help="Write the games as JSON lines.")
 results_option = click.option(
     "--results",
     type=click.Path(dir_okay=False),
-    help="An SQLite file that takes each game as it ends; run again to resume.",
+    help="Save finished games in this SQLite file; the same command resumes.",
 )
 match_options = options(  # by the names of the keywords of ``match`` and ``tournament``, but for --record
     games_option,
@@ -85,7 +83,7 @@ match_options = options(  # by the names of the keywords of ``match`` and ``tour
 
 @contextmanager
 def playing(games: int | None, results: str | None, record: str | None) -> Iterator[Callable[[int], None]]:
-    """Give the callback of a live line, and report the games read from ``results``.
+    """Yield a progress callback, and report the games read from ``results``.
 
     After Ctrl-C or an error, save the finished games and say where they are.
     """
@@ -143,12 +141,12 @@ def report(
 @click.option(
     "--side",
     type=click.IntRange(1, 2),
-    help="The player that A always is, as for a policy file of one player; default: sides alternate.",
+    help="Player of A in every game, for example for a policy file.  [default: sides alternate]",
 )
 def match_command(
     game: Game[Any], a: str, b: str, record: str | None, as_json: bool, side: int | None, **given: Any
 ) -> None:
-    """Play a match of two agents: the score with a 95 % interval.
+    """Play a match of two agents; print the score with a 95 % interval.
 
     Sides alternate, and each opening is played from both, unless --side is given.
 
@@ -197,7 +195,7 @@ def _elo(found: MatchResult) -> str:
 @game_argument
 @click.argument("agents", nargs=-1, required=True)
 @click.option(
-    "--plot", type=click.Path(dir_okay=False), help="Draw ratings and cross table there (png, svg, pdf)."
+    "--plot", type=click.Path(dir_okay=False), help="Plot the ratings and the cross table (png, svg, pdf)."
 )
 @match_options
 @click.pass_context
@@ -211,7 +209,7 @@ def tournament_command(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """Play every agent against every other: cross table and Elo ratings.
+    """Play a round-robin tournament; print the cross table and Elo ratings.
 
     An agent that fails is withdrawn: its games do not count, and the exit code is 2.
 
@@ -260,9 +258,11 @@ BAR = 40
 
 @click.command()
 @game_argument
-@click.option("--agent", default="random", show_default=True, help="Who plays.")
+@click.option("--agent", default="random", show_default=True, help="Agent.")
 @games_option
-@click.option("--threads", type=THREADS, help="Default: one for each core if the agent is compiled, else one.")
+@click.option(
+    "--threads", type=THREADS, help="Number of threads.  [default: one per core if the agent is compiled, else 1]"
+)
 @executor_option
 @max_moves_option
 @record_option
@@ -270,7 +270,7 @@ BAR = 40
 @seed_option
 @json_option
 def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: bool, **given: Any) -> None:
-    """Let an agent play a game for one: mean, standard error, distribution.
+    """Evaluate an agent in a single-player game: mean, standard error, distribution.
 
     \b
     Example:
@@ -306,7 +306,7 @@ def _distinct(found: EvaluationResult) -> str:
 
 
 def _shares(found: EvaluationResult) -> list[str]:
-    """Return the shares of games that reached something; what every game reached is left out."""
+    """Return the shares of games that reached each mark; marks that every game reached are left out."""
     return [
         f"{name} {thing:>8} {share:7.2%}"
         for name, row in found.shares.items()

@@ -33,13 +33,18 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("file", required=False)
-@click.option("--mdp", "mdp_file", help="The MDP file, as the course's planner takes it.")
+@click.option("--mdp", "mdp_file", help="MDP file (the option name of the course CS747).")
 @click.option(
-    "--method", "--algorithm", "method", default="auto", show_default=True, help="auto, vi, hpi, lp, ..."
+    "--method",
+    "--algorithm",
+    "method",
+    default="auto",
+    show_default=True,
+    help="auto, vi, jacobi, topological, mpi, hpi, ipi or lp.",
 )
-@click.option("--policy", help="Evaluate the policy in this file (one action a line) instead.")
+@click.option("--policy", help="Evaluate the policy in this file (one action per line).")
 @click.option(
-    "--tolerance", type=AnyNumber(), default=1e-7, show_default=True, help="The error of a value, proven."
+    "--tolerance", type=AnyNumber(), default=1e-7, show_default=True, help="Maximum proven error of a value."
 )
 @click.option("--states", metavar="FILE", help="Plan for the player of this states file; FILE is then a game.")
 @click.option("--opponent", metavar="FILE", help="With --states: the opponent's policy file.")
@@ -52,10 +57,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Print values and actions; with --states also the MDP file or the player's policy file.",
 )
-@click.option("--bounds", is_flag=True, help="Print the proven lower and upper bound of each state too.")
-@click.option("--threads", type=THREADS, help="The number of threads; default all cores.")
+@click.option("--bounds", is_flag=True, help="Also print the proven lower and upper bound of each state.")
+@click.option("--threads", type=THREADS, help="Number of threads.  [default: one per core]")
 @executor_option
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def plan_command(
     file: str | None,
     mdp_file: str | None,
@@ -157,7 +162,7 @@ def _lines(found: Plan, bounds: bool) -> str:
 
 
 def _warn(found: Plan) -> None:
-    """Say on stderr what a reader of the values must know."""
+    """Print warnings about the values on stderr."""
     if found.infinite.size:
         click.echo(f"mdplay: {pluralize(found.infinite.size, 'state')} of infinite value", err=True)
     if not found.closed:
@@ -170,12 +175,12 @@ def _warn(found: Plan) -> None:
 
 @click.command()
 @game_argument
-@click.option("--start", default="uniform", show_default=True, metavar="FILE|uniform", help="The first policy.")
-@click.option("--player", type=Count(1, 2), help="Whose policy a uniform start is; default 1.")
-@click.option("--win", type=AnyNumber(), default=1.0, show_default=True, help="What a win is worth.")
-@click.option("--draw", type=AnyNumber(), default=0.0, show_default=True, help="What a draw is worth.")
-@click.option("--loss", type=AnyNumber(), default=0.0, show_default=True, help="What a loss is worth.")
-@click.option("--out", metavar="DIR", help="Write every policy to this folder as a policy file.")
+@click.option("--start", default="uniform", show_default=True, metavar="FILE|uniform", help="First policy.")
+@click.option("--player", type=Count(1, 2), help="Player of a uniform first policy.  [default: 1]")
+@click.option("--win", type=AnyNumber(), default=1.0, show_default=True, help="Value of a win.")
+@click.option("--draw", type=AnyNumber(), default=0.0, show_default=True, help="Value of a draw.")
+@click.option("--loss", type=AnyNumber(), default=0.0, show_default=True, help="Value of a loss.")
+@click.option("--out", metavar="DIR", help="Write every policy to this folder.")
 @json_option
 def respond_command(
     game: Game[Any],
@@ -187,7 +192,7 @@ def respond_command(
     out: str | None,
     as_json: bool,
 ) -> None:
-    """Let each player in turn become the best response to the other's last policy, until neither changes.
+    """Iterate best responses until both policies converge.
 
     \b
     Examples:
@@ -213,7 +218,7 @@ def respond_command(
 
 
 def _line(number: int, step: Response) -> str:
-    """Return what happened in one step, for a reader."""
+    """Return the description of one step."""
     if step.value is None:
         return f"start    player {step.player + 1}"
     changed = "first response" if step.changed is None else f"{pluralize(step.changed, 'state')} changed"

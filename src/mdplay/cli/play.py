@@ -47,15 +47,17 @@ from mdplay.runtime.threads import POLL_SECONDS
 @click.option(
     "--agent", help=f"The opponent; default: {DEFAULT_AGENT}, or {BY_NETWORK} if a network comes with the game."
 )
-@click.option("--second", "human", is_flag=True, help="Let the agent begin.")
-@click.option("--hints", is_flag=True, help="Give a hint before every move.")
+@click.option("--second", "human", is_flag=True, help="Play second: the agent makes the first move.")
+@click.option("--hints", is_flag=True, help="Print a hint before every move.")
 @click.option(
-    "--helper", metavar="AGENT", help="Who gives hints and values; default: the opponent if exact, else a search."
+    "--helper",
+    metavar="AGENT",
+    help="Agent for hints and values.  [default: the opponent if it is exact, else a search]",
 )
-@click.option("--resume", type=click.Path(dir_okay=False), help="Go on with a game that was saved.")
-@click.option("--record", type=click.Path(dir_okay=False), help="Write the game there when it ends or is left.")
+@click.option("--resume", type=click.Path(dir_okay=False), help="Resume a saved game.")
+@click.option("--record", type=click.Path(dir_okay=False), help="Write the game to this file at the end.")
 @position_option
-@click.option("--seed", type=Seed(), help="The same seed repeats the luck; default: another one each time.")
+@click.option("--seed", type=Seed(), help="Seed of the random numbers.  [default: random]")
 def play_command(
     game: Game[Any],
     agent: str | None,
@@ -66,7 +68,7 @@ def play_command(
     seed: int | None,
     **given: Any,
 ) -> None:
-    """Play in the terminal.
+    """Play against an agent in the terminal.
 
     \b
     Examples:
@@ -96,7 +98,7 @@ def play_command(
 
 
 def _first(game: Game[Any], position: str | None, resume: str | None) -> Position[Any]:
-    """Return where the game begins or goes on."""
+    """Return the first position of the game."""
     if resume is not None:
         return load_records(resume, game)[-1].replay()
     return Position.start(game) if position is None else Position.parse(game, position)
@@ -122,9 +124,9 @@ def _ask(prompt: str) -> str:
 
 @click.command()
 @game_argument
-@click.option("--agent", "-a", default="mcts", show_default=True, help="Who chooses the moves.")
+@click.option("--agent", "-a", default="mcts", show_default=True, help="Agent.")
 def engine_command(game: Game[Any], agent: str) -> None:
-    """Be an engine: lines of JSON on stdin and stdout, in the manner of UCI.
+    """Act as a game engine: JSON lines on stdin and stdout, similar to UCI.
 
     docs/engine.md has the protocol.  Other programs play by it with the agent engine:COMMAND.
 
@@ -141,9 +143,11 @@ def engine_command(game: Game[Any], agent: str) -> None:
 @click.command()
 @click.argument("source", type=click.Path(dir_okay=False))
 @click.argument("target", type=click.Path(dir_okay=False))
-@click.option("--game", type=GameName(), help="Of which game they are, where the file does not say.")
-@click.option("--from", "source_format", metavar="FORMAT", help="mdplay, sgf, moves ...; default: by the ending.")
-@click.option("--to", "target_format", metavar="FORMAT", help="The same of what is written.")
+@click.option("--game", type=GameName(), help="Game of the records, if the file does not name it.")
+@click.option(
+    "--from", "source_format", metavar="FORMAT", help="mdplay, sgf, moves ...  [default: by the file extension]"
+)
+@click.option("--to", "target_format", metavar="FORMAT", help="Format of the output.")
 @click.option("--header", "headers", multiple=True, metavar="NAME=TEXT", help="Add event, date, site, round ...")
 def convert_command(
     source: str,
@@ -153,7 +157,7 @@ def convert_command(
     target_format: str | None,
     headers: tuple[str, ...],
 ) -> None:
-    """Convert files of games between mdplay's records and what others use.
+    """Convert records of games to and from other formats.
 
     Every move is replayed.  docs/records.md has the formats.
 
@@ -187,16 +191,18 @@ MAX_LISTED = 10  # mistakes that are printed
 
 @click.command()
 @game_argument
-@click.option("--agent", "-a", default="mcts", show_default=True, help="Who is examined.")
+@click.option("--agent", "-a", default="mcts", show_default=True, help="Agent.")
 @click.option(
     "--oracle",
     default="perfect",
     show_default=True,
-    help="Who knows the exact values: an agent, or proof (search).",
+    help="Source of the exact values: an agent, or proof (proof search).",
 )
-@click.option("--count", type=Count(1), default=200, show_default=True, help="Positions of random games.")
-@click.option("--positions", type=TextFile(), help="A file of positions, one a line, instead.")
-@click.option("--side", type=click.IntRange(1, 2), help="Only positions in which this player moves.")
+@click.option(
+    "--count", type=Count(1), default=200, show_default=True, help="Number of positions from random games."
+)
+@click.option("--positions", type=TextFile(), help="File of positions, one per line.")
+@click.option("--side", type=click.IntRange(1, 2), help="Use only positions in which this player moves.")
 @seed_option
 @json_option
 def accuracy_command(
@@ -209,7 +215,7 @@ def accuracy_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Count how often an agent's moves are optimal, and list its mistakes.
+    """Measure the share of optimal moves of an agent, and list its mistakes.
 
     \b
     Example:

@@ -34,11 +34,13 @@ from mdplay.game import Game
 
 @click.command()
 @game_argument
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The book to write.")
-@click.option("--fresh", is_flag=True, help="Do not go on from the checkpoint of a proof that was stopped.")
+@click.option(
+    "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File of the strategy."
+)
+@click.option("--fresh", is_flag=True, help="Ignore the checkpoint of an interrupted proof.")
 @click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
 @executor_option
-@click.option("--threads", type=THREADS, help="With an executor, its workers; default: one for each core.")
+@click.option("--threads", type=THREADS, help="Workers of the executor.  [default: one per core]")
 @json_option
 def prove_command(
     game: Game[Any],
@@ -49,7 +51,7 @@ def prove_command(
     threads: int | None,
     as_json: bool,
 ) -> None:
-    """Prove that the first player wins, and write the strategy as a book that `mdplay verify` checks.
+    """Prove that the first player wins, and write the strategy for `mdplay verify`.
 
     An interrupted proof is resumed from BOOK.checkpoint.  With an executor, each reply of the opponent is a task,
     and BOOK.answers holds the replies that are proved.  Exit code 1: no proof was found.
@@ -79,7 +81,7 @@ def prove_command(
 
 
 def _reporter() -> Callable[[int, int], None]:
-    """Return a callback that prints a line whenever one more answer is proved."""
+    """Return a callback that prints a line for each proved reply."""
     began, last = time.monotonic(), 0
 
     def report(proved: int, answers: int) -> None:
@@ -95,10 +97,10 @@ def _reporter() -> Callable[[int, int], None]:
 @game_argument
 @click.argument("book", type=click.Path(path_type=Path))
 @executor_option
-@click.option("--threads", type=THREADS, help="With an executor, its workers; default: one for each core.")
+@click.option("--threads", type=THREADS, help="Workers of the executor.  [default: one per core]")
 @json_option
 def verify_command(game: Game[Any], book: Path, executor: str | None, threads: int | None, as_json: bool) -> None:
-    """Check a book that claims the first player's win, by rules and symmetries of the checker's own.
+    """Verify a strategy with an independent implementation of the rules and symmetries.
 
     The last line is `verified` (exit code 0), or names the first gap (exit code 1).
 
@@ -124,11 +126,13 @@ def verify_command(game: Game[Any], book: Path, executor: str | None, threads: i
 
 @click.command()
 @game_argument
-@click.option("--plies", type=Count(1), required=True, help="Prove all positions after so many plies.")
+@click.option("--plies", type=Count(1), required=True, help="Number of plies of the book.")
 @click.option(
-    "--out", type=click.Path(dir_okay=False, path_type=Path), help="The file; default: where solve looks."
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of the book.  [default: the folder that solve reads]",
 )
-@click.option("--memory", type=GIGABYTES, help="Use at most so many gigabytes.")
+@click.option("--memory", type=GIGABYTES, help="Maximum memory in gigabytes.")
 @threads_option
 @executor_option
 @json_option
@@ -141,7 +145,7 @@ def book_command(
     executor: str | None,
     as_json: bool,
 ) -> None:
-    """Make an opening book: the scores of all positions after some plies, proved on all cores.
+    """Compute an opening book: the exact scores of all positions after N plies.
 
     Stop it with Ctrl-C and start it again: it goes on where it was.
 

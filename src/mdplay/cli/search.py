@@ -30,16 +30,18 @@ from mdplay.game import Game
     "-a",
     default="mcts",
     show_default=True,
-    help="mcts:selector=ucb1(c=1),expansion=all or heuristic:depth=8.",
+    help="For example mcts:selector=ucb1(c=1),expansion=all or heuristic:depth=8.",
 )
-@click.option("--simulations", "-n", type=Count(1), help="Stop after so many; default 10,000.")
-@click.option("--seconds", "-t", type=SECONDS, help="Stop after so long.")
-@click.option("--threads", type=THREADS, help="Trees grown side by side; default 1, with --seconds all cores.")
+@click.option(
+    "--simulations", "-n", type=Count(1), help="Maximum number of simulations.  [default: 10000 without --seconds]"
+)
+@click.option("--seconds", "-t", type=SECONDS, help="Time limit.")
+@click.option("--threads", type=THREADS, help="Independent trees.  [default: 1; with --seconds one per core]")
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
 def search_command(game: Game[Any], position: str | None, tree: str | None, as_json: bool, **given: Any) -> None:
-    """Find a good move within a budget; Ctrl-C ends the search with the best move so far.
+    """Search for a good move.  Ctrl-C stops the search and prints the best move so far.
 
     \b
     Examples:

@@ -34,11 +34,11 @@ from mdplay.game import Game, num_players
 @click.command()
 @game_argument
 @click.option("--player", type=Count(1, 2), help="List the states in which this player is to move.")
-@click.option("--count", is_flag=True, help="Count all states instead, by the workers of an executor.")
+@click.option("--count", is_flag=True, help="Count all states with the workers of an executor.")
 @executor_option
-@click.option("--threads", type=THREADS, help="With --count, the workers; default: one for each core.")
+@click.option("--threads", type=THREADS, help="With --count: number of workers.  [default: one per core]")
 @click.option(
-    "--folder", type=click.Path(path_type=Path), help="With --count, where to keep states and go on from."
+    "--folder", type=click.Path(path_type=Path), help="With --count: folder to save to and to resume from."
 )
 @json_option
 def states_command(
@@ -50,7 +50,7 @@ def states_command(
     folder: Path | None,
     as_json: bool,
 ) -> None:
-    """List every state in which a player is to move, one a line; or count all states.
+    """List the states in which a player is to move, one per line; or count all states.
 
     \b
     Example:
@@ -95,8 +95,8 @@ def _count(game: Game[Any], executor: str, threads: int | None, folder: Path | N
 
 @click.command()
 @game_argument
-@click.option("--depth", type=Count(0), required=True, help="How many plies; chance events count.")
-@click.option("--symmetry", is_flag=True, help="Count positions that are images of each other once.")
+@click.option("--depth", type=Count(0), required=True, help="Number of plies; chance events count as plies.")
+@click.option("--symmetry", is_flag=True, help="Count symmetric positions once.")
 @position_option
 @json_option
 def perft_command(game: Game[Any], depth: int, symmetry: bool, position: str | None, as_json: bool) -> None:
@@ -120,14 +120,14 @@ def perft_command(game: Game[Any], depth: int, symmetry: bool, position: str | N
 
 @click.command()
 @game_argument
-@click.option("--games", type=Count(1), default=100_000, show_default=True, help="How many games.")
+@click.option("--games", type=Count(1), default=100_000, show_default=True, help="Number of games.")
 @position_option
 @max_moves_option
 @seed_option
 @threads_option
 @json_option
 def playouts_command(game: Game[Any], position: str | None, as_json: bool, **given: Any) -> None:
-    """Play random games at full speed.
+    """Play random games and print statistics.
 
     \b
     Example:
