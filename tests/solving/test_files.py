@@ -6,16 +6,21 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 
 from mdplay import FormatError, Solution, make, solve
+from mdplay.naming.registry import register_extras
 from mdplay.naming.specs import load_module
 from mdplay.solving import files
 from mdplay.solving.files import load_table, save_table
+from mdplay.solving.values import Lacking, Solver, StateValue, Table
 from tests.helpers import NIM, write
-from tests.nim import Nim
+from tests.nim import Nim, State
 from tests.solving.loopy_graphs import CIRCLE, Losing
 
 SOLVE = """
@@ -140,3 +145,96 @@ def test_distances_that_were_counted_otherwise_are_not_read(tmp_path, monkeypatc
     monkeypatch.undo()
     with pytest.raises(FormatError, match="counted plies differently; solve again into a new file"):
         solve(game, file=path)
+
+
+# ---------------------------------------------------------------- a solver that mdplay does not know
+@dataclass(frozen=True)
+class Piles(Nim):
+    """Nim with a solver of its own."""
+
+
+class PileTable(Table):
+    """The values of piles of 0, 1, 2, ... for the player to move."""
+
+    method = kind = "piles"
+    array_types: ClassVar = {"values": "int8"}
+
+    def __init__(self, game, values):
+        self.game, self.values = game, values
+
+    def __len__(self):
+        return len(self.values)
+
+    def lookup(self, state, player):
+        return StateValue(float(self.values[state.pile]) * (1 if player == state.player else -1), None)
+
+    def to_arrays(self):
+        return {"values": np.array(self.values, np.int8)}, {"largest": len(self) - 1}
+
+    @classmethod
+    def from_arrays(cls, game, arrays, facts):
+        if facts["largest"] != len(arrays["values"]) - 1:
+            raise FormatError("the largest pile is another one")
+        return cls(game, arrays["values"].tolist())
+
+
+class PileSolver(Solver):
+    """Solve one pile after the other; stop when the ``stop_at``-th is to be solved."""
+
+    name = "piles"
+    stop_at: ClassVar = 1000
+    solved: ClassVar = []
+
+    def applies(self, question):
+        return Lacking("a perfect opponent") if question.opponent != "perfect" else 0.1
+
+    def fill(self, question):
+        values = list(question.begun.values) if isinstance(question.begun, PileTable) else [-1]
+        while len(values) <= question.state.pile:
+            if len(values) == self.stop_at:
+                question.checkpoint(PileTable(question.game, values))
+                raise KeyboardInterrupt
+            self.solved.append(len(values))
+            values.append(1 if -1 in values[-3:] else -1)
+        return PileTable(question.game, values)
+
+
+register_extras(Piles, solvers={"piles": PileSolver})
+
+
+def test_a_table_of_another_package_is_saved_and_resumed(tmp_path, monkeypatch):
+    game, path = Piles(), tmp_path / "solution"
+    monkeypatch.setattr(PileSolver, "solved", [])
+    monkeypatch.setattr(PileSolver, "stop_at", 8)
+    with pytest.raises(KeyboardInterrupt):
+        solve(game, file=path)
+    with pytest.raises(FormatError, match="unfinished"):
+        Solution.load(path, game)
+    monkeypatch.undo()
+    monkeypatch.setattr(PileSolver, "solved", [])
+    resumed = solve(game, file=path)
+    assert resumed.method == "piles" and PileSolver.solved == list(range(8, 22))
+    assert resumed.notes == (f"unfinished solution of 8 states read from {path}",)
+    loaded = Solution.load(path, game)
+    assert [loaded.value(State(pile, 0)) for pile in range(22)] == [
+        -1 if pile % 4 == 0 else 1 for pile in range(22)
+    ]
+    assert solve(game, file=path).notes == (f"solution read from {path}",)
+
+
+def test_arrays_of_another_table_are_checked(tmp_path, monkeypatch):
+    game, path = Piles(), tmp_path / "solution"
+    solve(game, file=path)
+    monkeypatch.setattr(PileTable, "array_types", {"values": "int64"})
+    with pytest.raises(FormatError, match="its array 'values' is of type int8, not int64"):
+        Solution.load(path, game)
+    monkeypatch.undo()
+    monkeypatch.delitem(Table.readers, "piles")
+    with pytest.raises(FormatError, match="no installed solver reads tables of kind piles"):
+        Solution.load(path, game)
+
+
+def test_a_table_that_has_no_file_says_so(tmp_path):
+    solution = solve(Nim(5), opponent="uniform")
+    with pytest.raises(FormatError, match="a solution by best-response cannot be saved"):
+        solution.save(tmp_path / "solution")

@@ -9,8 +9,11 @@ import pytest
 
 from mdplay import LimitError, UnknownName, make, solve
 from mdplay.bits import elements
-from mdplay.errors import GameError
-from mdplay.solving.values import between, delays, known
+from mdplay.compiling import unpack
+from mdplay.errors import CycleError, GameError
+from mdplay.solving import solvers
+from mdplay.solving.solvers import choose_solver
+from mdplay.solving.values import Lacking, Question, Survey, between, delays, known
 from tests.nim import Nim
 from tests.solving.plain_recursion import Grow, Round, exact_distances, exact_values
 
@@ -132,3 +135,70 @@ def test_a_value_is_the_shortest_number_between_its_bounds():
 )
 def test_who_delays(value, endless, late):
     assert delays(value, endless) is late
+
+
+# ---------------------------------------------------------------- all states
+METHODS = {
+    "tic-tac-toe": {"method": "hashed"},
+    "2048:rows=1,cols=3": {"method": "hashed"},
+    "dodgem:side=2": {"method": "retrograde"},
+    "mu-torere": {"method": "retrograde"},
+    "dots-and-boxes:rows=1,cols=2": {"method": "indexed"},
+    "pig:goal=3": {"method": "value-iteration"},
+    "connect-four:rows=2,cols=3": {"opponent": "uniform"},
+}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_all_states_as_an_iterator_and_as_arrays(name, tmp_path):
+    """Every state, its value and its distance are those that a question about the state gives."""
+    solution = solve(make(name), **METHODS[name])
+    listed, arrays = list(solution), solution.arrays()
+    assert len(listed) == len(arrays["states"]) == len(arrays["values"]) == solution.states
+    assert all(solution.value(state) == value for state, value in listed)
+    values = dict(listed)
+    for number, row in enumerate(arrays["states"]):
+        state = unpack(solution.game, row.view("uint64").tolist())
+        assert values.pop(state) == arrays["values"][number]
+        if "distances" in arrays:
+            assert arrays["distances"][number] == (-1 if (d := solution.distance(state)) is None else d)
+        if "actions" in arrays:
+            assert arrays["actions"][number] == (solution.action(state) if solution.choices(state) else -1)
+    assert not values
+    assert ("distances" in arrays) == (solution.distance() is not None or solution.endless())
+    assert ("actions" in arrays) == (solution.method == "value-iteration")
+
+
+def test_a_proof_has_no_list_of_states():
+    solution = solve(Nim(), method="proof")
+    for question in (lambda: list(solution), solution.arrays, solution.tally, solution.distances):
+        with pytest.raises(GameError, match="proof keeps no"):
+            question()
+    assert solution.document(distances=True)["tally"] is None
+
+
+def test_what_is_lacking_names_its_error():
+    with pytest.raises(LimitError, match="method indexed needs .* of memory"):
+        solve(make("dots-and-boxes"), method="indexed", memory=100)
+    with pytest.raises(GameError, match="method policy-iteration needs the opponent uniform"):
+        solve(make("dots-and-boxes"), method="policy-iteration")
+
+
+def test_a_survey_finds_cycles_before_a_solver_is_chosen():
+    for game, cycles in ((Nim(), False), (Round(), True), (make("dots-and-boxes"), False)):
+        question = Question(game, game.initial())
+        assert question.survey.has_cycles is cycles
+        assert choose_solver(question).supports_cycles is cycles
+
+
+def test_a_cycle_that_random_games_miss_is_found_on_the_way(monkeypatch):
+    monkeypatch.setattr(Survey, "has_cycles", False)
+    question = Question(Round(), Round().initial())
+    found = choose_solver(question).fill(question)
+    assert isinstance(found, Lacking) and found.cycles and found.error is CycleError
+    monkeypatch.undo()
+    game = make("mu-torere")
+    question = Question(game, game.initial())
+    question.survey.has_cycles = False  # as if random games had met none
+    monkeypatch.setattr(solvers, "Question", lambda *given: question)
+    assert solve(game).method == "retrograde"

@@ -40,6 +40,8 @@ from mdplay.solving.proof.table import (
     THREAD,
     UNFIT,
     WAYS,
+    Shared,
+    Spot,
     entry_words,
     grow,
     high_of,
@@ -71,12 +73,11 @@ def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: An
 
 
 @inlined
-def look_around(
-    game: Any, nodes: int, num_buckets: int, low_bits: int, table: Any, stack: Any, progress: Any
-) -> int:
+def look_around(game: Any, nodes: int, num_buckets: int, low_bits: int, shared: Shared) -> int:
     """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
+    table, stack = shared.table, shared.stack
     put(stack, NODES, nodes)
-    put(progress, get(stack, THREAD), nodes)
+    put(shared.progress, get(stack, THREAD), nodes)
     spent = nodes - get(stack, START)
     if 0 < get(stack, PAUSE_AT) < nodes and get(stack, STATUS) == GOOD:
         put(stack, STATUS, PAUSED)
@@ -155,11 +156,10 @@ def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
 
 
 @inlined
-def expand(
-    game: Any, network: Any, s: Any, moves: Any, goal: int, hint: int, depth: int, base: int, low_bits: int,
-    table: Any, stack: Any,
-) -> Any:  # fmt: skip
+def expand(game: Any, network: Any, s: Any, moves: Any, hint: int, spot: Spot, shared: Shared) -> Any:
     """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
+    goal, depth, base, low_bits = spot
+    table, stack = shared.table, shared.stack
     side = game.player(s)
     if no_player(game, s):
         put(stack, STATUS, BROKEN)
@@ -225,10 +225,10 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: in
 
 
 @inlined
-def consult(
-    game: Any, side: int, goal: int, best: int, base: int, top: int, low_bits: int, table: Any, stack: Any
-) -> Any:
-    """Ask the table about the children, drop those it decides; return as ``expand`` does."""
+def consult(game: Any, side: int, best: int, top: int, spot: Spot, shared: Shared) -> Any:
+    """Look the children up in the table, drop those that it decides; return as ``expand`` does."""
+    goal, _, base, low_bits = spot
+    table, stack = shared.table, shared.stack
     k = base
     while k < top:
         row = row_of(game, base, k, stack)

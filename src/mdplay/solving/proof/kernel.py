@@ -62,6 +62,9 @@ from mdplay.solving.proof.table import (
     THREADS,
     TOO_DEEP,
     UNFIT,
+    Frame,
+    Shared,
+    Spot,
     grow,
     high_of,
     load_frame,
@@ -112,15 +115,15 @@ def is_busy(busy: Any, place: Any) -> Any:
 
 @inlined
 def keep_answer(
-    game: Any, goal: int, best: int, cut: int, nodes: int, place: Any, tag: Any, low_bits: int, table: Any,
-    stack: Any,
-) -> None:  # fmt: skip
-    """Write the bound of a node, found in so many nodes, into the table; note if no entry can hold it."""
+    game: Any, best: int, cut: int, nodes: int, place: Any, tag: Any, spot: Spot, shared: Shared
+) -> None:
+    """Store the bound of a node, found in ``nodes`` nodes; set the status if no entry can hold it."""
+    stack = shared.stack
     if (best > LIMIT or best < -LIMIT) and get(stack, STATUS) <= PAUSED:
         put(stack, STATUS, UNFIT)
     if get(stack, STATUS) <= PAUSED:  # else the bound is void, and may not even fit an entry
         work = min(bit_length(nodes), MAX_WORK)
-        store(game, table, low_bits, place, tag, best, best >= goal, cut, work)
+        store(game, shared.table, spot.low_bits, place, tag, best, best >= spot.goal, cut, work)
 
 
 @inlined
@@ -144,14 +147,12 @@ def child_of(game: Any, row: int, stack: Any) -> Any:
 
 
 @inlined
-def prove(
-    game: Any, network: Any, s: Any, moves: Any, goal: int, table: Any, busy: Any, stack: Any, stop: Any,
-    progress: Any,
-) -> Any:  # fmt: skip
+def prove(game: Any, network: Any, s: Any, moves: Any, goal: int, shared: Shared) -> Any:
     """Return v >= goal: the value is at least v; or v < goal: it is at most v.
 
     Void if ``stop`` or the status is set meanwhile.
     """
+    table, busy, stack = shared.table, shared.busy, shared.stack
     several = get(stack, THREADS) > 1
     num_buckets = get(stack, BUCKETS)
     low_bits = place_bits(game) + 1 - bit_length(num_buckets)
@@ -163,14 +164,15 @@ def prove(
         # ---- make the children of s
         nodes += 1
         side = game.player(s)
-        top, best, cut = expand(game, network, s, moves, goal, hint, depth, base, low_bits, table, stack)
+        spot = Spot(goal, depth, base, low_bits)
+        top, best, cut = expand(game, network, s, moves, hint, spot, shared)
         end = top
         if cut == NO_MOVE:
-            top, best, cut = consult(game, side, goal, best, base, top, low_bits, table, stack)
+            top, best, cut = consult(game, side, best, top, spot, shared)
         born = nodes
         # ---- the world outside
         if nodes & POLL == 0:
-            num_buckets = look_around(game, nodes, num_buckets, low_bits, table, stack, progress)
+            num_buckets = look_around(game, nodes, num_buckets, low_bits, shared)
             low_bits = place_bits(game) + 1 - bit_length(num_buckets)
             if several:
                 found, bound, move = answer_of_others(game, depth, low_bits, table, stack)
@@ -180,8 +182,9 @@ def prove(
                     top, best, cut = base, bound, move
         # ---- answer the parent until there is a child to search
         while cut != NO_MOVE or base == top:
-            keep_answer(game, goal, best, cut, nodes - born, place, tag, low_bits, table, stack)
-            if depth == 0 or get(stop, 0) or get(stack, STATUS):
+            spot = Spot(goal, depth, base, low_bits)
+            keep_answer(game, best, cut, nodes - born, place, tag, spot, shared)
+            if depth == 0 or get(shared.stop, 0) or get(stack, STATUS):
                 put(stack, NODES, nodes)
                 return best
             if several and depth <= SHARED_DEPTH:
@@ -191,7 +194,7 @@ def prove(
             best, cut = take_answer(game, side, goal, best, value, row_of(game, base, top, stack), stack)
         # ---- search the most promising of them
         top = choose_last(game, base, top, several and depth < SHARED_DEPTH, busy, stack)
-        save_frame(depth, base, top, end, best, place, tag, born, side, goal, stack)
+        save_frame(depth, Frame(base, top, end, best, place, tag, born, side, goal), stack)
         row = row_of(game, base, top, stack)
         s, moves, hint = child_of(game, row, stack)
         place, tag = U64(get(stack, row + KEY)), U64(get(stack, row + CHECK))
@@ -224,14 +227,12 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
 
 
 @inlined
-def narrow_window(
-    game: Any, network: Any, s: Any, low: int, high: int, table: Any, busy: Any, stack: Any, stop: Any,
-    progress: Any,
-) -> Any:  # fmt: skip
+def narrow_window(game: Any, network: Any, s: Any, low: int, high: int, shared: Shared) -> Any:
     """Return the window narrowed until its two ends meet or the search is stopped.
 
     A value outside the window shrinks it to its nearer end.
     """
+    table, stack, stop = shared.table, shared.stack, shared.stop
     if not nonempty(game.legal(s)):
         value = max(low, min(high, whole(game.result(s), stack)))
         return value, value
@@ -257,7 +258,7 @@ def narrow_window(
     put(stack, START, get(stack, NODES))
     while low < high and not get(stop, 0) and not get(stack, STATUS):
         goal = next_goal(low, high, game.has_bounds)
-        value = gain + prove(game, network, s, moves, goal - gain, table, busy, stack, stop, progress)
+        value = gain + prove(game, network, s, moves, goal - gain, shared)
         put(stack, QUESTIONS, get(stack, QUESTIONS) + 1)
         if get(stop, 0) or get(stack, STATUS):
             break
@@ -269,7 +270,7 @@ def narrow_window(
             high = value
         if low == high == most == LIMIT or low == high == least == -LIMIT:  # it may lie beyond: ask
             goal = LIMIT + 1 if low == LIMIT else -LIMIT
-            value = gain + prove(game, network, s, moves, goal - gain, table, busy, stack, stop, progress)
+            value = gain + prove(game, network, s, moves, goal - gain, shared)
             if (value >= goal) == (low == LIMIT) and not get(stop, 0):
                 put(stack, STATUS, UNFIT)
     return min(low, most), max(high, least)
@@ -285,13 +286,8 @@ def narrow_windows(
     What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
     stays wider.
     """
-    table, busy, stack, stop, progress = (
-        unchecked_view(table),
-        unchecked_view(busy),
-        unchecked_view(stack),
-        unchecked_view(stop),
-        unchecked_view(progress),
-    )
+    stack, stop, progress = unchecked_view(stack), unchecked_view(stop), unchecked_view(progress)
+    shared = Shared(unchecked_view(table), unchecked_view(busy), stack, stop, progress)
     put(stack, PAUSE_AT, get(stack, NODES) + budget if budget else 0)
     for i in range(len(starts)):
         if get(stop, 0) or get(stack, STATUS):
@@ -300,7 +296,7 @@ def narrow_windows(
         low, high, second = windows[i, 0], windows[i, 1], proof_view.player(s) == 1
         if second:
             low, high = -high, -low
-        low, high = narrow_window(proof_view, network, s, low, high, table, busy, stack, stop, progress)
+        low, high = narrow_window(proof_view, network, s, low, high, shared)
         windows[i, 0], windows[i, 1] = (-high, -low) if second else (low, high)
     if get(stack, STATUS) == PAUSED:
         put(stack, STATUS, GOOD)

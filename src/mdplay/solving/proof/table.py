@@ -33,7 +33,7 @@ children as a mask may have elements, left below it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from mdplay.bits import U64, mix
 from mdplay.compiling import get, inlined, pack, put, width
@@ -73,29 +73,59 @@ def row_of(game: Any, base: int, k: int, stack: Any) -> int:
     return row_at(game, base + CHOICES - 1 - (get(stack, ORDER_AT + k) & CHOICES - 1))
 
 
+class Frame(NamedTuple):
+    """A node on the stack: its children are rows ``base`` to ``end`` - 1; those before ``top`` are open."""
+
+    base: int
+    top: int
+    end: int
+    best: int
+    place: Any
+    tag: Any
+    born: int
+    side: int
+    goal: int
+
+
+class Shared(NamedTuple):
+    """What the parts of a search share: the table, the places that threads search, the stack, and the outside."""
+
+    table: Any
+    busy: Any
+    stack: Any
+    stop: Any
+    progress: Any
+
+
+class Spot(NamedTuple):
+    """Where a node is: its goal, its depth, its first row, and the bits of a place below the bucket."""
+
+    goal: int
+    depth: int
+    base: int
+    low_bits: int
+
+
 @inlined
-def save_frame(
-    depth: int, base: int, top: int, end: int, best: int, place: Any, tag: Any, born: int, side: int, goal: int,
-    stack: Any,
-) -> None:  # fmt: skip
+def save_frame(depth: int, frame: Frame, stack: Any) -> None:
     """Write a node to the stack."""
     at = FRAMES_AT + depth * FRAME
-    put(stack, at + BASE, base)
-    put(stack, at + TOP, top)
-    put(stack, at + END, end)
-    put(stack, at + BEST, best)
-    put(stack, at + PLACE, place)
-    put(stack, at + TAG, tag)
-    put(stack, at + BORN, born)
-    put(stack, at + SIDE, side)
-    put(stack, at + GOAL, goal)
+    put(stack, at + BASE, frame.base)
+    put(stack, at + TOP, frame.top)
+    put(stack, at + END, frame.end)
+    put(stack, at + BEST, frame.best)
+    put(stack, at + PLACE, frame.place)
+    put(stack, at + TAG, frame.tag)
+    put(stack, at + BORN, frame.born)
+    put(stack, at + SIDE, frame.side)
+    put(stack, at + GOAL, frame.goal)
 
 
 @inlined
 def load_frame(depth: int, stack: Any) -> Any:
-    """Return base, top, end, best, place, tag, born, side and goal of a node."""
+    """Return a node from the stack, as a `Frame`."""
     at = FRAMES_AT + depth * FRAME
-    return (
+    return Frame(
         get(stack, at + BASE),
         get(stack, at + TOP),
         get(stack, at + END),
