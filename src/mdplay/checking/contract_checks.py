@@ -150,6 +150,7 @@ class _Watchdog(threading.Thread):
         self._end = time.process_time() + seconds
         self._lock = threading.Lock()
         self._stopped = threading.Event()
+        self._raised = False
         self.place = "?"  # where the thread was interrupted
 
     def run(self) -> None:
@@ -161,16 +162,16 @@ class _Watchdog(threading.Thread):
             if not self._stopped.is_set():
                 if frame := sys._current_frames().get(self._thread):
                     self.place = f"{Path(frame.f_code.co_filename).name}, line {frame.f_lineno}"
-                self._raise(ctypes.py_object(_Overtime))
+                self._raised = True
+                thread, exception = ctypes.c_ulong(self._thread), ctypes.py_object(_Overtime)
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
 
     def stop(self) -> None:
-        """Raise nothing from now on."""
+        """Raise nothing from now on; an exception that is on its way arrives before this returns."""
         with self._lock:
             self._stopped.set()
-            self._raise(None)
-
-    def _raise(self, exception: Any) -> None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self._thread), exception)
+        for _ in range(100 if self._raised else 0):
+            time.sleep(0)
 
 
 @contextmanager
