@@ -7,8 +7,9 @@ import pytest
 from mdplay import make, solve
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves, rounded_off, tie_margin
 from mdplay.evaluating.wording import describe, format_bounds
+from mdplay.naming.registry import register_extras
 from mdplay.playing.agents import make_agent
-from mdplay.playing.evaluators import agent_evaluation, evaluator_for
+from mdplay.playing.evaluators import agent_evaluation, evaluator_for, evaluator_method
 from mdplay.solving.values import Choice
 from tests.playing.players import Guessing, Leftmost
 
@@ -128,3 +129,18 @@ def test_bounds_in_words():
 
 def test_an_empty_evaluation_knows_nothing():
     assert (Evaluation().values, Evaluation().ranked, Evaluation().value) == ({}, [], None)
+
+
+def test_the_former_name_of_registered_evaluators_is_still_read():
+    class Own(type(GAME)):
+        pass
+
+    class Fixed:
+        method = "fixed"
+
+        def evaluate(self, state, *, brief=False, show=None):
+            yield Evaluation(best=(3,), done=True)
+
+    register_extras(Own, advisers={"fixed": lambda game: Fixed()})
+    assert evaluator_method(Own()) == "fixed" == evaluator_for(Own()).method
+    assert evaluator_for(GAME).method == "table"

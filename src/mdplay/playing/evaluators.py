@@ -32,7 +32,7 @@ from mdplay.playing.agents import Agent, blaming, choose, make_agent
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
 from mdplay.searching.mcts import Search
-from mdplay.searching.result import SearchAgent
+from mdplay.searching.result import SearchAgent, SearchResult
 from mdplay.solving.proof.prover import Prover
 from mdplay.solving.solution import Solution
 from mdplay.solving.solvers import choose_solver, solve
@@ -307,10 +307,8 @@ class ProofEvaluator:
 # ---------------------------------------------------------------- by tree search
 def glance(game: Game[Any], state: Any, seconds: float = GLANCE_SECONDS) -> dict[int, MoveEvaluation]:
     """Return the estimates of a very short search."""
-    search = Search(game, state, seed=1, max_bytes=TREE_BYTES)
-    search.run(1)
-    search.run(seconds=seconds)
-    return dict(search.result().evaluation.moves)
+    *_, found = Search(game, state, seed=1, max_bytes=TREE_BYTES).steps(seconds=seconds)
+    return dict(found.evaluation.moves)
 
 
 class SearchEvaluator:
@@ -337,36 +335,33 @@ class SearchEvaluator:
         seconds = self.seconds if seconds is None else seconds
         begin = partial(Search, self.game, state, network=self._network, seed=1, max_bytes=TREE_BYTES)
         search = begin(solver=not known, knowledge=not known)
-        for _ in _steps(search, seconds, show):
-            yield self._evaluation(search, known)
-        final, others = self._evaluation(search, known), dict[int, MoveEvaluation]()
+        for result in _steps(search, seconds, show):
+            yield self._evaluation(result, known)
+        final, others = self._evaluation(search.result(), known), dict[int, MoveEvaluation]()
         if search.proven:  # a proof does not visit all moves: estimate the others without it
             plain = begin(solver=False, knowledge=False)
-            for _ in _steps(plain, min(seconds, 2 * STEP_SECONDS), show):
-                others |= plain.result().evaluation.moves
+            for result in _steps(plain, min(seconds, 2 * STEP_SECONDS), show):
+                others |= result.evaluation.moves
                 yield Evaluation({**others, **final.moves})
         yield replace(final, moves={**others, **final.moves}, done=True)
 
-    def _evaluation(self, search: Search, known: Mapping[int, MoveEvaluation]) -> Evaluation:
-        found = search.result()
+    def _evaluation(self, found: SearchResult, known: Mapping[int, MoveEvaluation]) -> Evaluation:
         moves = {
             action: move
             for action, move in found.evaluation.moves.items()
-            if action not in known and (move.exact or not search.proven)
+            if action not in known and (move.exact or not found.proven)
         }
         how = "tree search" if self._network is None else "tree search by a learned network"
         source = f"{how}, {pluralize(found.simulations, 'simulation')}"
         return replace(found.evaluation, moves={**known, **moves}, source=source, done=False)
 
 
-def _steps(search: Search, seconds: float, show: Show | None) -> Iterator[None]:
-    """Run a search for a time and yield several times a second."""
-    search.run(1)
-    until, last = time.monotonic() + seconds, 0.0
-    while not search.proven and time.monotonic() < until:
-        search.run(seconds=min(0.1, max(0.01, until - time.monotonic())))
+def _steps(search: Search, seconds: float, show: Show | None) -> Iterator[SearchResult]:
+    """Run a search for a time and yield a result every STEP_SECONDS seconds; ``show`` is called more often."""
+    last = 0.0
+    for result in search.steps(seconds=seconds):
         if show is not None:
             show(search.simulations)
         if time.monotonic() - last > STEP_SECONDS:
             last = time.monotonic()
-            yield
+            yield result

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -410,6 +410,25 @@ class Search:
         with stopping_after(seconds, step):
             self._grow(min(self.simulations + more, MOST_SIMULATIONS), step.worker())
         self.seconds += time.perf_counter() - began
+
+    def steps(
+        self, simulations: int = MOST_SIMULATIONS, *, seconds: float | None = None, every: float = 0.1
+    ) -> Iterator[SearchResult]:
+        """Search within a budget and yield the result every ``every`` seconds and at the end, at least once.
+
+        The budget counts the simulations, and the seconds without compilation, since the search began.  A proof, a
+        full tree and ``stop`` end it earlier.
+        """
+        self.run(1)
+        before = 0
+        while self.simulations > before and not (self.proven or self.stopped):
+            left = every if seconds is None else min(every, seconds - self.seconds)
+            if self.simulations >= simulations or left <= 0:
+                break
+            before = self.simulations
+            self.run(simulations - before, seconds=left)
+            yield self.result()
+        yield self.result()
 
     def result(self) -> SearchResult:
         """Return what is known now; raise LimitError before the first simulation."""

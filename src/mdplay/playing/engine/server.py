@@ -143,20 +143,11 @@ class TreeThought:
 
     def answers(self) -> Iterator[Answer]:
         """Yield the best action so far, a few times a second."""
-        search = self._search
-        search.run(1)  # there is always an answer
-        self._begun = True
-        while not self._stopped:
-            left = self._simulations - search.simulations
-            seconds = min(STEP_SECONDS, (self._seconds or STEP_SECONDS + search.seconds) - search.seconds)
-            if left <= 0 or seconds <= 0 or search.proven:
-                break
-            before = search.simulations
-            search.run(left, seconds=seconds)
-            if search.simulations == before:
-                break  # no room for more
-            yield _answer_of(search.result())
-        yield _answer_of(search.result())
+        for result in self._search.steps(self._simulations, seconds=self._seconds, every=STEP_SECONDS):
+            self._begun = True  # from now on there is an answer
+            yield _answer_of(result)
+            if self._stopped:
+                return
 
     def stop(self) -> bool:
         """End the step that runs."""

@@ -24,7 +24,7 @@ from mdplay.playing.evaluators import EvaluatorAgent, SearchEvaluator
 from mdplay.rng import Random
 from mdplay.searching.depth_limited import depth_limited
 from mdplay.searching.mcts import Search
-from mdplay.searching.result import Node
+from mdplay.searching.result import Node, SearchResult
 from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.games.requests import Ask
@@ -156,23 +156,19 @@ def emit_search(job: Job, asked: Ask, evaluators: Evaluators, seconds: float, si
     """Search within the time and the simulations, or until the client leaves; emit ten events a second."""
 
     def work() -> None:
-        search = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES)
-        search.run(1)
-        until, grown = time.monotonic() + seconds, 0.0
-        while not search.proven and search.simulations < simulations and time.monotonic() < until:
-            search.run(simulations - search.simulations, seconds=0.1)
-            tree = time.monotonic() - grown > TREE_SECONDS
-            grown = time.monotonic() if tree else grown
-            job.emit("stats", statistics(asked, search, tree=tree))
-        job.emit("stats", statistics(asked, search, tree=True))
+        search, last = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES), 0.0
+        for found in search.steps(simulations, seconds=seconds):
+            has_tree = time.monotonic() - last > TREE_SECONDS
+            last = time.monotonic() if has_tree else last
+            job.emit("stats", statistics(asked, found, tree=has_tree))
+        job.emit("stats", statistics(asked, search.result(), tree=True))
         job.emit("done", {"proven": search.proven, "simulations": search.simulations})
 
     evaluators.done(asked, work, {"kind": "search"}, job)
 
 
-def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, Any]:
+def statistics(asked: Ask, found: SearchResult, *, tree: bool = False) -> dict[str, Any]:
     """Return the statistics of a search for the page."""
-    found = search.result()
     visits = max(1, sum(move.visits for move in found.moves))
     facts = {
         "simulations": found.simulations,
@@ -190,7 +186,7 @@ def statistics(asked: Ask, search: Search, *, tree: bool = False) -> dict[str, A
             for move in found.moves
         ],
     }
-    return facts | {"tree": opened(search.root)} if tree else facts
+    return facts | {"tree": opened(found.tree)} if tree else facts
 
 
 def opened(root: Node) -> dict[str, Any]:
@@ -248,11 +244,8 @@ def _at_random(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting
 
 def _by_search(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
     search = Search(asked.game, asked.state, seed=rng.word(), max_bytes=TREE_BYTES)
-    search.run(1)
-    while search.simulations < setting and not search.proven:
-        search.run(setting - search.simulations, seconds=STEP_SECONDS)
-        job.emit("stats", statistics(asked, search))
-    job.emit("stats", statistics(asked, search))
+    for found in search.steps(setting, every=STEP_SECONDS):
+        job.emit("stats", statistics(asked, found))
     return search.result().action
 
 
