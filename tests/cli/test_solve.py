@@ -160,10 +160,10 @@ def test_perfect_play_is_the_default(mdplay, needs_compiler):
 
 def test_what_is_refused(mdplay, tmp_path):
     for arguments, sentence in [
-        (("dots-and-boxes", "--opponent", "uniform-once"), "only the objective own has a meaning"),
-        (("dots-and-boxes", "--objective", "own"), "a perfect opponent counts the difference"),
+        (("dots-and-boxes", "--opponent", "uniform-once"), "uniform-once requires objective own"),
+        (("dots-and-boxes", "--objective", "own"), "objective own requires another opponent"),
         (("dots-and-boxes", "--opponent", tmp_path / "none.txt"), "nor a file with a policy"),
-        (("2048:rows=2,cols=2", "--opponent", "uniform"), "a game for one"),
+        (("2048:rows=2,cols=2", "--opponent", "uniform"), "single-player game"),
     ]:
         answer = mdplay("solve", *arguments)
         assert answer.code == 2

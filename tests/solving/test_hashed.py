@@ -16,9 +16,8 @@ from mdplay.compiling import kernels
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Bounds
 from mdplay.games.tic_tac_toe import TicTacToe
-from mdplay.solving import hashed, policies, solvers
-from mdplay.solving.policies import policy_iteration
-from mdplay.solving.proof import prover
+from mdplay.solving import hashed, solvers
+from mdplay.solving.proof import search
 from mdplay.solving.proof.prover import Prover
 from mdplay.solving.responses import answer_to_policy
 from mdplay.solving.solution import Solution
@@ -178,24 +177,23 @@ class TwoFaced(Numbered):
         return ("player", "index", "negative").index(self.lie) + 1
 
 
-SWITCHES = [solvers, policies, game_graph, perft, prover]
+SWITCHES = [solvers, game_graph, perft, search]
 
 
 @pytest.fixture
 def unheld(monkeypatch):
     for module in SWITCHES:
-        monkeypatch.setattr(module, "hold_promises", lambda *_: None)
+        monkeypatch.setattr(module, "spot_check", lambda *_: None)
 
 
 @pytest.mark.parametrize(
     ("lie", "sentence"),
     [("player", "player must be 0 or 1, not 2"), ("index", "index gives 1099511627776"), ("negative", "-7")],
 )
-@pytest.mark.parametrize("way", ["indexed", "policies"])
-def test_a_lie_that_a_sweep_meets_is_named(lie, sentence, way, unheld):
-    game = TwoFaced(lie=lie)
+@pytest.mark.parametrize("opponent, method", [("perfect", "indexed"), ("uniform", "policy-iteration")])
+def test_a_lie_that_a_sweep_meets_is_named(lie, sentence, opponent, method, unheld):
     with pytest.raises(GameError, match=sentence):
-        solve(game, method="indexed") if way == "indexed" else policy_iteration(game)
+        solve(TwoFaced(lie=lie), opponent=opponent, method=method)
 
 
 @pytest.mark.parametrize("way", [lambda game: solve(game, method="hashed"), answer_to_policy])
@@ -286,7 +284,7 @@ def test_proof_search_tells_the_value_or_that_it_cannot(stake):
     if stake <= 120:
         assert Prover(game).score(s) == value(game, s)
     else:
-        with pytest.raises(GameError, match="whole values in -120 .. 120"):
+        with pytest.raises(GameError, match="integer values from -120 to 120"):
             Prover(game).score(s)
 
 
@@ -320,8 +318,8 @@ class Endless(Count):
 
 
 def test_a_game_without_end_is_told(monkeypatch):
-    monkeypatch.setattr(hashed, "MOST_DEPTH", 1024)
-    with pytest.raises(LimitError, match="Endless goes on for more than 1,024 plies"):
+    monkeypatch.setattr(hashed, "MAX_DEPTH", 1024)
+    with pytest.raises(LimitError, match="a game of Endless can last more than 1,024 plies"):
         solve(Endless())
 
 

@@ -6,10 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mdplay import UnknownName, make
+from mdplay import FormatError, UnknownName, make
 from mdplay.planning.mdp import MDP
 from mdplay.planning.planner import plan
-from mdplay.solving.policies import policy_iteration
 from mdplay.solving.solvers import solve
 
 FULL = 4095
@@ -77,7 +76,7 @@ def test_every_value_and_action_equals_the_exact_recursion(opponent, objective, 
 
 
 def test_the_rounds_end_with_one_that_changes_nothing(needs_compiler):
-    rounds = policy_iteration(make("dots-and-boxes"), opponent="uniform-once", objective="own").rounds
+    rounds = solve(make("dots-and-boxes"), opponent="uniform-once", objective="own").table.rounds
     assert [r.sweeps for r in rounds] == [2] * len(rounds)  # one fills the values, one finds them unchanged
     assert all(r.changed for r in rounds[:-1])
     assert rounds[-1].changed == 0
@@ -91,12 +90,12 @@ def test_plain_python_gives_the_same_on_one_box():
 
 def test_what_has_no_meaning_is_refused():
     game = make("dots-and-boxes")
-    with pytest.raises(UnknownName, match="only the objective own"):
-        policy_iteration(game, opponent="uniform-once")
-    with pytest.raises(UnknownName, match="did you mean 'uniform'"):
-        policy_iteration(game, opponent="unifrm")
-    with pytest.raises(UnknownName, match="choose from difference, own"):
-        policy_iteration(game, objective="points")
+    with pytest.raises(UnknownName, match="uniform-once requires objective own"):
+        solve(game, opponent="uniform-once")
+    with pytest.raises(FormatError, match="opponent unifrm is neither perfect, uniform, uniform-once nor a file"):
+        solve(game, opponent="unifrm")
+    with pytest.raises(UnknownName, match="did you mean 'own'"):
+        solve(game, opponent="uniform", objective="win")
 
 
 def planning_model(once, own):
@@ -130,7 +129,7 @@ def planning_model(once, own):
 @pytest.mark.parametrize("opponent, objective, value", CASES)
 @pytest.mark.parametrize("method", ["vi", "hpi", pytest.param("lp", marks=pytest.mark.slow)])
 def test_the_planner_agrees_in_every_value_and_action(opponent, objective, value, method, needs_compiler):
-    table = policy_iteration(make("dots-and-boxes"), opponent=opponent, objective=objective)
+    table = solve(make("dots-and-boxes"), opponent=opponent, objective=objective).table
     found = plan(planning_model(opponent == "uniform-once", objective == "own"), method, tolerance=1e-10)
     assert found.value[0] == pytest.approx(float(value), abs=1e-9)
     assert np.abs(found.value - table.mine).max() < 1e-9

@@ -92,5 +92,5 @@ def test_points_count_for_whom_they_are_earned(needs_compiler):
 
 
 def test_a_game_that_comes_back_is_refused(needs_compiler):
-    with pytest.raises(GameError, match="come back"):
+    with pytest.raises(GameError, match="Round has cycles"):
         PolicyValues(Round())

@@ -7,7 +7,6 @@ import pytest
 
 from mdplay import GameError, LimitError, make, solve
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
-from mdplay.solving import subset
 from tests.nim import Nim
 
 
@@ -38,8 +37,8 @@ def test_every_value_equals_the_general_table(needs_compiler):
 
 def test_the_number_of_threads_changes_nothing(needs_compiler):
     game = make("dots-and-boxes:rows=2,cols=3")
-    one, three = subset.fill(game, threads=1), subset.fill(game, threads=3)
-    assert np.array_equal(one.values, three.values)
+    one, three = (solve(game, method="subset", threads=threads) for threads in (1, 3))
+    assert np.array_equal(one.table.values, three.table.values)
 
 
 def test_plain_python_gives_the_same():
@@ -60,5 +59,5 @@ def test_broken_promises_and_other_games_are_refused():
         solve(Liar(), method="subset")
     with pytest.raises(GameError, match="needs scoring sets"):
         solve(Nim(), method="subset")
-    with pytest.raises(LimitError, match=r"would need 2\.1 GB of memory; 1\.1 GB may be used"):
-        subset.fill(make("dots-and-boxes:rows=3,cols=4"), memory=1 << 30)
+    with pytest.raises(LimitError, match=r"needs 2\.1 GB of memory; 1\.1 GB may be used"):
+        solve(make("dots-and-boxes:rows=3,cols=4"), method="subset", memory=1 << 30)

@@ -62,11 +62,14 @@ from mdplay.solving.hashed_kernel import (
 )
 from mdplay.solving.values import (
     Arrays,
+    Cost,
     Lacking,
     Question,
+    Solver,
     StateValue,
     Survey,
     Table,
+    against_perfect,
     has_integer_values,
 )
 from mdplay.states.game_length import random_game
@@ -93,7 +96,7 @@ class HashTable(Table):
 
     def __init__(self, game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> None:
         self.game = game
-        self.whole = has_integer_values(game)
+        self.integral = has_integer_values(game)
         self.memory = memory
         self._show = show
         self._depth = FIRST_DEPTH
@@ -134,7 +137,8 @@ class HashTable(Table):
             return self._mean_lookup(state, player)
         self.close(state)
         _, value, distance = self._find(state)
-        return StateValue(value if player == self.game.player(state) else -value, distance if self.whole else None)
+        sign = 1 if player == self.game.player(state) else -1
+        return StateValue(sign * value, distance if self.integral else None)
 
     def _mean_lookup(self, state: Any, player: int) -> StateValue:
         """Return the mean over the outcomes of chance."""
@@ -167,11 +171,11 @@ class HashTable(Table):
             "keys": np.ascontiguousarray(keys),
             "entries": np.ascontiguousarray(entries),
         }
-        return SortedTable(self.game, arrays, self.whole)
+        return SortedTable(self.game, arrays, self.integral)
 
     def restore(self, found: SortedTable) -> None:
         """Start from the states of a file."""
-        self.whole = found.whole
+        self.integral = found.integral
         self._use_layout(np.array(found.layout))
         slots = FIRST_SLOTS
         while FULL_SHARE * slots < len(found):
@@ -191,7 +195,7 @@ class HashTable(Table):
         key = key_of(self.game, state, self.layout)
         if key is None:
             return False, 0.0, 0
-        _, closed, value, distance = look_up(self.rows, key, self.whole)
+        _, closed, value, distance = look_up(self.rows, key, self.integral)
         return closed, value, distance
 
     def _use_layout(self, layout: Layout, slots: int = FIRST_SLOTS) -> None:
@@ -202,7 +206,7 @@ class HashTable(Table):
     @property
     def _limit(self) -> float:
         """The largest value that an entry holds exactly."""
-        return SHORT_LIMIT if self.whole else INTEGER_LIMIT if has_integer_values(self.game) else REAL_LIMIT
+        return SHORT_LIMIT if self.integral else INTEGER_LIMIT if has_integer_values(self.game) else REAL_LIMIT
 
     @property
     def _slots(self) -> int:
@@ -255,10 +259,10 @@ class HashTable(Table):
             return TOO_WIDE
         way = self._room()
         way.keys[: self.num_words] = key
-        way.followers[0], way.frames[0, END] = fields, 1  # frame 0 is never closed
-        way.hints[0] = int(look_up(self.rows, key, self.whole)[0]) << 2
+        way.successors[0], way.frames[0, END] = fields, 1  # frame 0 is never closed
+        way.hints[0] = int(look_up(self.rows, key, self.integral)[0]) << 2
         watch = TaskGroup(1, self._show)
-        table = Rows(self.rows, self.layout.ravel(), self.whole, self._limit)
+        table = Rows(self.rows, self.layout.ravel(), self.integral, self._limit)
         task = partial(self._search, native(self.game), table, self._count, watch.stop, watch.progress, way)
         try:
             with stopped_after(watch, seconds):
@@ -267,7 +271,7 @@ class HashTable(Table):
             with defer_exit() if seconds else nullcontext():  # the closed states are about to be saved
                 self._rebuild(self._slots)
             raise
-        self._trouble = [int(field) for field in way.followers[at]]
+        self._trouble = [int(field) for field in way.successors[at]]
         return int(status)
 
     def _room(self) -> OpenStates:
@@ -295,8 +299,8 @@ class HashTable(Table):
             text = self.game.text(unpack(self.game, tuple(self._trouble)))
             reason = f"the game has cycles (position {text} repeats); use method='retrograde' or 'value-iteration'"
             return Lacking(reason, CycleError, cycles=True)
-        if status == TOO_LARGE and self.whole:
-            self.whole = False
+        if status == TOO_LARGE and self.integral:
+            self.integral = False
             self._use_layout(self.layout)
             return None
         if status in (TOO_LARGE, BROKEN):
@@ -336,8 +340,8 @@ class SortedTable(Table):
     method = kind = "hashed"
     array_types: ClassVar = {"layout": "int64", "keys": "uint64", "entries": "int64"}
 
-    def __init__(self, game: Game[Any], arrays: Arrays, whole: bool) -> None:
-        self.game, self.whole = game, whole
+    def __init__(self, game: Game[Any], arrays: Arrays, integral: bool) -> None:
+        self.game, self.integral = game, integral
         self.layout, self.keys, self.entries = arrays["layout"], arrays["keys"], arrays["entries"]
         self._more = HashTable(game)  # for states that the file does not have
 
@@ -350,8 +354,8 @@ class SortedTable(Table):
         if at is None:
             return self._more.lookup(state, player)
         entry, sign = int(self.entries[at]), 1.0 if player == self.game.player(state) else -1.0
-        distance = distance_of(entry, self.whole) if self.whole else None
-        return StateValue(sign * float(value_of(entry, self.whole)), distance)
+        distance = distance_of(entry, self.integral) if self.integral else None
+        return StateValue(sign * float(value_of(entry, self.integral)), distance)
 
     def states(self) -> Iterator[Any]:
         """Yield every state of the file, in the order of their keys; of symmetric ones the least image."""
@@ -360,17 +364,34 @@ class SortedTable(Table):
     def arrays(self) -> Arrays:
         """Return the states, values and distances as arrays."""
         states = packed_of(np.ascontiguousarray(self.keys), self.layout).view(np.int64)
-        if self.whole:
+        if self.integral:
             values, distances = self.entries >> 32, (self.entries & 0xFFFF_FFFF) - CLOSED
             return {"states": states, "values": values.astype(np.float64), "distances": distances}
         return {"states": states, "values": (self.entries ^ NOT_A_VALUE).view(np.float64)}
 
     def to_arrays(self) -> tuple[Arrays, dict[str, Any]]:
         """Return the arrays of the file."""
-        return {"layout": self.layout, "keys": self.keys, "entries": self.entries}, {"whole": self.whole}
+        return {"layout": self.layout, "keys": self.keys, "entries": self.entries}, {"whole": self.integral}
 
     @classmethod
     def from_arrays(cls, game: Game[Any], arrays: Arrays, facts: Mapping[str, Any]) -> SortedTable:
         """Return the table of a file."""
         check_layout(game, arrays, len(arrays["entries"]))
         return cls(game, arrays, bool(facts.get("whole", has_integer_values(game))))
+
+
+class Hashed(Solver):
+    """A hash table of all reachable states."""
+
+    name = "hashed"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to every game; ``fill`` finds out whether it fits and has no cycles."""
+        return against_perfect(question) or 3.0
+
+    def fill(self, question: Question) -> Table | Lacking:
+        """Return the values of all states that are reachable from the start."""
+        table = HashTable(question.game, memory=question.memory, show=question.show)
+        if isinstance(question.begun, SortedTable):
+            table.restore(question.begun)
+        return table.fill(question) or table

@@ -1,23 +1,23 @@
 """The kernels of backward induction on a hash table (`hashed.py`): one depth-first search over all states.
 
-Each edge costs one lookup in the table; a follower that is still open closes a circle, which the search reports.
+Each edge takes one lookup in the table; a successor that is still open closes a cycle, which the search reports.
 
 The last word of a row of the table is its entry:
 
     0            free
     1            open
-    otherwise    closed, with a whole value: value << 32 | 2 + distance
-                 closed, with a real value: the bits of the number, XOR those of a NaN that no game has
+    otherwise    closed, with an integer value: value << 32 | 2 + distance
+                 closed, with a real value: the bits of the number, XOR those of a NaN that no game uses
 
-Whole values of 2**31 and more are kept like real ones, below 2**53, and without distances; a search that meets
-one starts again in that form.  No value is cut: ``limit`` bounds all that a search may write.
+Integer values from 2**31 to 2**53 are stored like real ones, without distances; a search that meets one starts
+again in that form.  No value is truncated:  ``limit`` bounds all values that a search may write.
 
-A state where chance moves right after an action has no slot: it is searched again whenever it is met, from states
-that are closed then.  2048 so needs little more than half the memory.
+A state in which chance moves right after an action has no slot: it is evaluated again whenever it is met, from
+states that are closed by then.  This nearly halves the memory that 2048 needs.
 
-Why every access of the search is inside: a slot is at most ``last``, by the hash's mask or ``find_key``, which
-ends because ``most`` leaves slots free; a follower c and all that belongs to it is below ``len(hints)``, and a
-frame below ``len(frames)``, because both are asked for before a state is opened.
+Every access is within bounds: a slot is at most ``last``, by the mask of the hash or by ``find_key``, which ends
+because ``most`` leaves slots free; successor c and its data are below ``len(hints)``, and a frame below
+``len(frames)``, because both are checked before a state is opened.
 """
 
 from __future__ import annotations
@@ -36,34 +36,34 @@ from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_cha
 FREE, OPEN, CLOSED = 0, 1, 2
 NOT_A_VALUE = 0x7FF8_0000_0000_0001
 NO_SLOT, PASSING = -1, 2
-FULL_SHARE = 0.75  # of the slots in use: time to double
-MOST_DISTANCE = (1 << 32) - 1 - CLOSED
+FULL_SHARE = 0.75  # of the slots; when more are used, the table is doubled
+MAX_DISTANCE = (1 << 32) - 1 - CLOSED
 
 FINISHED, STOPPED, CIRCLE, TOO_WIDE, FULL, TOO_DEEP, TOO_LARGE, BROKEN = range(8)
-NEXT, END, SLOT, CHANCE, DISTANCE, ENDLESS, COLUMNS = range(7)  # of a frame: an open state on the way
-AHEAD = 4  # followers asked for before they are looked at
+NEXT, END, SLOT, CHANCE, DISTANCE, ENDLESS, COLUMNS = range(7)  # of a frame: an open state
+AHEAD = 4  # successors that are prefetched before they are looked up
 
 
 class Rows(NamedTuple):
-    """The table: its rows one after the other, how keys and entries are packed, the largest value that fits."""
+    """The table: its rows in one array, the layout of keys, whether values are integers, the largest value."""
 
     rows: NDArray[np.int64]
     layout: NDArray[np.int64]
-    whole: bool
+    integral: bool
     limit: float
 
 
 class OpenStates(NamedTuple):
-    """The states on the way and their followers.
+    """The open states and their successors.
 
-    A frame is an open state: its followers from NEXT to END are still to be looked at.  Follower c has its words
-    in ``followers[c]``, its key in ``keys``, in ``gains[c]`` the reward or the probability of going there, and in
-    ``hints[c]`` the slot where it may be, then a bit for having none, then a bit for the other player's turn.
+    A frame is an open state: its successors from NEXT to END are not visited yet.  Successor c has its words in
+    ``successors[c]``, its key in ``keys``, its reward or probability in ``gains[c]``, and in ``hints[c]`` the slot
+    where it may be, a bit for having none, and a bit for the other player's turn.
     """
 
     frames: NDArray[np.int64]
     bests: NDArray[np.float64]  # of each frame: the best value so far
-    followers: NDArray[np.uint64]
+    successors: NDArray[np.uint64]
     keys: NDArray[np.int64]
     hints: NDArray[np.int64]
     gains: NDArray[np.float64]
@@ -71,13 +71,13 @@ class OpenStates(NamedTuple):
 
 @inlined
 def signed(game: Any, s: Any, t: Any, value: float) -> float:
-    """Return what t is worth to the mover of s, given what it is worth to its own."""
+    """Return the value of t for the mover of s, given its value for its own mover."""
     return value if game.player(s) == game.player(t) else -value
 
 
 @inlined
 def final_value(game: Any, s: Any) -> float:
-    """Return what a finished game is worth to the player whose turn it would be."""
+    """Return the result of a terminal state for the player whose turn it would be."""
     result = float(game.result(s))
     return -result if game.player(s) == 1 else result
 
@@ -101,37 +101,42 @@ def is_better(value: float, distance: int, best: float, best_distance: int, endl
 
 
 @inlined
-def entry_of(whole: bool, value: float, distance: int) -> int:
+def entry_of(integral: bool, value: float, distance: int) -> int:
     """Return the entry of a closed state."""
-    if whole:
+    if integral:
         return (int(value) << 32) + CLOSED + distance
     return int(np.float64(value).view(np.int64) ^ NOT_A_VALUE)
 
 
 @inlined
 def is_closed(entry: int) -> bool:
-    """Tell whether an entry holds a value."""
+    """Return whether an entry holds a value."""
     return entry != FREE and entry != OPEN
 
 
 @inlined
-def value_of(entry: int, whole: bool) -> float:
+def value_of(entry: int, integral: bool) -> float:
     """Return the value in a closed entry."""
-    return float(entry >> 32) if whole else np.int64(entry ^ NOT_A_VALUE).view(np.float64)
+    return float(entry >> 32) if integral else np.int64(entry ^ NOT_A_VALUE).view(np.float64)
 
 
 @inlined
-def distance_of(entry: int, whole: bool) -> int:
-    """Return the distance in a closed entry; 0 where none is kept."""
-    return int(entry & 0xFFFF_FFFF) - CLOSED if whole else 0
+def distance_of(entry: int, integral: bool) -> int:
+    """Return the distance in a closed entry; 0 if none is stored."""
+    return int(entry & 0xFFFF_FFFF) - CLOSED if integral else 0
 
 
 @kernel(plain_first=True)
 def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, way: OpenStates) -> Any:
-    """Close follower 0 and every state that it reaches, in place; return how it went, the states, the follower."""
-    rows, layout, whole, limit = unchecked_view(table.rows), unchecked_view(table.layout), table.whole, table.limit
-    frames, bests, followers = unchecked_view(way.frames), unchecked_view(way.bests), unchecked_view(way.followers)
-    key, hints, gains = unchecked_view(way.keys), unchecked_view(way.hints), unchecked_view(way.gains)
+    """Close successor 0 and every state reachable from it; return the status, the states, a successor."""
+    integral, limit = table.integral, table.limit
+    rows, layout, successors = (
+        unchecked_view(table.rows),
+        unchecked_view(table.layout),
+        unchecked_view(way.successors),
+    )
+    frames, bests, key = unchecked_view(way.frames), unchecked_view(way.bests), unchecked_view(way.keys)
+    hints, gains = unchecked_view(way.hints), unchecked_view(way.gains)
     num_words = len(key) // len(hints)
     row = num_words + 1
     last, most = len(rows) // row - 1, int(FULL_SHARE * len(rows) / row)
@@ -143,7 +148,7 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
                 prefetch(rows, (hints[c + AHEAD] >> 2) * row)
             slot, entry = find_entry(rows, last, hints[c], key, c, num_words)
             if entry == FREE:
-                s = load(game, followers, c)
+                s = load(game, successors, c)
                 mask, by_chance = choices_of(game, s)
                 if count >= most or stop[0]:
                     return (STOPPED if stop[0] else FULL), count, c
@@ -162,7 +167,7 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
                         return status, count, c
                     mask = without_lowest(mask)
                     total += gains[end]
-                    if not write_follower(game, t, layout, num_words, followers, key, end):
+                    if not write_successor(game, t, layout, num_words, successors, key, end):
                         return TOO_WIDE, count, end
                     first = int(hash_key(key, end * num_words, num_words) & last)
                     prefetch(rows, first * row)
@@ -174,15 +179,15 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
                 continue
             if entry == OPEN:
                 return CIRCLE, count, c
-            value, distance = value_of(entry, whole), distance_of(entry, whole)
+            value, distance = value_of(entry, integral), distance_of(entry, integral)
         elif depth == 0:
             return FINISHED, count, 0
-        else:  # no follower is left: close the state and go on with the one before
+        else:  # no successor is left: close the state and continue with its parent
             value, distance = bests[depth], frames[depth, DISTANCE] + 1
-            if not abs(value) <= limit or distance > MOST_DISTANCE:
+            if not abs(value) <= limit or distance > MAX_DISTANCE:
                 return TOO_LARGE, count, frames[depth - 1, NEXT]
             if frames[depth, SLOT] != NO_SLOT:
-                put(rows, frames[depth, SLOT] * row + num_words, entry_of(whole, value, distance))
+                put(rows, frames[depth, SLOT] * row + num_words, entry_of(integral, value, distance))
             depth -= 1
             c = frames[depth, NEXT]
         endless = frames[depth, ENDLESS] if game.endless != 0 else 0
@@ -192,7 +197,7 @@ def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, 
 
 @inlined
 def find_entry(rows: Any, last: int, hint: int, key: Any, c: int, num_words: int) -> Any:
-    """Return the slot of follower c, if it has one, and its entry."""
+    """Return the slot of successor c, if it has one, and its entry."""
     if hint & PASSING:
         return NO_SLOT, FREE
     slot = find_key(rows, last, hint >> 2, key, c * num_words, num_words)
@@ -201,14 +206,14 @@ def find_entry(rows: Any, last: int, hint: int, key: Any, c: int, num_words: int
 
 @inlined
 def write_frame(frames: Any, depth: int, first: int, slot: int, by_chance: bool) -> None:
-    """Write the frame of a state whose followers begin at ``first``."""
+    """Write the frame of a state whose successors begin at ``first``."""
     frames[depth, NEXT], frames[depth, SLOT] = first, slot
     frames[depth, CHANCE], frames[depth, DISTANCE] = by_chance, -1
 
 
 @inlined
 def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
-    """Write the key of follower c into its slot, if it has one; return how many slots are filled."""
+    """Write the key of successor c into its slot, if it has one; return the number of slots filled."""
     if slot == NO_SLOT:
         return 0
     for j in range(num_words):
@@ -219,7 +224,7 @@ def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
 
 @inlined
 def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any:
-    """Return what an action or an outcome leads to, its reward or probability, and FINISHED or what is wrong."""
+    """Return the successor by an action or an outcome, its reward or probability, and a status."""
     t, gain = game.step(s, choice) if not by_chance else game.outcome(s, choice), 0.0
     status = BROKEN if no_player(game, t) else FINISHED
     if by_chance:
@@ -232,11 +237,11 @@ def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any
 
 
 @inlined
-def write_follower(game: Any, t: Any, layout: Any, num_words: int, followers: Any, key: Any, at: int) -> bool:
-    """Write a state and its key at a place; return False if a field is wider than the layout allows."""
+def write_successor(game: Any, t: Any, layout: Any, num_words: int, successors: Any, key: Any, at: int) -> bool:
+    """Write a state and its key at an index; return False if a field is wider than the layout allows."""
     packed = pack(game, t)
     for j in range(len(packed)):
-        followers[at, j] = packed[j]
+        successors[at, j] = packed[j]
     return write_key(game, t, layout, num_words, key, at * num_words)
 
 
@@ -265,7 +270,8 @@ def add_value(frames: Any, bests: Any, depth: int, value: float, distance: int, 
 def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
     """Copy the closed slots of a table into an empty one; return their number.
 
-    It has more slots than are closed, so ``find_key`` comes to a free one; all slots are within its mask.
+    It has more slots than there are closed states, so ``find_key`` finds a free one; all slots are within its
+    mask.
     """
     old, new = unchecked_view(rows), unchecked_view(out_rows)
     row = num_words + 1
@@ -281,8 +287,8 @@ def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
 
 
 @kernel(plain_first=True, writes=False)
-def look_up(rows: Any, keys: Any, whole: bool) -> Any:
-    """Return the slot of a key or where it belongs, whether it is closed, its value and its distance.
+def look_up(rows: Any, keys: Any, integral: bool) -> Any:
+    """Return the slot of a key, or the free one for it, whether it is closed, its value and its distance.
 
     A search leaves a quarter of the slots free, so the lookup ends; every slot is within the mask.
     """
@@ -290,4 +296,4 @@ def look_up(rows: Any, keys: Any, whole: bool) -> Any:
     last = len(rows) // (num_words + 1) - 1
     slot = find_key(table, last, int(hash_key(key, 0, num_words) & last), key, 0, num_words)
     entry = get(table, slot * (num_words + 1) + num_words)
-    return slot, is_closed(entry), value_of(entry, whole), distance_of(entry, whole)
+    return slot, is_closed(entry), value_of(entry, integral), distance_of(entry, integral)

@@ -1,8 +1,8 @@
-"""Backward induction on an array: one sweep from the last number down to 0, for games that number states.
+"""Backward induction on an array: one sweep from the last number down to 0, for games that number their states.
 
-Every step and every outcome raises the number, so a state's followers are done before it.  The values are those
-of ``hashed``; one or two bytes hold each where that is enough, and a sweep that meets a value or a distance which
-does not fit starts again with wider ones.
+Every step and every outcome increases the number, so the successors of a state are solved before it.  The values
+are those of ``hashed``.  They take one byte each if that is enough; a sweep that meets a value or a distance which
+does not fit starts again with wider types.
 """
 
 from __future__ import annotations
@@ -17,24 +17,34 @@ from numpy.typing import NDArray
 from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import SLACK, diagnose_position, number_of
 from mdplay.compiling import inlined, kernel, native
-from mdplay.errors import FormatError, GameError, UnknownName
+from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed import INTEGER_LIMIT, REAL_LIMIT
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
-from mdplay.solving.values import Arrays, StateValue, Table, has_integer_values
+from mdplay.solving.values import (
+    Arrays,
+    Cost,
+    Lacking,
+    Question,
+    Solver,
+    StateValue,
+    Table,
+    against_perfect,
+    has_integer_values,
+)
 from mdplay.states.keys import no_chance, no_player
 
 FINISHED, STOPPED, NARROW, BROKEN = 0, 1, 2, 3
-WHOLE = ((np.int8, np.uint8), (np.int16, np.uint16), (np.int32, np.uint32), (np.int64, np.uint32))
+INTEGER = ((np.int8, np.uint8), (np.int16, np.uint16), (np.int32, np.uint32), (np.int64, np.uint32))
 REAL = ((np.float64, np.uint16), (np.float64, np.uint32))
-BLOCK = 1 << 16
+BLOCK = 1 << 16  # numbers between two reports of progress
 
 
 @inlined
 def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
-    """Return the mean over the outcomes, or NaN if the game breaks a promise, such as to raise the number."""
+    """Return the mean over the outcomes, or NaN if a rule is wrong, such as an outcome with a smaller number."""
     mask = game.outcomes(s)
     mean, total = 0.0, 0.0
     while nonempty(mask):
@@ -50,7 +60,7 @@ def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
 
 @inlined
 def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
-    """Return the best value over the actions and its distance, or NaN if the game breaks a promise."""
+    """Return the best value over the actions and its distance, or NaN if a rule is wrong."""
     mask = game.legal(s)
     if not nonempty(mask):
         return final_value(game, s), 0
@@ -78,11 +88,11 @@ def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
 def sweep(
     game: Any, most: float, farthest: int, stop: Any, progress: Any, out_values: Any, out_distances: Any
 ) -> Any:
-    """Fill all numbers, the last first; return how it went and the number reached.
+    """Fill all numbers, the last first; return the status and the number reached.
 
-    ``most`` is the largest value that may be written, up or down, ``farthest`` the largest distance;
-    ``out_distances`` may be empty: then no distances are kept.  Numbers that the game gives are compared with i
-    and the length before they are used, so every access is inside.
+    ``most`` is the largest absolute value that may be written, ``farthest`` the largest distance; no distances are
+    written if ``out_distances`` is empty.  Numbers from the game are compared with i and the length before they
+    are used, so every access is within bounds.
     """
     for i in range(len(out_values) - 1, -1, -1):
         s = game.state(i)
@@ -116,7 +126,7 @@ class IndexedTable(Table):
         return len(self.values)
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player, and the plies to the end; None with chance."""
+        """Return the value of a state for a player, and the plies to the end; None with chance."""
         i = number_of(self.game, state)
         value = float(self.values[i])
         distance = int(self.plies[i]) if len(self.plies) else None
@@ -141,29 +151,35 @@ def check_size(game: Game[Any], numbered: NDArray[Any]) -> None:
         raise FormatError(f"the table has {len(numbered):,} values; {game!r} has other numbers")
 
 
-def needed_bytes(game: Game[Any]) -> int:
-    """Return the memory that the table takes at least."""
-    return game.size() * (2 if has_integer_values(game) else 8)
+class Indexed(Solver):
+    """A value for every number."""
 
+    name = "indexed"
 
-def fill(game: Game[Any], *, memory: int | None = None, show: Show | None = None) -> IndexedTable:
-    """Return the table of all states; raise LimitError if it does not fit, GameError if a promise is broken."""
-    if not game.has_size:
-        raise UnknownName(f"{type(game).__name__} does not number its states; choose hashed or auto")
-    require(needed_bytes(game), memory, f"a table of {game.size():,} states")
-    status, at = NARROW, 0
-    for kinds in WHOLE if has_integer_values(game) else REAL:
-        bytes_a_state = sum(np.dtype(kind).itemsize for kind in kinds)
-        require(game.size() * bytes_a_state, memory, f"a table of {game.size():,} states")
-        values = np.zeros(game.size(), kinds[0])
-        distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
-        status, at = _sweep(game, values, distances, show)
-        if status != NARROW:
-            break
-    if status in (NARROW, BROKEN):
-        diagnose_position(game, game.state(at))
-        raise GameError(f"the value of state number {at} is too large to be told exactly")
-    return IndexedTable(game, values, distances)
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games that number their states, if the table fits."""
+        if lacking := against_perfect(question):
+            return lacking
+        if not question.game.has_size:
+            return Lacking("a game that numbers its states (index, state and size)")
+        bytes_per_state = 2 if has_integer_values(question.game) else 8
+        return question.too_large(bytes_per_state * question.game.size()) or 2.0
+
+    def fill(self, question: Question) -> Table:
+        """Return the value of every number; raise GameError if a rule is wrong, LimitError if they do not fit."""
+        game, status, at = question.game, NARROW, 0
+        for kinds in INTEGER if has_integer_values(game) else REAL:
+            bytes_per_state = sum(np.dtype(kind).itemsize for kind in kinds)
+            require(game.size() * bytes_per_state, question.memory, f"a table of {game.size():,} states")
+            values = np.zeros(game.size(), kinds[0])
+            distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
+            status, at = _sweep(game, values, distances, question.show)
+            if status != NARROW:
+                break
+        if status in (NARROW, BROKEN):
+            diagnose_position(game, game.state(at))
+            raise GameError(f"the value of state number {at} is too large to be stored exactly")
+        return IndexedTable(game, values, distances)
 
 
 def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:

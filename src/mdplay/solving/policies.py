@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import has, lowest, nonempty, popcount, without_lowest
-from mdplay.checking.contract_checks import diagnose_position, number_of, spot_check
+from mdplay.checking.contract_checks import diagnose_position, number_of
 from mdplay.compiling import inlined, kernel, native
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
-from mdplay.solving.values import StateValue, Table, slack
+from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, slack
 from mdplay.states.keys import no_player
 
 OPPONENTS = ("uniform", "uniform-once")
@@ -156,6 +156,11 @@ class OpponentTable(Table):
         values = self.mine if player == self.game.player(state) else self.theirs
         return StateValue(float(values[number_of(self.game, state)]), None)
 
+    def arrays(self) -> Arrays:
+        """Return all states as arrays, with the actions of the best policy."""
+        plays = np.array([self.plays(state) for state in self.states()])
+        return {**super().arrays(), "actions": np.where(plays, self.actions, -1)}
+
 
 def first_actions(game: Game[Any]) -> NDArray[np.int64]:
     """Return the policy to start from: the smallest action everywhere; 0 where there is none."""
@@ -163,25 +168,38 @@ def first_actions(game: Game[Any]) -> NDArray[np.int64]:
     return np.array([lowest(mask) if nonempty(mask) else 0 for mask in legal], np.int64)
 
 
-def policy_iteration(
-    game: Game[Any],
-    *,
-    opponent: str = "uniform",
-    objective: str = "difference",
-    memory: int | None = None,
-    show: Show | None = None,
-) -> OpponentTable:
-    """Find the best answer to a random opponent in every state of a game that numbers its states."""
-    once, own = _flags(game, opponent, objective)
-    spot_check(game)
-    require(BYTES * game.size(), memory, f"a table of {game.size():,} states")
-    table = OpponentTable(game)
-    changed = 1
-    while changed:
-        sweeps = _evaluate(game, once, own, table, show)
-        changed = int(improve(native(game), table.mine, table.theirs, table.actions))
-        table.rounds.append(Round(sweeps, changed))
-    return table
+class PolicyIteration(Solver):
+    """The best response to a random opponent, by policy iteration over all numbers."""
+
+    name = "policy-iteration"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to two-player games that number their states, without chance."""
+        if question.opponent not in OPPONENTS:
+            return Lacking("the opponent uniform or uniform-once")
+        if not question.game.has_size or question.game.has_outcomes:
+            return Lacking("a game that numbers its states, without chance")
+        return 1.0
+
+    def fill(self, question: Question) -> OpponentTable:
+        """Return the value of every number for both players."""
+        game, opponent, objective = question.game, question.opponent, question.objective
+        if objective not in OBJECTIVES:
+            raise unknown("objective", objective, OBJECTIVES)
+        if opponent == "uniform-once" and objective != "own":
+            raise UnknownName("opponent uniform-once requires objective own: its moves earn no rewards")
+        if (
+            opponent == "uniform-once"
+            and len({game.player(game.state(i)) for i in range(min(64, game.size()))}) > 1
+        ):
+            raise GameError("opponent uniform-once requires numbers that do not include the player to move")
+        require(BYTES * game.size(), question.memory, f"a table of {game.size():,} states")
+        table, changed = OpponentTable(game), 1
+        while changed:
+            sweeps = _evaluate(game, opponent == "uniform-once", objective == "own", table, question.show)
+            changed = int(improve(native(game), table.mine, table.theirs, table.actions))
+            table.rounds.append(Round(sweeps, changed))
+        return table
 
 
 def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show: Show | None) -> int:
@@ -196,21 +214,3 @@ def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show
             raise GameError(f"the value of state number {at} is too large, or a rule changes its answer there")
         sweeps += 1
     return sweeps
-
-
-def _flags(game: Game[Any], opponent: str, objective: str) -> tuple[bool, bool]:
-    """Return whether the opponent moves once and whether own points count alone; refuse what has no meaning."""
-    if opponent not in OPPONENTS:
-        raise unknown("opponent", opponent, OPPONENTS)
-    if objective not in OBJECTIVES:
-        raise unknown("objective", objective, OBJECTIVES)
-    if not game.has_size or game.has_outcomes:
-        raise GameError(
-            f"{type(game).__name__} does not number its states, or has chance; policy iteration needs it so"
-        )
-    if opponent == "uniform-once":
-        if objective != "own":
-            raise UnknownName("uniform-once earns nobody anything, so only the objective own has a meaning")
-        if len({game.player(game.state(i)) for i in range(min(64, game.size()))}) > 1:
-            raise GameError("uniform-once needs numbers that do not tell who moves")
-    return opponent == "uniform-once", objective == "own"

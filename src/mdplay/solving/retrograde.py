@@ -1,20 +1,20 @@
-"""Retrograde analysis: from the ends back over the edges, each edge once; cycles do no harm.
+"""Retrograde analysis: backward from the terminal states, each edge once; the game may have cycles.
 
-The ends have whole results, and play that never ends is worth the game's ``endless`` to player 0.  Of the results
-above that, from the highest down: player 0 forces at least this much from its ends, from states of its own with a
-follower where it does, and from states of player 1 all of whose followers are such.  Of those below, from the
-lowest up, player 1 does the same.  A state keeps the first result that it gets.  The states that are left have
-the value ``endless``.  From some of them an end of that value is forced: by the player who wins by it or, if it is
-a draw, by both.  From the others play is infinite.
+Terminal states have integer results, and infinite play has the value ``endless`` of the game for player 0.
+Results above ``endless`` are taken from the highest down: player 0 forces such a result from its terminal states,
+from its own states with a successor from which it does, and from states of player 1 all of whose successors are
+such.  Results below are taken from the lowest up, for player 1.  A state keeps the first result that it gets.  The
+other states have the value ``endless``.  From some of them a terminal state of that value is forced: by the player
+who wins by it or, if it is a draw, by both.  From the others play is infinite.
 
-Within a result states are met in the order of their remoteness, the plies to the end: the player who forces the
+Within a result, states are met in the order of their remoteness, the plies to the end: the player who forces the
 result hurries, the other one delays, and both hurry to a draw (`mdplay.solving.values.delays`).  These are the
 distances of backward induction (mdplay.solving.hashed).
 
-    entry[i]    bits 0 .. 21 the remoteness of state i, before it is known the followers not yet decided;
-                bit 23 the player; bits 24 .. 31 the rank of its result, 0 while there is none and for endless play
+    entry[i]    bits 0 to 21 the remoteness of state i, or until it is known the number of undecided successors;
+                bit 23 the player; bits 24 to 31 the rank of its result, 0 if there is none: infinite play
 
-A game for one is the same: its player forces what it can, and the remoteness is the fewest moves to the goal.
+In a single-player game the player forces the best result, and the remoteness is the least number of moves.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from mdplay.runtime.memory import require
 from mdplay.runtime.signals import saving
 from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
 from mdplay.solving.files import check_layout, sorted_index
-from mdplay.solving.values import Arrays, Lacking, Question, StateValue, Table
+from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, against_perfect
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Keys, Layout, num_words, packed_of, read_key, state_of
 from mdplay.states.numbering import Numbering
 
 REMOTENESS, MOVER_SHIFT, RANK_SHIFT = (1 << 22) - 1, 23, 24
-MOST_RESULTS = 254
-FIRST, SECOND, BOTH = range(3)  # who makes for a result
-AHEAD = 8
-ANALYSIS_BYTES, SOURCE_BYTES = 13, 4  # of a state and of an edge, beside the enumeration's
-BYTES_PER_STATE = 48  # in all, with few edges: what is refused before anything is enumerated
-LOOK_EVERY = 1 << 12
-FEW_STATES = 1 << 17  # that one thread turns round as soon
+MAX_RESULTS = 254  # different results: a rank has 8 bits
+FIRST, SECOND, BOTH = range(3)  # the players who force a result
+AHEAD = 8  # states of the queue that are prefetched
+ANALYSIS_BYTES, SOURCE_BYTES = 13, 4  # of a state and of an edge, besides those of the enumeration
+BYTES_PER_STATE = 48  # in all, with few edges: by this estimate a game is refused before it is enumerated
+LOOK_EVERY = 1 << 12  # states between two looks at the stop flag
+FEW_STATES = 1 << 17  # up to this number one thread is as fast as several
 
 
 class Sources(NamedTuple):
-    """Where edges come from: those into state t end at ``ends[t]``, where those into t + 1 begin."""
+    """The sources of edges: those of edges into state t end at ``ends[t]``, where those of t + 1 begin."""
 
     ends: NDArray[np.uint32]
     source: NDArray[np.uint32]
@@ -59,7 +59,7 @@ class Sources(NamedTuple):
 
 @kernel(plain_first=True)
 def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, out_rank: Any) -> int:
-    """Write the distinct results as they are met, and the rank of each end's; return how many, -1 for too many."""
+    """Write the distinct results and the rank of each terminal state's; return their number, -1 for too many."""
     listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
     row, count = np.zeros(width(game), np.uint64), 0
     for i in range(len(ends)):
@@ -80,7 +80,7 @@ def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, 
 
 @kernel(plain_first=True)
 def count_sources(target: Any, begin: int, end: int, stop: Any, out_first: Any) -> None:
-    """Count the edges into each of the states begin .. end - 1, one place further on."""
+    """Count the edges into state t, for t from ``begin`` to ``end`` - 1, in ``out_first[t + 1]``."""
     for edge in range(len(target)):
         t = int(get(target, edge))
         if begin <= t < end:
@@ -91,7 +91,7 @@ def count_sources(target: Any, begin: int, end: int, stop: Any, out_first: Any) 
 def place_sources(
     node: Any, target: Any, begin: int, end: int, stop: Any, out_first: Any, out_source: Any
 ) -> None:
-    """Write where the edges into states begin .. end - 1 come from; out_first[t] is then where those of t end."""
+    """Write the sources of the edges into states ``begin`` to ``end`` - 1; those of t then end at out_first[t]."""
     edge = 0
     for i in range(len(node)):
         if i % LOOK_EVERY == 0 and stop[0]:
@@ -107,9 +107,10 @@ def place_sources(
 
 @kernel(plain_first=True)
 def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: Any, entry: Any, queue: Any) -> int:
-    """Give the rank to all states from which the winner, or both, force those in the queue; return its end.
+    """Extend the attractor of ``queue[head:tail]`` for one result; return the new end of the queue.
 
-    A state enters the queue once, so the queue has room for all.
+    A predecessor s of a queued state joins if the player to move in s is ``winner`` (or ``winner`` is BOTH), or if
+    no successor of s remains undecided.  A state enters the queue once, so the queue has room for all.
     """
     table, ends, sources = unchecked_view(entry), unchecked_view(into.ends), unchecked_view(into.source)
     found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
@@ -141,16 +142,8 @@ def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: A
 
 
 # ---------------------------------------------------------------- the work
-def lacking(game: Game[Any]) -> Lacking | None:
-    """Return what a game lacks for retrograde analysis."""
-    kind = method_hints(type(game), type(game).result)["return"]
-    if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
-        return Lacking("integer results at the end, no chance and no rewards")
-    return None
-
-
 def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> RetrogradeTable:
-    """Return the result and the remoteness of every state; the edges are given up on the way."""
+    """Return the result and the remoteness of every state; the edges of ``states`` are freed."""
     count, edges = len(states), len(states.target)
     if edges >= 1 << 32:
         raise LimitError(f"{edges:,} edges are too many for retrograde analysis; at most {(1 << 32) - 1:,}")
@@ -175,17 +168,18 @@ def analysed(states: States, *, threads: int = 1, memory: int | None = None) -> 
 
 
 def _results(states: States, ends: NDArray[np.uint32], watch: TaskGroup) -> tuple[list[int], NDArray[np.uint8]]:
-    """Return the distinct results of the ends, and the rank of each end's, from 1 on."""
-    results, rank = np.zeros(MOST_RESULTS, np.int64), np.zeros(len(ends), np.uint8)
+    """Return the distinct results of terminal states, and the rank of each one's result, from 1 on."""
+    results, rank = np.zeros(MAX_RESULTS, np.int64), np.zeros(len(ends), np.uint8)
     given = (states.key_list, ends, watch.stop, results, rank)
     count = watch.run([partial(find_results, native(states.game), *given)])[0]
     if count < 0:
-        raise LimitError(f"the game has more than {MOST_RESULTS} different results: too many for this analysis")
+        what = f"the game has more than {MAX_RESULTS} different results"
+        raise LimitError(f"{what}, too many for retrograde analysis; use method='value-iteration'")
     return [int(result) for result in results[:count]], rank
 
 
 def _sources(states: States, threads: int, watch: TaskGroup) -> Sources:
-    """Return where the edges into each state come from; each thread has its share of the states."""
+    """Return the sources of the edges into each state; each thread has a share of the states."""
     count = len(states)
     first, source = np.zeros(count + 1, np.uint32), np.empty(len(states.target), np.uint32)
     threads = threads if count > FEW_STATES else 1
@@ -211,27 +205,7 @@ def retrograde(
 ) -> RetrogradeTable:
     """Return the table of all states that are reachable from a state (default: the start)."""
     start = game.initial() if state is None else state
-    return fill(Question(game, start, threads=threads, memory=memory, show=show))
-
-
-def fill(question: Question) -> RetrogradeTable:
-    """Return the table that answers a question, starting from an unfinished enumeration if there is one."""
-    checkpoint, work = question.checkpoint, prepared(question)
-    if isinstance(question.begun, UnfinishedTable):
-        work.restore(np.array(question.begun.enumeration["layout"]), question.begun.enumeration)
-
-    def save() -> None:
-        if checkpoint is not None:
-            checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
-
-    watch = TaskGroup(work.threads, question.show)
-    with saving(save if checkpoint else None):
-        while not work.complete:
-            with stopped_after(watch, question.save_seconds if checkpoint else None):
-                work.run(watch)
-            if not work.complete:
-                save()
-    return analysed(work.states(), threads=work.threads, memory=question.memory)
+    return Retrograde().fill(Question(game, start, threads=threads, memory=memory, show=show))
 
 
 def prepared(question: Question) -> Enumeration:
@@ -272,13 +246,13 @@ class RetrogradeTable(Table):
     ) -> None:
         self.game, self.layout, self.fold, self.entries, self.results = game, layout, fold, entries, results
         self.enumerated, self.sorted_keys = states, keys
-        self._other: RetrogradeTable | None = None  # for a state that this table does not have
+        self._other: RetrogradeTable | None = None  # for states that this table does not have
 
     def __len__(self) -> int:
         return len(self.entries)
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player; no distance where play is endless."""
+        """Return the value of a state for a player; without a distance if best play is infinite."""
         number = self.number(state)
         if number is None:
             return self._elsewhere(state).lookup(state, player)
@@ -292,7 +266,7 @@ class RetrogradeTable(Table):
         return self.lookup(state, self.game.player(state)).distance is None
 
     def number(self, state: Any) -> int | None:
-        """Return the place of a state in the table; None if it is not there."""
+        """Return the row of a state in the table; None if it is not there."""
         if self.enumerated is not None:
             return self.enumerated.number(state)
         assert self.sorted_keys is not None
@@ -305,15 +279,15 @@ class RetrogradeTable(Table):
         return self._other
 
     def state(self, number: int) -> Any:
-        """Return the state at a place of the table; of images the least."""
+        """Return the state of a row; of symmetric states the least image."""
         return state_of(self.game, self.keys()[number].view(np.int64), self.layout)
 
     def states(self) -> Iterator[Any]:
-        """Yield all states; of images one."""
+        """Yield all states; of symmetric states one."""
         return (self.state(number) for number in range(len(self)))
 
     def keys(self) -> NDArray[np.uint64]:
-        """Return the keys of all states, a row each."""
+        """Return the keys of all states, a row for each."""
         if self.sorted_keys is not None:
             return self.sorted_keys
         assert self.enumerated is not None
@@ -321,7 +295,7 @@ class RetrogradeTable(Table):
 
     # ---------------------------------------------------------------- all states
     def weights(self) -> NDArray[np.int64]:
-        """Return how many positions each state stands for: with symmetries, the size of its orbit."""
+        """Return the number of positions that each state stands for: with symmetries, the size of its orbit."""
         states = self.enumerated or _listed(self)
         return states.orbits().astype(np.int64)
 
@@ -412,8 +386,44 @@ class UnfinishedTable(Table):
 
 
 def _listed(table: RetrogradeTable) -> States:
-    """Return the states of a table that lies in a file, as far as their keys tell."""
+    """Return the states of a table from a file, without edges."""
     numbering = Numbering(num_words(table.layout), len(table) + 1)
     numbering.begin(np.ascontiguousarray(table.keys()).view(np.int64).ravel())
     node = np.zeros(len(table), np.uint16)
     return States(table.game, table.fold, table.layout, numbering, node, np.zeros(0, np.uint32))
+
+
+class Retrograde(Solver):
+    """The result and the remoteness of all reachable states, with or without cycles."""
+
+    name = "retrograde"
+    supports_cycles = True
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games without chance and rewards; an unfinished analysis is resumed before all else."""
+        game = question.game
+        kind = method_hints(type(game), type(game).result)["return"]
+        if lacking := against_perfect(question):
+            return lacking
+        if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
+            return Lacking("integer results at the end, no chance and no rewards")
+        return 0.0 if isinstance(question.begun, UnfinishedTable) else 4.0
+
+    def fill(self, question: Question) -> RetrogradeTable:
+        """Return the table that answers a question, starting from an unfinished enumeration if there is one."""
+        checkpoint, work = question.checkpoint, prepared(question)
+        if isinstance(question.begun, UnfinishedTable):
+            work.restore(np.array(question.begun.enumeration["layout"]), question.begun.enumeration)
+
+        def save() -> None:
+            if checkpoint is not None:
+                checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
+
+        watch = TaskGroup(work.threads, question.show)
+        with saving(save if checkpoint else None):
+            while not work.complete:
+                with stopped_after(watch, question.save_seconds if checkpoint else None):
+                    work.run(watch)
+                if not work.complete:
+                    save()
+        return analysed(work.states(), threads=work.threads, memory=question.memory)

@@ -29,107 +29,19 @@ from mdplay.position import as_state
 from mdplay.runtime.executors import Executor, driver
 from mdplay.runtime.threads import Show, Stopwatch
 from mdplay.solving.files import open_file, save_table
+from mdplay.solving.hashed import Hashed
+from mdplay.solving.indexed import Indexed
+from mdplay.solving.policies import PolicyIteration
+from mdplay.solving.retrograde import Retrograde
 from mdplay.solving.solution import Solution
-from mdplay.solving.values import Cost, Lacking, Opponent, Question, Solver, Table
+from mdplay.solving.subset import Subset
+from mdplay.solving.values import Cost, Lacking, Opponent, Question, Solver, Table, against_perfect
 
 OPPONENTS = ("perfect", "uniform", "uniform-once")
 OBJECTIVES = ("difference", "own", "win")
 HUGE = 1e6  # states at one ply, with those of all plies tens of millions and more: positions are proved instead
 MAX_PROVED = 120  # the largest value that proof search supports
-MANY_LINES = 10  # actions from which on a subset table is worth compiling its kernel
 NO_FILE = Lacking("no file: there is nothing to save")
-
-
-def _against_perfect(question: Question, *objectives: str) -> Lacking | None:
-    """Return what a solver of perfect play lacks."""
-    if question.opponent != "perfect":
-        return Lacking("a perfect opponent")
-    known = question.objective in ("difference", *objectives) or "=" in question.objective
-    return None if known else Lacking(f"another objective than {question.objective}")
-
-
-class Subset(Solver):
-    """A byte for every set of actions."""
-
-    name = "subset"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games of scoring sets whose table fits."""
-        from mdplay.solving import subset
-
-        game = question.game
-        if lacking := _against_perfect(question):
-            return lacking
-        if not game.has_scoring_sets or game.size() < subset.BLOCK or len(game.scoring_sets) > subset.MAX_SETS:
-            return Lacking(f"scoring sets, at most {subset.MAX_SETS} over {subset.BLOCK_LINES} or more actions")
-        return question.too_large(subset.needed_bytes(game)) or (1.0 if game.size() >> MANY_LINES else 2.5)
-
-    def fill(self, question: Question) -> Table:
-        """Return the value of every set."""
-        from mdplay.solving import subset
-
-        return subset.fill(question.game, threads=question.threads, memory=question.memory, show=question.show)
-
-
-class Indexed(Solver):
-    """A value for every number."""
-
-    name = "indexed"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games that number their states, if the table fits."""
-        from mdplay.solving import indexed
-
-        if lacking := _against_perfect(question):
-            return lacking
-        if not question.game.has_size:
-            return Lacking("a game that numbers its states (index, state and size)")
-        return question.too_large(indexed.needed_bytes(question.game)) or 2.0
-
-    def fill(self, question: Question) -> Table:
-        """Return the value of every number."""
-        from mdplay.solving import indexed
-
-        return indexed.fill(question.game, memory=question.memory, show=question.show)
-
-
-class Hashed(Solver):
-    """A hash table of all reachable states."""
-
-    name = "hashed"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to every game; ``fill`` finds out whether it fits and has no cycles."""
-        return _against_perfect(question) or 3.0
-
-    def fill(self, question: Question) -> Table | Lacking:
-        """Return the values of all states that are reachable from the start."""
-        from mdplay.solving.hashed import HashTable, SortedTable
-
-        table = HashTable(question.game, memory=question.memory, show=question.show)
-        if isinstance(question.begun, SortedTable):
-            table.restore(question.begun)
-        return table.fill(question) or table
-
-
-class Retrograde(Solver):
-    """The result and the remoteness of all reachable states, with or without cycles."""
-
-    name = "retrograde"
-    supports_cycles = True
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games without chance and rewards; an unfinished analysis is resumed before all else."""
-        from mdplay.solving.retrograde import UnfinishedTable, lacking
-
-        begun = isinstance(question.begun, UnfinishedTable)
-        return _against_perfect(question) or lacking(question.game) or (0.0 if begun else 4.0)
-
-    def fill(self, question: Question) -> Table:
-        """Return the table of all states that are reachable from the start."""
-        from mdplay.solving.retrograde import fill
-
-        return fill(question)
 
 
 class ValueIteration(Solver):
@@ -140,7 +52,7 @@ class ValueIteration(Solver):
 
     def applies(self, question: Question) -> Cost | Lacking:
         """Apply to every game whose states and edges fit; the bounds cannot be saved."""
-        return _against_perfect(question) or (NO_FILE if question.file is not None else 5.0)
+        return against_perfect(question) or (NO_FILE if question.file is not None else 5.0)
 
     def fill(self, question: Question) -> Table:
         """Return the bounds of all states that are reachable from the start."""
@@ -158,7 +70,7 @@ class Proof(Solver):
     def applies(self, question: Question) -> Cost | Lacking:
         """Apply to two-player games without chance; first choice for a game that has a proof view."""
         game = question.game
-        if lacking := _against_perfect(question, "win"):
+        if lacking := against_perfect(question, "win"):
             return lacking
         if num_players(game) == 1 or game.has_outcomes:
             return Lacking("two players and no chance")
@@ -169,29 +81,6 @@ class Proof(Solver):
         from mdplay.solving.proof.book import table_for
 
         return table_for(question)
-
-
-class PolicyIteration(Solver):
-    """The best response to a random opponent, by policy iteration over all numbers."""
-
-    name = "policy-iteration"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to two-player games that number their states, without chance."""
-        if question.opponent not in ("uniform", "uniform-once"):
-            return Lacking("the opponent uniform or uniform-once")
-        if not question.game.has_size or question.game.has_outcomes:
-            return Lacking("a game that numbers its states, without chance")
-        return 1.0
-
-    def fill(self, question: Question) -> Table:
-        """Return the value of every number for both players."""
-        from mdplay.solving.policies import policy_iteration
-
-        limits: dict[str, Any] = {"memory": question.memory, "show": question.show}
-        return policy_iteration(
-            question.game, opponent=str(question.opponent), objective=question.objective, **limits
-        )
 
 
 class BestResponse(Solver):

@@ -1,19 +1,19 @@
-"""Games of scoring sets, solved by a kernel of their own: Dots and Boxes with 2**31 states in a minute or two.
+"""Games of scoring sets, solved by a special kernel: Dots and Boxes with 2**31 states in a minute or two.
 
-A state is a set of lines; action j adds line j; the mover earns a point for each *scoring set* (of lines, as
-``Game.scoring_sets`` tells) that it completes, and moves again if there is one.  One byte a state holds its value:
+A state is a set of lines; action j adds line j; the mover earns a point for each *scoring set* of lines
+(``Game.scoring_sets``) that it completes, and moves again if there is one.  The value of a state takes one byte:
 
     V(all lines) = 0        V(s) = max over j not in s of   g + V(s + j)  if g > 0,  else  -V(s + j)
 
-where g counts the scoring sets that j completes.  The table is halved again and again:
+where g counts the scoring sets that j completes.  The table is halved recursively:
 
     solve(base, j):   solve(base + 2**(j-1), j-1)       the upper half: line j-1 is drawn
                       apply(base, j-1)                  the lower half takes line j-1 as one vector operation
                       solve(base, j-1)
 
-Written as a loop over blocks of 64 states from the last to the first: before block b is finished inside, the line
-of b's lowest zero bit is applied to all the blocks that differ from b below that bit.  Slabs, given by the highest
-lines, are solved side by side in threads: all slabs with k of these lines drawn need only those with k + 1.
+This is a loop over blocks of 64 states from the last to the first: before block b is finished inside, the line of
+its lowest zero bit is applied to all blocks that differ from b below that bit.  Slabs, given by the highest lines,
+are solved in parallel: slabs with k of these lines drawn need only those with k + 1.
 """
 
 from __future__ import annotations
@@ -28,25 +28,24 @@ from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import check_scoring_sets, number_of
 from mdplay.compiling import get, inlined, kernel, put, unchecked_view
-from mdplay.errors import LimitError, UnknownName
 from mdplay.game import Game
-from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, TaskGroup, num_threads
+from mdplay.runtime.threads import TaskGroup, num_threads
 from mdplay.solving.indexed import check_size
-from mdplay.solving.values import Arrays, StateValue, Table
+from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, against_perfect
 
 BLOCK_LINES = 6
 BLOCK = 1 << BLOCK_LINES
-SLAB_LINES = 5  # the highest lines, which name the slabs
+SLAB_LINES = 5  # the highest lines, which number the slabs
 LOWEST = -127
 NOTHING = 1 << 62  # a mask that no set contains
-TRIALS = 200
+TRIALS = 200  # random positions in which the scoring sets are checked against the rules
 MAX_SETS = 127  # so that every value fits a byte
+MANY_LINES = 10  # actions from which on the table is worth compiling its kernel
 
 
 @inlined
 def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, holds: Any, gains: Any) -> None:
-    """Let the states to .. to + size take the line that leads to source .. source + size."""
+    """Update ``size`` states from ``to`` on by the line that leads to those from ``source`` on."""
     for at in range(0, size, BLOCK):
         earns = False
         for k in range(masks.shape[1]):
@@ -69,7 +68,7 @@ def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, h
 
 @inlined
 def finish_block(values: Any, base: int, masks: Any, holds: Any, gains: Any) -> None:
-    """Apply the lowest lines inside one block, one after the other; ``gains`` is room for one row a line."""
+    """Apply the lowest lines inside one block, one after the other; ``gains`` has room for a row for each line."""
     for line in range(BLOCK_LINES):
         for x in range(BLOCK):
             put(gains, line * BLOCK + x, 0)
@@ -104,9 +103,9 @@ def solve_slab(
     stop: Any,
     progress: Any,
 ) -> bool:
-    """Fill the slab of 2**inner states whose highest lines are the bits of ``slab``; return whether it is done.
+    """Fill the slab of 2**inner states whose highest lines are the bits of ``slab``; return False if stopped.
 
-    Every set of lines is below ``2**lines``, the length of the table; a line is added only where its bit is free.
+    Every set of lines is below ``2**lines``, the length of the table; a line is added only if its bit is free.
     ``masks`` has a row for each line, ``gains`` a row of a block for each of the lowest lines, ``holds`` one for
     each mask of them.
     """
@@ -150,7 +149,7 @@ class SubsetTable(Table):
         return 1 << self._lines
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player; every line that is left is one ply."""
+        """Return the value of a state for a player; every line that is left is one ply."""
         lines = number_of(self.game, state)
         value = int(self.values[lines])
         return StateValue(
@@ -168,35 +167,34 @@ class SubsetTable(Table):
         return cls(game, arrays["values"])
 
 
-def needed_bytes(game: Game[Any]) -> int:
-    """Return the memory that the table takes."""
-    return max(BLOCK, game.size())
+class Subset(Solver):
+    """A byte for every set of actions."""
 
+    name = "subset"
 
-def fill(
-    game: Game[Any], *, threads: int | None = None, memory: int | None = None, show: Show | None = None
-) -> SubsetTable:
-    """Return the table of all sets of lines; raise LimitError if it does not fit."""
-    if not game.has_scoring_sets or game.size() < BLOCK:
-        raise UnknownName(
-            f"{type(game).__name__} has no scoring sets over {BLOCK_LINES} or more actions; choose auto"
-        )
-    if len(game.scoring_sets) > MAX_SETS:
-        raise LimitError(
-            f"a byte holds values up to {MAX_SETS}; {game!r} has more scoring sets, choose indexed or auto"
-        )
-    check_scoring_sets(game, TRIALS)
-    require(needed_bytes(game), memory, f"a table of {game.size():,} states")
-    lines = game.size().bit_length() - 1
-    values = np.full(game.size(), LOWEST, np.int8)
-    values[-1] = 0
-    inner = max(BLOCK_LINES, lines - SLAB_LINES)
-    watch = TaskGroup(num_threads(threads), show)
-    slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
-    for _, independent in groupby(slabs, int.bit_count):
-        run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
-        watch.run([partial(run, thread) for thread in range(len(watch.progress))])
-    return SubsetTable(game, values)
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games of scoring sets whose table fits."""
+        game = question.game
+        if lacking := against_perfect(question):
+            return lacking
+        if not game.has_scoring_sets or game.size() < BLOCK or len(game.scoring_sets) > MAX_SETS:
+            return Lacking(f"scoring sets, at most {MAX_SETS} over {BLOCK_LINES} or more actions")
+        return question.too_large(game.size()) or (1.0 if game.size() >> MANY_LINES else 2.5)
+
+    def fill(self, question: Question) -> Table:
+        """Return the value of every set."""
+        game = question.game
+        check_scoring_sets(game, TRIALS)
+        lines = game.size().bit_length() - 1
+        values = np.full(game.size(), LOWEST, np.int8)
+        values[-1] = 0
+        inner = max(BLOCK_LINES, lines - SLAB_LINES)
+        watch = TaskGroup(num_threads(question.threads), question.show)
+        slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
+        for _, independent in groupby(slabs, int.bit_count):
+            run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
+            watch.run([partial(run, thread) for thread in range(len(watch.progress))])
+        return SubsetTable(game, values)
 
 
 def _solve_slabs(
@@ -214,14 +212,14 @@ def _solve_slabs(
 
 
 def _masks(game: Game[Any], lines: int) -> NDArray[np.int64]:
-    """Return for each line the scoring sets that it may complete, without it."""
+    """Return for each line the scoring sets that it may complete, without the line."""
     found = [[found & ~(1 << line) for found in game.scoring_sets if found >> line & 1] for line in range(lines)]
     most = max(map(len, found))
     return np.array([row + [NOTHING] * (most - len(row)) for row in found], np.int64)
 
 
 def _holds() -> NDArray[np.int8]:
-    """Return, for masks and places in a block, whether the place contains the mask: row mask, column place."""
+    """Return whether an index in a block contains a mask: a row for each mask, a column for each index."""
     places = np.arange(BLOCK)
     holds: NDArray[np.int8] = ((places & places[:, None]) == places[:, None]).astype(np.int8).ravel()
     return holds

@@ -427,3 +427,11 @@ class Solver:
         interruption.
         """
         raise NotImplementedError
+
+
+def against_perfect(question: Question, *objectives: str) -> Lacking | None:
+    """Return what a solver of perfect play lacks."""
+    if question.opponent != "perfect":
+        return Lacking("a perfect opponent")
+    known = question.objective in ("difference", *objectives) or "=" in question.objective
+    return None if known else Lacking(f"another objective than {question.objective}")
