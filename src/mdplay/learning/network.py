@@ -73,10 +73,17 @@ class Network:
         *,
         before: bool = False,
         vector: bool = True,
+        packed: bool = True,
     ) -> Network:
-        """Return a network that gives every position the same value; a high one makes learning try everything."""
-        weights = new_floats(num_entries(board, tuples, packed=board.packs))
-        network = cls.of(board, tuples, weights, before=before, vector=vector)
+        """Return a network that gives every position the same value; a high value encourages exploration.
+
+        The tables are packed if the board packs, unless ``packed`` is False.
+        """
+        packed = packed and board.packs
+        weights = new_floats(num_entries(board, tuples, packed=packed))
+        network = cls(board, tuples, weights, before=before)
+        if packed:
+            network = cls.of(board, tuples, weights, before=before, vector=vector)
         if value:  # else nothing is written: memory that no position asks for is never had
             weights.fill(np.float32(value / network.num_lookups))
         return network
