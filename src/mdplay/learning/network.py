@@ -22,6 +22,7 @@ from mdplay.compiling import native, words
 from mdplay.compiling.digest import per_game
 from mdplay.compiling.identity import cells_identity, check_rules, game_identity
 from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
+from mdplay.evaluating.evaluation import tie_margin
 from mdplay.game import Game
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
@@ -47,7 +48,6 @@ ARRAYS = TupleShape()
 LAYOUT, PACKED_LAYOUT = 1, 2  # the order of the weights: of ``places_of``, of ``PackedTuples``
 MAX_ACTIONS = 128
 TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64", **compact.TYPES}
-TIE = 1e-9  # values that differ by no more, relatively, are tied
 ANEW = "learn it again"
 
 
@@ -101,7 +101,7 @@ class Network:
         """Return a network of weights that are in the order of the board: packed if a word holds it."""
         shape: TupleShape = ARRAYS
         if board.packs:
-            shape = PackedTuples(tuples, board.symmetries, vector, hasattr(board.game, "four_moves"))
+            shape = PackedTuples(tuples, board.symmetries, vector, board.four_moves)
         return cls(board, tuples, weights, shape, before)
 
     @property
@@ -328,7 +328,7 @@ def best_of(values: Mapping[int, float], game: Game[Any], state: Any) -> int:
     if not values:
         raise IllegalMove(f"{game.text(state)}: no player moves here")
     most = max(values.values())
-    return min(action for action, value in values.items() if value >= most - TIE * max(1.0, abs(most)))
+    return min(action for action, value in values.items() if value >= most - tie_margin(most))
 
 
 def lengths_text(tuples: Sequence[Cells]) -> str:
