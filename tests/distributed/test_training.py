@@ -8,11 +8,12 @@ import pytest
 from mdplay import make
 from mdplay.distributed import training as spreading
 from mdplay.distributed.training import Changes, join
-from mdplay.learning.training import NetworkTraining
+from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.playing.learning import learn
 from mdplay.runtime.executors import using
 from tests.learning.spread_learners import Mortal
 
+SMALL = "2048:rows=2,cols=2"
 pytestmark = pytest.mark.usefixtures("needs_compiler")
 
 
@@ -65,3 +66,32 @@ def test_a_weight_moves_by_the_mean_of_those_who_moved_it():
     ]
     join(training, parts)
     assert (training.network.weights - before)[:4].tolist() == pytest.approx([3, 4, 4, 0], abs=1e-6)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_workers_of_any_executor_train_the_same_packed_network(workers, short_slices):
+    options = {"method": "network", "tuples": "0-1-2,0-1", "episodes": 300, "seed": 5, "workers": workers}
+    trainings = [
+        learn(make(SMALL), executor=executor, **options) for executor in ("serial", "serial", "processes")
+    ]
+    assert all(training.network.shape.is_packed for training in trainings)
+    first, *others = map(in_bytes, trainings)
+    assert all(other == first for other in others)
+
+
+def test_a_checkpoint_of_a_packing_board_with_unpacked_tables_is_resumed_by_workers(tmp_path, short_slices):
+    """One worker trains as one process does, except for rounding: it has the same order of weights."""
+    settings = Settings(tuples="0-1-2,0-1", alpha=1.0, seed=5)
+    training = NetworkTraining.begin(make(SMALL), settings, packed=False)
+    training.run(200, 1, 0)
+    old, spread, alone = (tmp_path / name for name in ("old", "spread", "alone"))
+    training.save(old)
+    for path in (spread, alone):
+        path.write_bytes(old.read_bytes())
+    options = {"method": "network", "episodes": 240, "resume": True}
+    by_worker = learn(make(SMALL), file=spread, executor="serial", workers=1, **options)
+    by_process = learn(make(SMALL), file=alone, **options)
+    assert not by_worker.network.shape.is_packed and by_worker.episodes == by_process.episodes == 240
+    assert np.allclose(by_worker.network.weights, by_process.network.weights, rtol=1e-4, atol=1e-3)
+    assert not np.allclose(by_worker.network.weights, training.network.weights, rtol=1e-4, atol=1e-3)
+    assert not NetworkTraining.load(spread, make(SMALL)).network.shape.is_packed

@@ -40,7 +40,8 @@ class Board:
 
     ``sides`` is the number of tables a tuple of cells has: one for each player to move, or a single one where what
     is to come depends on the cells alone and belongs to whoever moves (``shared``), or where there is one player.
-    ``points``: values are points and not results -1, 0 and 1.
+    ``points``: values are points and not results -1, 0 and 1.  ``four_moves``: the game has four actions and a
+    method ``four_moves`` that returns their afterstates together, in the form of 2048's (games/twenty48/moves.py).
     """
 
     game: Game[Any]
@@ -50,6 +51,7 @@ class Board:
     layout: tuple[tuple[int, ...], ...]  # how cells are read off a state; empty where the game says it
     shared: bool
     points: bool
+    four_moves: bool = False
 
     @property
     def num_cells(self) -> int:

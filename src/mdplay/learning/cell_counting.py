@@ -28,8 +28,9 @@ from mdplay.compiling import inlined, kernel, native, unpack, word, words
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import game_identity
 from mdplay.errors import GameError, LimitError, short, unknown
+from mdplay.evaluating.evaluation import TIE
 from mdplay.game import Game, num_players
-from mdplay.learning.cell_utilities import NEUTRAL, TIE, PointUtilities, num_points
+from mdplay.learning.cell_utilities import NEUTRAL, PointUtilities, num_points
 from mdplay.learning.learned import Run
 from mdplay.rng import advance, pick, scramble, stream
 from mdplay.runtime.threads import Show, Stopwatch, TaskGroup

@@ -18,6 +18,7 @@ from mdplay.bits import Mask, as_int, elements, nonempty
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import check_rules
 from mdplay.errors import FormatError, GameError, pluralize
+from mdplay.evaluating.evaluation import TIE
 from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import Random
@@ -80,7 +81,6 @@ def _cells(layer: Any) -> list[tuple[tuple[int, int], float]]:
 
 
 NEUTRAL = 0.5  # the utility of a point without games
-TIE = 1e-9  # utilities that differ by no more are tied
 TRIALS = 20  # random games that show which points there are
 
 

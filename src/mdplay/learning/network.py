@@ -22,6 +22,7 @@ from mdplay.compiling import native, words
 from mdplay.compiling.digest import per_game
 from mdplay.compiling.identity import cells_identity, check_rules, game_identity
 from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
+from mdplay.evaluating.evaluation import tie_margin
 from mdplay.game import Game
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
@@ -47,7 +48,6 @@ ARRAYS = TupleShape()
 LAYOUT, PACKED_LAYOUT = 1, 2  # the order of the weights: of ``places_of``, of ``PackedTuples``
 MAX_ACTIONS = 128
 TYPES = {"weights": "float32", "coherence": "float32", "scores": "float64", "moves": "int64", **compact.TYPES}
-TIE = 1e-9  # values that differ by no more, relatively, are tied
 ANEW = "learn it again"
 
 
@@ -73,10 +73,17 @@ class Network:
         *,
         before: bool = False,
         vector: bool = True,
+        packed: bool = True,
     ) -> Network:
-        """Return a network that gives every position the same value; a high one makes learning try everything."""
-        weights = new_floats(num_entries(board, tuples, packed=board.packs))
-        network = cls.of(board, tuples, weights, before=before, vector=vector)
+        """Return a network that gives every position the same value; a high value encourages exploration.
+
+        The tables are packed if the board packs, unless ``packed`` is False.
+        """
+        packed = packed and board.packs
+        weights = new_floats(num_entries(board, tuples, packed=packed))
+        network = cls(board, tuples, weights, before=before)
+        if packed:
+            network = cls.of(board, tuples, weights, before=before, vector=vector)
         if value:  # else nothing is written: memory that no position asks for is never had
             weights.fill(np.float32(value / network.num_lookups))
         return network
@@ -94,7 +101,7 @@ class Network:
         """Return a network of weights that are in the order of the board: packed if a word holds it."""
         shape: TupleShape = ARRAYS
         if board.packs:
-            shape = PackedTuples(tuples, board.symmetries, vector, hasattr(board.game, "four_moves"))
+            shape = PackedTuples(tuples, board.symmetries, vector, board.four_moves)
         return cls(board, tuples, weights, shape, before)
 
     @property
@@ -321,7 +328,7 @@ def best_of(values: Mapping[int, float], game: Game[Any], state: Any) -> int:
     if not values:
         raise IllegalMove(f"{game.text(state)}: no player moves here")
     most = max(values.values())
-    return min(action for action, value in values.items() if value >= most - TIE * max(1.0, abs(most)))
+    return min(action for action, value in values.items() if value >= most - tie_margin(most))
 
 
 def lengths_text(tuples: Sequence[Cells]) -> str:

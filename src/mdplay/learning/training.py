@@ -109,10 +109,10 @@ class NetworkTraining(Training[Episodes]):
     stretch: Stretch = field(default_factory=Stretch)
 
     @classmethod
-    def begin(cls, game: Game[Any], settings: Settings) -> NetworkTraining:
-        """Return a training before its first episode."""
+    def begin(cls, game: Game[Any], settings: Settings, *, packed: bool = True) -> NetworkTraining:
+        """Return a training before its first episode; its tables are packed if the board packs and ``packed``."""
         board = board_of(game)
-        network = Network.create(board, read_tuples(settings.tuples, board, settings.seed))
+        network = Network.create(board, read_tuples(settings.tuples, board, settings.seed), packed=packed)
         return cls(settings, network, new_floats(len(network.weights), 2))
 
     @property
@@ -342,7 +342,8 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
         """Yield the function that trains, by threads or an executor, and the fixed size of its blocks, if any."""
         way: AbstractContextManager[tuple[Learn, int | None]] = super().learning(training, show)
         if self.executor is not None:
-            way = driver("learn")(training, NetworkTraining.begin, self.executor, self.workers)
+            begin = partial(NetworkTraining.begin, packed=training.network.shape.is_packed)
+            way = driver("learn")(training, begin, self.executor, self.workers)
         with way as learn:
             yield learn
 

@@ -193,8 +193,8 @@ class PackedTuples(TupleShape):
                 common cells  | which | the cell in which they differ
 
     ``images`` are the symmetries of the board: where each takes each cell.  ``vector`` asks for vector
-    instructions, which are used if these are the eight symmetries of 4 x 4 cells.  ``four_moves``: the game has a
-    method of this name, which gives the afterstates of its four actions at once.
+    instructions, which are used if these are the eight symmetries of 4 x 4 cells.  ``four_moves`` is
+    that of the board.
     """
 
     is_packed = True

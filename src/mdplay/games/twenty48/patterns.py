@@ -44,7 +44,8 @@ def board_for(rows: int, cols: int) -> Board:
     """Return the board of 2048 as networks see it, without the random games that show those of other games."""
     game = QuickTwenty48(rows, cols)
     size = rows * cols
-    return Board(game, (PACKED_VALUES,) * size, ((),) * size, game.images, (), shared=False, points=True)
+    sizes, neighbours = (PACKED_VALUES,) * size, ((),) * size
+    return Board(game, sizes, neighbours, game.images, (), shared=False, points=True, four_moves=True)
 
 
 def patterns_text(patterns: Sequence[Cells]) -> str:
