@@ -3,7 +3,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from mdplay import FormatError, GameError, Learned, LimitError, UnknownName, evaluate, learn, make, match
+from mdplay import (
+    ArgumentError,
+    FormatError,
+    GameError,
+    Learned,
+    LimitError,
+    UnknownName,
+    evaluate,
+    learn,
+    make,
+    match,
+)
 from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.training import TilesTraining, TrainingSettings
 from mdplay.learning.cell_utilities import read_points
@@ -107,3 +118,8 @@ def test_a_game_brings_its_own_learner():
     assert next(iter(options)) == "depth" and {"minutes", "tuples", "explore"} <= set(options)
     assert learn(Own(), episodes=7, depth=3).num_games == 1
     assert list(learners(TicTacToe())) == ["network", "points"]
+
+
+def test_a_number_of_games_without_an_opponent_is_refused():
+    with pytest.raises(ArgumentError, match="name the opponent with --against"):
+        learn(make("qubic"), method="points", games=10_000)

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import LimitError, pluralize
+from mdplay.errors import ArgumentError, LimitError, pluralize
 from mdplay.game import Game
 from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, Report, Run
@@ -38,17 +38,17 @@ def learn(
     report: Report | None = None,
     **options: Any,
 ) -> Learned:
-    """Learn a game by playing it, and return what was learned.
+    """Train an agent by self-play and return the trained network or table.
 
-    ``method``: ``network`` (tuples of cells and temporal differences: any game), ``points`` (how often whoever
-    took a point has won: games whose actions are points), or one that the game brings; ``auto`` is the first of
-    the game's own, else network.  ``episodes``: how many games, by default as the method has it; points takes
-    several numbers, each learned from scratch.  ``seed``: 0 unless given, or that of a training that is gone on
-    with.  ``file``: what is learned is kept there.  ``against``: an agent that a network plays ``games`` games
-    (100) with at every point of its curve, sides alternating.  ``exact``: in so many positions of random games in
-    which not every move keeps the exact value, the network's moves are compared with it at every point; the game
-    must be one that ``perfect`` plays.  ``report`` is told a line now and then, ``show`` the progress.
-    Options that are None count as not given.
+    ``method`` is ``network`` (n-tuple networks and temporal differences: any game), ``points`` (the share of games
+    won by the player who took a cell: games whose actions are cells), or a method that the game registers;
+    ``auto`` is the first method of the game, else network.  ``episodes`` is the number of games; ``points``
+    accepts a list, each learned from the start.  ``seed`` is 0 unless given, or that of a resumed training.  The
+    training is saved in ``file``.  At every point of the learning curve a network plays ``games`` games (100)
+    against the agent ``against``, sides alternating, and its moves are compared with the exact values in ``exact``
+    positions of random games in which not every move is optimal; ``perfect`` must be able to play the game.
+    ``report`` is called with lines of text and ``show`` with the progress.  An option that is None counts as not
+    given.
 
     >>> from mdplay import make
     >>> learn(make("tic-tac-toe"), method="points", episodes=2000, explore="always").highest(1)
@@ -57,6 +57,10 @@ def learn(
     for name, number in (("games", games), ("exact", exact)):
         if number is not None and number < 1:
             raise LimitError(f"{name}={number} is too few; give at least 1")
+    if games is not None and against is None:
+        raise ArgumentError(
+            "games is the number of games against an opponent; name the opponent with --against (against=)"
+        )
     if against is not None or exact is not None:
         judges = TrainingEvaluator(game, against, games or GAMES, exact or 0, report)
         judges.call()  # a wrong name is better known now than at the first point of the curve
@@ -67,7 +71,7 @@ def learn(
 
 @dataclass(frozen=True)
 class TrainingEvaluator:
-    """Whoever judges what is learned: an opponent, and exact values."""
+    """Evaluate a network during training: games against an opponent, and exact values."""
 
     game: Game[Any]
     opponent: str | None
@@ -76,14 +80,14 @@ class TrainingEvaluator:
     report: Report | None = None
 
     def call(self) -> None:
-        """Raise if an agent cannot be had."""
+        """Raise an error if an agent cannot be created."""
         if self.opponent is not None:
             named_agent(self.game, self.opponent)
         if self.positions:
             oracle_for(self.game, "perfect")
 
     def examine(self, agent: Actor) -> Found:
-        """Return what each judge finds."""
+        """Return the results of the games and of the comparison with exact values."""
         return self._played(agent) if self.opponent else None, self._compared(agent) if self.positions else None
 
     def _played(self, agent: Actor) -> Examined:
