@@ -1,6 +1,7 @@
 """What is given wrongly to the package is told in one sentence, and a Position stands for its state."""
 
 import inspect
+from collections.abc import Iterator
 
 import pytest
 
@@ -60,7 +61,7 @@ def test_solutions_and_searches_take_positions(needs_compiler):
 # ---------------------------------------------------------------- a state, a Position or a text
 NAMES = ("state", "s", "start", "states")
 NOT_STATES = {  # where these names mean something else: rules, states of an MDP, a policy, the start of a record
-    "Game", "ProofView", "MDP", "Agent", "Record", "Position.__init__", "respond", "Learned.value",
+    "Game", "ProofView", "MDP", "Agent", "Evaluator", "Record", "Position.__init__", "respond", "Learned.value",
 }  # fmt: skip
 NEAR_END = Position.start(GAME).play_all(["0", "1", "3", "4"])
 FUNCTIONS = {
@@ -74,6 +75,7 @@ FUNCTIONS = {
     "prove": lambda given: mdplay.prove(GAME, given, memory=1 << 20).low,
     "search": lambda given: mdplay.search(GAME, given, simulations=50).value,
     "solve": lambda given: mdplay.solve(GAME, given).value(given),
+    "observe": lambda given: mdplay.observe(GAME, given),
     "Search.__init__": lambda given: mdplay.Search(GAME, given).state,
     "Position.start": lambda given: Position.start(GAME, given).state,
 }
@@ -117,6 +119,8 @@ def test_a_state_a_position_and_a_text_are_one(name, parameter, needs_compiler):
 
 def told(answer):
     """Return what an answer says of the position: not the time, nor the last moves that a picture shows."""
+    if isinstance(answer, Iterator):
+        return list(answer)
     if isinstance(answer, dict):
         return {name: value for name, value in answer.items() if "seconds" not in name}
     if isinstance(answer, str):
@@ -199,7 +203,7 @@ def test_every_public_object_says_something():
         (record, "<Record of TicTacToe("),
         (match, "<MatchResult random v random: "),
         (mdplay.tournament(GAME, ["random", Leftmost()], games=2), "<TournamentResult of 2 games: "),
-        (mdplay.evaluate(make("2048:rows=2,cols=2"), "random", games=3), "<Evaluation of random: mean "),
+        (mdplay.evaluate(make("2048:rows=2,cols=2"), "random", games=3), "<EvaluationResult of random: mean "),
         (mdplay.plan(mdplay.MDP.from_nested([[[[1, 1.0, 1.0]]], []], discount=0.9)), "<Plan of 2 states by "),
         (mdplay.Position.start(GAME), "Position(game=TicTacToe("),
         (Random(1), "<Random at 0x"),

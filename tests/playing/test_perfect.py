@@ -7,6 +7,7 @@ import pytest
 
 from mdplay import MdplayError, make, match
 from mdplay.bits import elements, nonempty
+from mdplay.evaluating.evaluation import final_evaluation
 from mdplay.playing.agents import make_agent
 from mdplay.rng import Random
 from tests.helpers import NIM, write
@@ -147,7 +148,7 @@ def test_a_game_that_is_proved_position_by_position_and_by_threads():
     agent = make_agent(game, "perfect")
     for record in one.records:
         start = record.replay().positions[record.opening].state
-        value = max(agent.values(start).values()) * (1 - 2 * game.player(start))
+        value = max(final_evaluation(agent, start).values.values()) * (1 - 2 * game.player(start))
         side = 1 - 2 * (record.number % 2)
         assert side * record.result >= side * value
 
@@ -157,7 +158,7 @@ def test_values_are_exact():
     agent = make_agent(game, "perfect")
     assert agent.exact
     # X has two in a row and moves: cell 2 wins, all else draws or loses
-    values = agent.values(game.parse("110220000"))
+    values = final_evaluation(agent, game.parse("110220000")).values
     assert values[2] == 1 and max(value for action, value in values.items() if action != 2) < 1
 
 
