@@ -8,7 +8,7 @@ course of learning adds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -276,20 +276,28 @@ def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board, *, packe
     return tuples
 
 
-@per_game(maxsize=4)
-def _kept(path: Path, changed: int, game: Game[Any]) -> Network:
-    """Return the network of a file, which is read anew only if it has changed."""
+Reader = Callable[[Path, Game[Any]], Network]
+
+
+def load_network(path: Path, game: Game[Any]) -> Network:
+    """Return the network of a file of kind ``tuple-network``."""
     return Network.load(path, game)[0]
 
 
-def read_network(file: str | Path, game: Game[Any]) -> Network:
-    """Return the network of a file, made for a game, or raise FormatError."""
+@per_game(maxsize=4)
+def _cached(path: Path, changed: int, game: Game[Any], read: Reader) -> Network:
+    """Return the network of a file, which is read again only if it has changed."""
+    return read(path, game)
+
+
+def read_network(file: str | Path, game: Game[Any], read: Reader = load_network) -> Network:
+    """Return the network of a file, trained for a game, or raise FormatError."""
     path = Path(file).expanduser()
     try:
         changed = path.stat().st_mtime_ns
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
-    return _kept(path, changed, game)
+    return _cached(path, changed, game, read)
 
 
 def shipped_network(game: Game[Any]) -> Network | None:
