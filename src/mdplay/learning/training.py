@@ -37,7 +37,7 @@ from mdplay.learning.episodes import (
     train_network,
 )
 from mdplay.learning.learned import Actor, Run
-from mdplay.learning.look_ups import new_places
+from mdplay.learning.lookups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
@@ -244,7 +244,7 @@ class NetworkTraining(TupleTraining):
     def text(self) -> str:
         """Return for people how much was learned how fast."""
         network = self.network
-        size = f"{network.num_lookups} look-ups, {network.weights.nbytes / 1e6:.1f} MB"
+        size = f"{network.num_lookups} lookups, {network.weights.nbytes / 1e6:.1f} MB"
         moves = pluralize(self.moves, "move")
         speed = f"{moves} in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
         return f"{pluralize(self.episodes, 'episode')}, {speed}; {lengths_text(network.tuples)} cells, {size}"

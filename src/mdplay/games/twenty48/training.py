@@ -31,7 +31,7 @@ from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.episodes import LINEAR, NONE, Episodes, Rule, TrainingState, rate_table
 from mdplay.learning.learned import Run
-from mdplay.learning.look_ups import NetworkArrays, new_places
+from mdplay.learning.lookups import NetworkArrays, new_places
 from mdplay.learning.network import Network
 from mdplay.learning.self_play import SelfPlayLearner
 from mdplay.learning.training import TupleTraining
@@ -86,7 +86,7 @@ class TrainingSettings:
 
     @property
     def rate(self) -> float:
-        """The rate of learning, shared by all look-ups of a board."""
+        """The rate of learning, shared by all lookups of a board."""
         return ALPHAS[self.method] if self.alpha is None else self.alpha
 
     @cached_property
