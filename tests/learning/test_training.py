@@ -1,7 +1,7 @@
 """Networks learned by self-play: perfect play on small games, the same bits twice, files that are refused.
 
 Here are tested besides: ``mdplay.learning.checkpoints``, ``mdplay.learning.curves``,
-``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.look_ups``.
+``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.lookups``.
 """
 
 import csv
@@ -23,7 +23,7 @@ from mdplay.games.tic_tac_toe.rules import TicTacToe
 from mdplay.games.twenty48.rules import Twenty48
 from mdplay.learning.board import board_of
 from mdplay.learning.episodes import best_move, new_trajectory
-from mdplay.learning.look_ups import locate, new_places
+from mdplay.learning.lookups import locate, new_places
 from mdplay.learning.network import Network, NetworkAgent
 from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.playing.accuracy import critical_states

@@ -25,7 +25,7 @@ Temporal coherence: each weight has a rate of its own that falls where errors ch
 
 or, if it is linear, |sum of its errors| / sum of their sizes (TC, Beal and Smith 1999).
 
-``fair`` multiplies it by rate / mean rate of the look-ups: what weights that have seen it all do not take goes to
+``fair`` multiplies it by rate / mean rate of the lookups: what weights that have seen it all do not take goes to
 the others, so that one large, specific table is not held back by small ones.
 
 Episode e of a seed has a random stream of its own and the rate of its number, so an interrupted run goes on as if
@@ -41,7 +41,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
 from mdplay.compiling import inlined, kernel, load, prefetch, unchecked_view
-from mdplay.learning.look_ups import (
+from mdplay.learning.lookups import (
     Tables,
     borrowed,
     borrowed_places,
@@ -78,7 +78,7 @@ COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is
 class Rule(NamedTuple):
     """How to learn."""
 
-    step: float  # the rate divided by the number of look-ups
+    step: float  # the rate divided by the number of lookups
     decay: float  # lambda
     discount: float  # what is left of a value a move earlier
     epsilon: float
@@ -90,7 +90,7 @@ class Rule(NamedTuple):
 
 
 class TrainingState(NamedTuple):
-    """What is learned, in place, and how."""
+    """The weights and sums that a kernel updates in place, and the rule of learning."""
 
     tables: Tables
     coherence: NDArray[np.float32]  # of each weight the sum of its errors, and of their sizes
@@ -143,7 +143,7 @@ def rate_table() -> NDArray[np.float32]:
 
 @inlined
 def borrowed_state(training: Any) -> Any:
-    """Return what is learned for the innermost loops."""
+    """Return the state of a training with unchecked views of its arrays, for the innermost loops."""
     return TrainingState(
         borrowed(training.tables),
         unchecked_view(training.coherence),

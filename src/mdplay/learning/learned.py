@@ -30,7 +30,7 @@ class Learned(Protocol):
         """How the learning went: a point for each number of episodes."""
 
     def agent(self) -> Actor:
-        """Return a player that goes by what was learned."""
+        """Return an agent that plays by the learned values."""
 
     def value(self, state: Any) -> float:
         """Return what a state is held to be worth to the player to move, in the learner's own unit."""
@@ -45,7 +45,7 @@ class Learned(Protocol):
         """Return the statistics for people."""
 
     def plot(self, path: str | Path) -> None:
-        """Draw what was learned into a picture (.png, .svg or .pdf)."""
+        """Plot the learned values or their curve into a picture (.png, .svg or .pdf)."""
 
     def write_curve(self, path: str | Path) -> None:
         """Write the curve as CSV."""

@@ -47,7 +47,7 @@ def options_of(game: Game[Any]) -> list[Parameter]:
 
 
 def learn_by(game: Game[Any], run: Run, **options: Any) -> Learned:
-    """Learn a game as a run says, and return what was learned: the inner side of ``mdplay.learn``.
+    """Learn a game as a run says, and return the result: the inner side of ``mdplay.learn``.
 
     Without a method it is the first of the game's own, else network.  Options that are None count as not given.
     """

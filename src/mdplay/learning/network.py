@@ -8,7 +8,7 @@ course of learning adds.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from mdplay.game import Game
 from mdplay.learning import compact
 from mdplay.learning.board import Board, board_of, is_over
 from mdplay.learning.episodes import look_up_state, value_moves
-from mdplay.learning.look_ups import NetworkArrays, Tables, new_places
+from mdplay.learning.lookups import NetworkArrays, Tables, new_places
 from mdplay.learning.shipped import SHIPPED, need_shipped, shipped_file
 from mdplay.learning.tuples import (
     Cells,
@@ -146,7 +146,7 @@ class Network:
 
     @property
     def num_lookups(self) -> int:
-        """The look-ups of a position, all images counted."""
+        """The lookups of a position, all images counted."""
         return len(self.tables.base)
 
     # ---------------------------------------------------------------- values, and play by them
@@ -179,13 +179,13 @@ class Network:
         """Return V of a position that is not over, for player 0: that of an afterstate, unless ``before``."""
         return self._look_up(state)[0]
 
-    def places(self, state: Any) -> NDArray[np.uint32]:
-        """Return where the look-ups of a position are in the weights."""
+    def weight_indices(self, state: Any) -> NDArray[np.uint32]:
+        """Return the indices of the lookups of a position in the weights."""
         return self._look_up(state)[1]
 
     def update(self, state: Any, change: float) -> None:
-        """Change the sum of a position by spreading the change evenly over its look-ups, in place."""
-        np.add.at(self.weights, self.places(state), np.float32(change / self.num_lookups))
+        """Change the sum of a position by spreading the change evenly over its lookups, in place."""
+        np.add.at(self.weights, self.weight_indices(state), np.float32(change / self.num_lookups))
 
     def _look_up(self, state: Any) -> tuple[float, NDArray[np.uint32]]:
         row = np.array([[int(w) for w in words(state)]], np.uint64)
@@ -209,7 +209,7 @@ class Network:
     # ---------------------------------------------------------------- files
     @property
     def stamp(self) -> str:
-        """The hash of where the look-ups lie: a file with another one belongs to another board."""
+        """The hash of where the lookups lie: a file with another one belongs to another board."""
         tables = self.tables
         data = b"".join(array.tobytes() for array in (tables.base, tables.powers, tables.layout))
         if isinstance(self.shape, PackedTuples):
@@ -276,20 +276,28 @@ def _tuples_of(path: str | Path, meta: Mapping[str, Any], board: Board, *, packe
     return tuples
 
 
-@per_game(maxsize=4)
-def _kept(path: Path, changed: int, game: Game[Any]) -> Network:
-    """Return the network of a file, which is read anew only if it has changed."""
+Reader = Callable[[Path, Game[Any]], Network]
+
+
+def load_network(path: Path, game: Game[Any]) -> Network:
+    """Return the network of a file of kind ``tuple-network``."""
     return Network.load(path, game)[0]
 
 
-def read_network(file: str | Path, game: Game[Any]) -> Network:
-    """Return the network of a file, made for a game, or raise FormatError."""
+@per_game(maxsize=4)
+def _cached(path: Path, changed: int, game: Game[Any], read: Reader) -> Network:
+    """Return the network of a file, which is read again only if it has changed."""
+    return read(path, game)
+
+
+def read_network(file: str | Path, game: Game[Any], read: Reader = load_network) -> Network:
+    """Return the network of a file, trained for a game, or raise FormatError."""
     path = Path(file).expanduser()
     try:
         changed = path.stat().st_mtime_ns
     except OSError as error:
         raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
-    return _kept(path, changed, game)
+    return _cached(path, changed, game, read)
 
 
 def shipped_network(game: Game[Any]) -> Network | None:

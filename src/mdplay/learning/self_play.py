@@ -68,7 +68,7 @@ class Training(ABC, Generic[Played]):
 
     @abstractmethod
     def agent(self) -> Actor:
-        """Return a player that goes by what was learned."""
+        """Return an agent that plays by the trained network."""
 
     @abstractmethod
     def save(self, path: str | Path) -> None:

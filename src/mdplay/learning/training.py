@@ -6,12 +6,13 @@ one thread a run of a given number of episodes ends with the same bits however o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from mdplay.errors import FormatError, GameError, pluralize
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
 from mdplay.learning.checkpoints import check_settings
-from mdplay.learning.curves import NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
+from mdplay.learning.curves import COLUMNS, NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
     NO_NUMBER,
@@ -36,7 +37,7 @@ from mdplay.learning.episodes import (
     train_network,
 )
 from mdplay.learning.learned import Actor, Run
-from mdplay.learning.look_ups import new_places
+from mdplay.learning.lookups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
@@ -95,8 +96,74 @@ def stretch_from(data: Mapping[str, Any]) -> Stretch:
     return Stretch(int(data["episodes"]), float(data["score"]), int(data["moves"]))
 
 
+class TupleTraining(Training[Episodes]):
+    """A training of an n-tuple network; subclasses define its settings, its curve and its file."""
+
+    COLUMNS: ClassVar[Sequence[str]] = COLUMNS  # of the curve as CSV
+
+    settings: Any
+    network: Network
+    coherence: NDArray[np.float32]
+    curve: Any
+
+    @property
+    def game(self) -> Game[Any]:
+        """The game that is learned."""
+        return self.network.game
+
+    @property
+    def title(self) -> str:
+        """The title of the plot."""
+        return f"{self.game!r}, seed {self.settings.seed}"
+
+    @abstractmethod
+    def text(self) -> str:
+        """Return the size and the speed of the training as a sentence."""
+
+    @abstractmethod
+    def rule(self, planned: int) -> Rule:
+        """Return the rule of a run of ``planned`` episodes, as kernels take it."""
+
+    def room(self, episodes: int) -> Episodes:
+        """Return room for what comes of so many episodes."""
+        return no_episodes(episodes)
+
+    def check(self, played: Episodes) -> None:
+        """Raise GameError for an episode whose rules told no number."""
+        if NO_NUMBER in played.moves:
+            limits = f"from {-LARGEST:g} to {LARGEST:g}"
+            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
+
+    def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
+        """Return the work of one thread: a kernel with all its arguments."""
+        tables, seed = self.network.tables, word(self.settings.seed)
+        training = TrainingState(tables, self.coherence, rate_table(), self.rule(planned))
+        places, trajectory = new_places(tables), new_trajectory(tables, mask_size(self.game))
+        run = partial(train_network, native(self.game), training, places, trajectory, seed)
+        return partial(run, self.episodes, worker, out)
+
+    def plot(self, path: str | Path) -> None:
+        """Draw the curve."""
+        draw(path, self.curve, self.title)
+
+    def write_curve(self, path: str | Path) -> None:
+        """Write the curve as CSV."""
+        write_csv(path, self.curve, self.COLUMNS)
+
+    def _repr_html_(self) -> str:
+        """Show the curve: the score against the opponent, or the score of self-play."""
+        from mdplay.views.charts import chart
+        from mdplay.views.html import sentence
+
+        return sentence(self.text()) + chart(series(self.curve), "episodes", label(self.curve))
+
+    def save_compact(self, path: str | Path) -> None:
+        """Write the network alone, rounded, in a fraction of the room."""
+        self.network.save_compact(path)
+
+
 @dataclass
-class NetworkTraining(Training[Episodes]):
+class NetworkTraining(TupleTraining):
     """A training: the settings, the network as it is now, and how it went so far."""
 
     settings: Settings
@@ -116,20 +183,11 @@ class NetworkTraining(Training[Episodes]):
         return cls(settings, network, new_floats(len(network.weights), 2))
 
     @property
-    def game(self) -> Game[Any]:
-        """The game that is learned."""
-        return self.network.game
-
-    @property
     def num_moves(self) -> int:
         """The moves of all episodes."""
         return self.moves
 
     # ---------------------------------------------------------------- learning
-    def room(self, episodes: int) -> Episodes:
-        """Return room for what comes of so many episodes."""
-        return no_episodes(episodes)
-
     def play(self, first: int, episodes: int, planned: int) -> Episodes:
         """Learn episodes from a number on, and return what came of them; they do not count as played."""
         out, watch, before = no_episodes(episodes), TaskGroup(), self.episodes
@@ -139,28 +197,14 @@ class NetworkTraining(Training[Episodes]):
         self.check(out)
         return out
 
-    def check(self, played: Episodes) -> None:
-        """Raise GameError for an episode whose rules told no number."""
-        if NO_NUMBER in played.moves:
-            limits = f"from {-LARGEST:g} to {LARGEST:g}"
-            raise GameError(f"{type(self.game).__name__}: a result or reward is no number {limits}")
-
     def add(self, played: Episodes) -> None:
         """Count episodes that were learned."""
         self.stretch.add(played)
         self.episodes += len(played.moves)
         self.moves += int(played.moves.sum(dtype=np.int64))
 
-    def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
-        """Return the work of one thread: a kernel with all its arguments."""
-        tables, seed = self.network.tables, word(self.settings.seed)
-        training = TrainingState(tables, self.coherence, rate_table(), self._rule(planned))
-        places, trajectory = new_places(tables), new_trajectory(tables, mask_size(self.game))
-        run = partial(train_network, native(self.game), training, places, trajectory, seed)
-        return partial(run, self.episodes, worker, out)
-
-    def _rule(self, planned: int) -> Rule:
-        """Return the rule of a run of so many episodes, as kernels take it."""
+    def rule(self, planned: int) -> Rule:
+        """Return the rule of a run of ``planned`` episodes, as kernels take it."""
         known = self.settings
         step = known.alpha / self.network.num_lookups
         return Rule(
@@ -200,7 +244,7 @@ class NetworkTraining(Training[Episodes]):
     def text(self) -> str:
         """Return for people how much was learned how fast."""
         network = self.network
-        size = f"{network.num_lookups} look-ups, {network.weights.nbytes / 1e6:.1f} MB"
+        size = f"{network.num_lookups} lookups, {network.weights.nbytes / 1e6:.1f} MB"
         moves = pluralize(self.moves, "move")
         speed = f"{moves} in {self.seconds:,.1f} s, {self.moves_per_second / 1e3:,.0f} k a second"
         return f"{pluralize(self.episodes, 'episode')}, {speed}; {lengths_text(network.tuples)} cells, {size}"
@@ -218,21 +262,6 @@ class NetworkTraining(Training[Episodes]):
             "curve": [asdict(point) for point in self.curve],
         }
 
-    def plot(self, path: str | Path) -> None:
-        """Draw the curve."""
-        draw(path, self.curve, f"{self.game!r}, seed {self.settings.seed}")
-
-    def write_curve(self, path: str | Path) -> None:
-        """Write the curve as CSV."""
-        write_csv(path, self.curve)
-
-    def _repr_html_(self) -> str:
-        """Show the curve: the score against the opponent, or what the first player got in self-play."""
-        from mdplay.views.charts import chart
-        from mdplay.views.html import sentence
-
-        return sentence(self.text()) + chart(series(self.curve), "episodes", label(self.curve))
-
     # ---------------------------------------------------------------- checkpoints
     def save(self, path: str | Path) -> None:
         """Write the checkpoint, which is also the network's file."""
@@ -240,10 +269,6 @@ class NetworkTraining(Training[Episodes]):
         progress |= {"curve": [asdict(point) for point in self.curve], "seconds": self.seconds}
         words = {"settings": asdict(self.settings), "progress": progress}
         self.network.save(path, {"coherence": self.coherence}, words)
-
-    def save_compact(self, path: str | Path) -> None:
-        """Write the network alone, rounded, in a fraction of the room."""
-        self.network.save_compact(path)
 
     @classmethod
     def load(cls, path: str | Path, game: Game[Any]) -> NetworkTraining:

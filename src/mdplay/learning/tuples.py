@@ -1,8 +1,8 @@
-"""Which cells a network looks at together: tuples of cells, and where their look-ups lie in the weights.
+"""Which cells a network looks at together: tuples of cells, and where their lookups lie in the weights.
 
 A tuple of cells c0, c1, ... has a table with an entry for everything that its cells may hold, and one table of
 each kind for each player to move.  Under every symmetry of the board the same table is looked up at the image of
-the tuple.  The place of look-up j is
+the tuple.  The place of lookup j is
 
     base[j] + side + sum over the cells of  value(cell) * powers[cell, j]
 
@@ -104,7 +104,7 @@ def _walks(board: Board, count: int, seed: int, *, entries: int = 0, cells: int 
     hardly see a part of the board play far worse.
     """
     rng, found, known = Random(seed, entries + cells), list[Cells](), set[Cells]()
-    seen = [0] * board.num_cells  # by how many look-ups
+    seen = [0] * board.num_cells  # by how many lookups
     for _ in range(TRIES * count):
         if len(found) == count:
             break
@@ -141,7 +141,7 @@ def _walk(board: Board, rng: Random, entries: int, cells: int) -> Cells:
     return tuple(sorted(walk))
 
 
-# ---------------------------------------------------------------- where look-ups lie
+# ---------------------------------------------------------------- where lookups lie
 def num_entries(board: Board, tuples: Sequence[Cells], *, packed: bool = False) -> int:
     """Return the number of weights that tuples need; raise LimitError if places cannot count them."""
     sizes = (PACKED_VALUES,) * board.num_cells if packed else board.sizes
@@ -153,7 +153,7 @@ def num_entries(board: Board, tuples: Sequence[Cells], *, packed: bool = False) 
 
 
 def places_of(board: Board, tuples: Sequence[Cells]) -> tuple[Ints, Ints]:
-    """Return ``base`` of every look-up, and ``powers`` by cell and look-up."""
+    """Return ``base`` of every lookup, and ``powers`` by cell and lookup."""
     num_entries(board, tuples)
     base, powers, first = [], [], 0
     for cells in tuples:
@@ -165,7 +165,7 @@ def places_of(board: Board, tuples: Sequence[Cells]) -> tuple[Ints, Ints]:
 
 
 def _powers(board: Board, cells: Cells, image: Cells) -> Iterator[int]:
-    """Yield for every cell of the board what a value of it adds to the place; equal images are one look-up."""
+    """Yield for every cell of the board what a value of it adds to the place; equal images are one lookup."""
     strides, stride = {}, board.sides
     for cell, seen in zip(cells, image, strict=True):
         strides[seen] = stride

@@ -36,7 +36,7 @@ from mdplay.bits import U64, Mask, covers, lowest, mix, nonempty, without_lowest
 from mdplay.checking.contract_checks import BOUNDS_LISTED, LARGEST, NUMBERS, PLAYER, PROBABILITY, SUM_ERROR
 from mdplay.compiling import Packed, State, inlined, kernel, load, pack, unchecked_view, unpack
 from mdplay.game import Bounds, Game
-from mdplay.learning.look_ups import NetworkArrays, best_value
+from mdplay.learning.lookups import NetworkArrays, best_value
 from mdplay.searching.tree import bounds_of, is_settled
 
 WIN = 1e6

@@ -25,7 +25,7 @@ from mdplay.errors import ArgumentError, LimitError, check_integer
 from mdplay.evaluating.evaluation import Evaluator
 from mdplay.evaluating.leaves import LeafBatches, LeafEvaluator
 from mdplay.game import Game
-from mdplay.learning.look_ups import is_over
+from mdplay.learning.lookups import is_over
 from mdplay.runtime.threads import WorkSlice
 from mdplay.searching.selecting import LOST, PROVEN, Records, reward_arm
 from mdplay.searching.selectors import Selector

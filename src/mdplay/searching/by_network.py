@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 from mdplay.compiling import Packed, State, inlined, kernel, unpack
 from mdplay.game import Game
-from mdplay.learning.look_ups import (
+from mdplay.learning.lookups import (
     NetworkArrays,
     borrowed_network,
     is_over,

@@ -3,7 +3,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from mdplay.errors import MdplayError
-from mdplay.games.twenty48.curves import curve, draw, paint, write_csv
+from mdplay.games.twenty48.curves import COLUMNS, curve
+from mdplay.learning.curves import draw, paint, write_csv
 
 SCORES = np.array([100, 300, 200, 50], np.int32)
 EXPONENTS = np.array([3, 5, 4, 3], np.uint8)
@@ -31,7 +32,7 @@ def test_the_line_for_people():
 
 
 def test_the_csv(tmp_path):
-    write_csv(tmp_path / "c.csv", curve(SCORES, EXPONENTS, block=2))
+    write_csv(tmp_path / "c.csv", curve(SCORES, EXPONENTS, block=2), COLUMNS)
     assert (tmp_path / "c.csv").read_text().splitlines() == [
         "episodes,mean,max,2,4,8,16,32",
         "2,200.000000,300,1,1,1,0.5,0.5",
@@ -40,15 +41,15 @@ def test_the_csv(tmp_path):
 
 
 def test_the_plot(tmp_path):
-    draw(tmp_path / "c.png", {"td": curve(SCORES, EXPONENTS)}, "2048")
+    draw(tmp_path / "c.png", curve(SCORES, EXPONENTS), "2048")
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(MdplayError, match="must end in .png"):
-        draw(tmp_path / "c.doc", {"td": curve(SCORES, EXPONENTS)})
+        draw(tmp_path / "c.doc", curve(SCORES, EXPONENTS))
 
 
 @pytest.mark.parametrize(("block", "marked"), [(4, True), (1, False)])
 def test_a_curve_of_one_point_is_seen(block, marked):
     figure = Figure()
-    paint(figure, {"td": curve(SCORES, EXPONENTS, block=block)})
+    paint(figure, curve(SCORES, EXPONENTS, block=block))
     (line,) = figure.axes[0].lines
     assert (line.get_marker() == "o") == marked

@@ -39,7 +39,7 @@ def test_the_layout_of_tdl2048(tmp_path, network):
     assert content[5:24] == b"\4" + struct.pack("<IHHHQ", 0x0123, 4, 0, 4, 16**4)
     weights = np.frombuffer(content, "<f4", 16**4, offset=24)
     board = State(0x3210, 0)  # cell 0 is empty, cell 1 has exponent 1, ...
-    assert weights[0x3210] == network.weights[network.places(board)[0]]
+    assert weights[0x3210] == network.weights[network.weight_indices(board)[0]]
 
 
 def test_sums_of_coherence_in_a_file_of_tdl2048_are_passed_over(tmp_path):

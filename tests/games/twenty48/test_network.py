@@ -55,7 +55,7 @@ def test_vector_and_scalar_agree_to_the_last_bit(text):
     for board in random_boards(Twenty48(), 200):
         s = State(board, 0)
         assert vector.estimate(s) == scalar.estimate(s)
-        assert (vector.places(s) == scalar.places(s)).all()
+        assert (vector.weight_indices(s) == scalar.weight_indices(s)).all()
 
 
 @pytest.mark.parametrize(("rows", "cols", "text"), CASES)
@@ -72,8 +72,8 @@ def test_an_update_is_spread_over_the_look_ups():
     board = State(0x0123_4567_89AB_CDEF, 0)  # no two images look alike
     network.update(board, 8.0)
     assert network.estimate(board) == pytest.approx(8.0)
-    assert network.weights[network.places(board)] == pytest.approx(8.0 / 40)
-    assert np.count_nonzero(network.weights) == len(set(network.places(board)))
+    assert network.weights[network.weight_indices(board)] == pytest.approx(8.0 / 40)
+    assert np.count_nonzero(network.weights) == len(set(network.weight_indices(board)))
 
 
 def test_a_place_looked_up_twice_moves_twice():

@@ -8,7 +8,7 @@ from mdplay.naming.registry import register_extras
 register_extras(
     Twenty48,
     evaluators={"network": "mdplay.games.twenty48.evaluator:evaluator"},
-    agents={"network": "mdplay.games.twenty48.player:NetworkAgent"},
+    agents={"network": "mdplay.games.twenty48.player:FilePlayer"},
     formats={"runs": "mdplay.games.twenty48.runs:Runs"},
     learners=dict.fromkeys(("td", "td-before", "tc"), "mdplay.games.twenty48.training:TilesLearner"),
     networks={"rows=4,cols=4": Path(__file__).with_name("4x4.network")},

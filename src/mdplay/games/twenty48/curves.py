@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from io import StringIO
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.storage.files import write
-from mdplay.views.plots import save_plot
-
-BLOCK = 1000
+BLOCK = 1000  # episodes from point to point
+COLUMNS = ("episodes", "mean", "max")  # of a CSV file, followed by one for each tile
 
 
 @dataclass(frozen=True)
@@ -24,6 +19,10 @@ class Point:
 
     ``tiles`` maps each tile to the share of games that reached it or a larger one.
     """
+
+    LABEL: ClassVar[str] = "score"
+    SERIES: ClassVar[Mapping[str, str]] = {"mean": "mean", "max": "best"}
+    examined = kept = None  # no opponent, no exact values
 
     episodes: int
     mean: float
@@ -35,6 +34,11 @@ class Point:
         shares = [(tile, share) for tile, share in self.tiles.items() if share < 1.0]
         table = "".join(f"  {tile} {share:.1%}" for tile, share in shares)
         return f"{self.episodes:>9,}  mean {self.mean:>10,.1f}  max {self.max:>8,}{table}"
+
+    def columns(self) -> dict[str, Any]:
+        """Return the entries of a row of a CSV file by the names of their columns."""
+        row = {"episodes": self.episodes, "mean": f"{self.mean:.6f}", "max": self.max}
+        return {**row, **{str(tile): share for tile, share in self.tiles.items()}}
 
 
 def curve(scores: NDArray[np.int32], exponents: NDArray[np.uint8], block: int = BLOCK) -> list[Point]:
@@ -58,32 +62,3 @@ def _point(scores: NDArray[np.int32], exponents: NDArray[np.uint8], before: int)
 def shares(exponents: NDArray[Any]) -> dict[int, float]:
     """Return for every tile the share of games that reached it or a larger one."""
     return {1 << e: float(np.mean(exponents >= e)) for e in range(1, int(exponents.max()) + 1)}
-
-
-def write_csv(path: str | Path, points: Sequence[Point]) -> None:
-    """Write a curve as CSV: episodes, mean, max, and a column for every tile."""
-    tiles = sorted({tile for point in points for tile in point.tiles})
-    text = StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(["episodes", "mean", "max", *tiles])
-    for point in points:
-        shares = [f"{point.tiles.get(tile, 0.0):.6g}" for tile in tiles]
-        table.writerow([point.episodes, f"{point.mean:.6f}", point.max, *shares])
-    write(path, text.getvalue())
-
-
-def paint(figure: Any, curves: dict[str, Sequence[Point]], title: str = "") -> None:
-    """Paint curves of mean scores, each under its name."""
-    axes = figure.add_subplot(xlabel="episodes", ylabel="mean score of 1000 episodes", title=title)
-    for name, points in curves.items():
-        mark = "o" if len(points) == 1 else None  # a line of one point would not be seen
-        axes.plot([point.episodes for point in points], [point.mean for point in points], marker=mark, label=name)
-    axes.grid(True)
-    axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0)
-    axes.legend()
-
-
-def draw(path: str | Path, curves: dict[str, Sequence[Point]], title: str = "") -> None:
-    """Draw curves of mean scores into a picture (.png, .svg or .pdf)."""
-    save_plot(lambda figure: paint(figure, curves, title), path)

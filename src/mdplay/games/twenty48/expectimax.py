@@ -18,7 +18,7 @@ import numpy as np
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
 from mdplay.compiling import inlined, kernel, unpack
 from mdplay.games.twenty48.moves import Evaluator, Games, greedy_move, largest, pop_up, start
-from mdplay.learning.look_ups import NO_MOVE
+from mdplay.learning.lookups import NO_MOVE
 from mdplay.rng import advance, stream
 from mdplay.runtime.threads import WorkSlice
 

@@ -19,7 +19,7 @@ from mdplay.bits import U64
 from mdplay.compiling import inlined, kernel
 from mdplay.games.twenty48.moves import Evaluator, greedy_move, largest, pop_up, start
 from mdplay.learning.episodes import Episodes, TrainingState, correct
-from mdplay.learning.look_ups import NetworkArrays, store_places, total
+from mdplay.learning.lookups import NetworkArrays, store_places, total
 from mdplay.rng import advance, stream
 from mdplay.runtime.threads import WorkSlice
 

@@ -18,7 +18,7 @@ import numpy as np
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
 from mdplay.compiling import inlined, unpack
 from mdplay.games.twenty48.rules import Push, State, Twenty48, row_tables, transpose
-from mdplay.learning.look_ups import NO_MOVE, Choice, NetworkArrays, greedy, packed_total
+from mdplay.learning.lookups import NO_MOVE, Choice, NetworkArrays, greedy, packed_total
 from mdplay.rng import advance, scramble
 
 TWO, FOUR = np.float32(0.9), np.float32(0.1)  # the probabilities of the tiles that pop up

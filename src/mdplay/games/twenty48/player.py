@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +11,15 @@ import numpy as np
 
 from mdplay.bits import elements, nonempty
 from mdplay.compiling import native, word
-from mdplay.errors import FormatError, GameError, IllegalMove, LimitError
+from mdplay.errors import GameError, IllegalMove, LimitError
 from mdplay.game import Game
 from mdplay.games.twenty48.curves import shares
 from mdplay.games.twenty48.expectimax import Memory, choose_once, play_games
-from mdplay.games.twenty48.files import game_of, read_network
+from mdplay.games.twenty48.files import game_of
+from mdplay.games.twenty48.files import read_network as read_any
 from mdplay.games.twenty48.moves import Evaluator, no_games
 from mdplay.games.twenty48.rules import State, Twenty48
-from mdplay.learning.network import Network
+from mdplay.learning.network import Network, read_network
 from mdplay.learning.shipped import SHIPPED, need_shipped
 from mdplay.playing.matches.evaluating import PlayedGames
 from mdplay.rng import Random
@@ -139,24 +140,16 @@ class Player:
         return Evaluator(self.network.arrays(), self.network.before)
 
 
-class NetworkAgent(Player):
+class FilePlayer(Player):
     """Play by the network in a file, or by the one that comes with the game, looking ``depth`` moves ahead."""
 
     def __init__(self, game: Game[Any], file: str = SHIPPED, depth: int = 1) -> None:
-        path = need_shipped(game) if file == SHIPPED else Path(file).expanduser()
-        super().__init__(_network(path, _changed(path)), depth)
-        if game != self.game:
-            raise GameError(f"{file} knows the board of {self.game.rows} x {self.game.cols} cells, not this game")
+        super().__init__(read_network(need_shipped(game) if file == SHIPPED else file, game, _network), depth)
 
 
-@lru_cache(maxsize=2)
-def _network(path: Path, changed: int) -> Network:
-    """Return the network of a file, which is read anew only if it has changed."""
-    return read_network(path)
-
-
-def _changed(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns
-    except OSError as error:
-        raise FormatError(f"cannot read {path}: {error.strerror or error}") from None
+def _network(path: Path, game: Game[Any]) -> Network:
+    """Return the network of a file; raise GameError if it was trained on another board than the game's."""
+    network = read_any(path)
+    if game != (own := game_of(network)):
+        raise GameError(f"{path} knows the board of {own.rows} x {own.cols} cells, not this game")
+    return network

@@ -8,11 +8,11 @@ one that was never interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from mdplay.compiling import native, word
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, pluralize, unknown
 from mdplay.game import Game
-from mdplay.games.twenty48.curves import BLOCK, Point, curve, draw, last_point, write_csv
+from mdplay.games.twenty48.curves import BLOCK, COLUMNS, Point, curve, last_point
 from mdplay.games.twenty48.files import game_of, load_network, save_compact, save_network
 from mdplay.games.twenty48.kernels import train_backward
 from mdplay.games.twenty48.patterns import board_for, parse_patterns
@@ -29,21 +29,12 @@ from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
-from mdplay.learning.episodes import (
-    LINEAR,
-    NONE,
-    Episodes,
-    Rule,
-    TrainingState,
-    new_trajectory,
-    no_episodes,
-    rate_table,
-    train_network,
-)
+from mdplay.learning.episodes import LINEAR, NONE, Episodes, Rule, TrainingState, rate_table
 from mdplay.learning.learned import Run
-from mdplay.learning.look_ups import NetworkArrays, new_places
+from mdplay.learning.lookups import NetworkArrays, new_places
 from mdplay.learning.network import Network
-from mdplay.learning.self_play import SelfPlayLearner, Training
+from mdplay.learning.self_play import SelfPlayLearner
+from mdplay.learning.training import TupleTraining
 from mdplay.runtime.memory import new_floats
 from mdplay.runtime.threads import WorkSlice
 
@@ -95,7 +86,7 @@ class TrainingSettings:
 
     @property
     def rate(self) -> float:
-        """The rate of learning, shared by all look-ups of a board."""
+        """The rate of learning, shared by all lookups of a board."""
         return ALPHAS[self.method] if self.alpha is None else self.alpha
 
     @cached_property
@@ -121,8 +112,10 @@ def _settings_of(words: Mapping[str, Any]) -> TrainingSettings:
 
 
 @dataclass
-class TilesTraining(Training[Episodes]):
-    """A training: the settings, the network as it is now, and what the episodes brought so far."""
+class TilesTraining(TupleTraining):
+    """A training: the settings, the network as it is now, and the results of the episodes."""
+
+    COLUMNS: ClassVar[Sequence[str]] = COLUMNS
 
     settings: TrainingSettings
     network: Network
@@ -157,6 +150,11 @@ class TilesTraining(Training[Episodes]):
         """The learning curve."""
         return curve(self.scores, self.tiles)
 
+    @property
+    def title(self) -> str:
+        """The title of the plot."""
+        return f"2048, {self.settings.method}, seed {self.settings.seed}"
+
     def agent(self, depth: int = 1) -> Player:
         """Return a player that goes by the network, looking ``depth`` moves ahead."""
         return Player(self.network, depth)
@@ -169,24 +167,6 @@ class TilesTraining(Training[Episodes]):
         """Return for people how much was learned how fast."""
         speed = self.moves_per_second / 1e6
         return f"{pluralize(self.episodes, 'episode')} in {self.seconds:,.1f} s, {speed:.2f} M moves per second"
-
-    def plot(self, path: str | Path) -> None:
-        """Draw the curve."""
-        draw(path, {f"{self.settings.method}, seed {self.settings.seed}": self.curve}, "2048")
-
-    def _repr_html_(self) -> str:
-        """Show the mean score of every block of episodes."""
-        from mdplay.views.charts import Series, chart
-        from mdplay.views.html import sentence
-
-        points = self.curve
-        mean = Series("mean", [point.episodes for point in points], [point.mean for point in points])
-        best = Series("best", mean.x, [float(point.max) for point in points])
-        return sentence(self.text()) + chart([mean, best], "episodes", "score")
-
-    def write_curve(self, path: str | Path) -> None:
-        """Write the curve as CSV."""
-        write_csv(path, self.curve)
 
     def document(self) -> dict[str, Any]:
         """Return the statistics for JSON: the last thousand episodes, and the curve."""
@@ -204,23 +184,20 @@ class TilesTraining(Training[Episodes]):
         }
 
     # ---------------------------------------------------------------- learning
-    def room(self, episodes: int) -> Episodes:
-        """Return room for what comes of so many episodes."""
-        return no_episodes(episodes)
+    def rule(self, planned: int) -> Rule:
+        """Return the rule of a run, as kernels take it; it is the same for any number of episodes."""
+        coherence = LINEAR if self.settings.rule.coherent else NONE
+        step = self.settings.rate / self.network.num_lookups
+        return Rule(step, float(self.settings.decay), 1.0, 0.0, 0.0, False, 0, True, coherence)
 
     def task(self, worker: WorkSlice, planned: int, out: Episodes) -> Callable[[], None]:
         """Return the work of one thread: a kernel with all its arguments."""
-        settings, tables, game = self.settings, self.network.tables, native(self.network.game)
-        step, seed = settings.rate / self.network.num_lookups, word(settings.seed)
-        coherence = LINEAR if settings.rule.coherent else NONE
-        rule = Rule(step, float(settings.decay), 1.0, 0.0, 0.0, False, 0, True, coherence)
-        training, places = TrainingState(tables, self.coherence, rate_table(), rule), new_places(tables)
-        if settings.rule.backward:
-            run = partial(
-                train_backward, game, training, NetworkArrays(tables, places), settings.rule.before, seed
-            )
-        else:
-            run = partial(train_network, game, training, places, new_trajectory(tables, 4), seed)
+        settings, tables = self.settings, self.network.tables
+        if not settings.rule.backward:
+            return super().task(worker, planned, out)
+        training = TrainingState(tables, self.coherence, rate_table(), self.rule(planned))
+        network, seed = NetworkArrays(tables, new_places(tables)), word(settings.seed)
+        run = partial(train_backward, native(self.game), training, network, settings.rule.before, seed)
         return partial(run, self.episodes, worker, out)
 
     def add(self, played: Episodes) -> None:

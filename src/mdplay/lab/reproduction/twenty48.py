@@ -283,7 +283,7 @@ def _random_boards(seed: int, count: int) -> list[list[int]]:
 def _same_places(network: Any, table: Any, boards: Sequence[list[int]], states: Sequence[Any]) -> bool:
     """Tell whether the look-ups find the same weights as those of the plain pattern, on every board."""
     return all(
-        sorted(network.weights[network.places(s)].tolist())
+        sorted(network.weights[network.weight_indices(s)].tolist())
         == sorted(float(table[place]) for place in report.places(PATTERN, b))
         for s, b in zip(states, boards, strict=True)
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
 from mdplay.compiling import as_mask, first_word, get, inlined, pack, prefetch, put
-from mdplay.learning.look_ups import locate, value_after
+from mdplay.learning.lookups import locate, value_after
 from mdplay.solving.proof.table import (
     ACTION,
     BROKEN,

@@ -1,6 +1,6 @@
 """The value of a position by a network of tuples, inside kernels.
 
-V is the sum of the weights at the places of the look-ups; a result is tanh of it, points are the sum itself.  It
+V is the sum of the weights at the places of the lookups; a result is tanh of it, points are the sum itself.  It
 values *afterstates*, positions after a move and before chance, for player 0.  Finished games are never looked up:
 their result is known.
 
@@ -29,8 +29,8 @@ class Tables(NamedTuple):
     """A network as kernels take it."""
 
     weights: NDArray[np.float32]
-    base: NDArray[np.int32]  # of each look-up
-    powers: NDArray[np.int32]  # of each cell and look-up
+    base: NDArray[np.int32]  # of each lookup
+    powers: NDArray[np.int32]  # of each cell and lookup
     layout: NDArray[np.int64]  # how cells are read off a state; of no use where the game says it
     points: bool  # values are points, not results -1, 0 and 1
     shared: bool  # one table for both players: values are the mover's
@@ -39,7 +39,7 @@ class Tables(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the look-ups of a position are, what its cells hold, and room for one of its successors."""
+    """Where the lookups of a position are, what its cells hold, and room for one of its successors."""
 
     now: NDArray[np.uint32]
     next: NDArray[np.uint32]
@@ -243,7 +243,7 @@ def packed_total(shape: Any, weights: Any, board: Any) -> Any:
 
 @inlined
 def num_lookups(shape: Any, places: Any) -> int:
-    """Return the number of look-ups; of a packed board it is a constant, and loops over them are unrolled."""
+    """Return the number of lookups; of a packed board it is a constant, and loops over them are unrolled."""
     if shape.is_packed:
         return int(shape.num_lookups)
     return len(places)
@@ -411,7 +411,7 @@ def greedy(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> Any:
 def best_of_four(game: Any, shape: Any, tables: Any, s: Any) -> Any:
     """Return the greedy move of a game for one whose ``four_moves`` gives all afterstates at once.
 
-    All four are looked up, legal or not: a branch before the look-ups would cost more than they do.
+    All four are looked up, legal or not: a branch before the lookups would cost more than they do.
     """
     four = game.four_moves(s)
     a, b = (
