@@ -130,7 +130,7 @@ def test_a_game_without_end_is_searched_to_its_depth():
 
 @pytest.mark.parametrize(("broken", "words"), [*LATE, (PROBABILITY, "probabilities")])
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
-    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    monkeypatch.setattr(module, "spot_check", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
         depth_limited(Faulty(), breaking(broken), depth=8)
 

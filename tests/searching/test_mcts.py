@@ -205,7 +205,7 @@ def test_a_walk_too_long_for_its_path_goes_on_as_a_rollout():
 # ---------------------------------------------------------------- broken promises
 @pytest.mark.parametrize(("broken", "words"), [*LATE, (DRAW, "draw gave")])
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
-    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    monkeypatch.setattr(module, "spot_check", lambda game, state: None)  # the sample would have found it
     with pytest.raises(GameError, match=words):
         mcts(Faulty(), breaking(broken), simulations=500)
 

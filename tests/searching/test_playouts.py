@@ -73,7 +73,7 @@ def test_a_game_that_goes_on_and_on_is_an_error(needs_compiler):
     ("broken", "words"), [(RESULT, "a result"), (REWARD, "reward"), (DRAW, "draw gave an outcome")]
 )
 def test_a_promise_broken_late_is_named(broken, words, monkeypatch):
-    monkeypatch.setattr(module, "hold_promises", lambda game, state: None)  # the sample would have found it
+    monkeypatch.setattr(module, "spot_check", lambda game, state: None)  # the sample would have found it
     assert playouts(Faulty(), games=20).mean == 1.0
     with pytest.raises(GameError, match=words):
         playouts(Faulty(), breaking(broken), games=20)
