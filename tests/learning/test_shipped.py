@@ -57,7 +57,7 @@ def test_an_agent_is_another_one_when_the_network_is(agent, tmp_path, monkeypatc
     assert before == named_agent(ConnectFour(), agent).identity
     other = tmp_path / "other.network"
     other.write_bytes(b"learned again")
-    monkeypatch.setattr("mdplay.playing.agents.shipped_file", lambda game: other)
+    monkeypatch.setattr("mdplay.learning.shipped.shipped_file", lambda game: other)
     assert named_agent(ConnectFour(), agent).identity != before
 
 
