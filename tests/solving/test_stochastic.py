@@ -101,7 +101,7 @@ class Pump(Graph):
 
 
 def test_points_for_ever_have_no_value():
-    with pytest.raises(GameError, match="points can be earned without end"):
+    with pytest.raises(GameError, match="rewards can be earned without end"):
         iterate_values(Pump((1, 2, 1, 0, 2, 2, 0, 1, 1), (0, 0, 0), (99, 99, 99)))
 
 

@@ -1,16 +1,17 @@
 """Policy iteration against a random opponent, for games that number their states.
 
-    mine[i]      what state number i is worth to me when I move there
-    theirs[i]    what it is worth to me when the opponent moves there
+    mine[i]      the value of state number i for the player when the player moves there
+    theirs[i]    its value for the player when the opponent moves there
 
 A policy is an action for each number.  It is evaluated by sweeps from the last number down to 0 until nothing
 changes, then improved in every state; the iteration stops when no action changes.  Two opponents:
 
-    uniform        draws each of its moves at random; an opponent that may move again does so
-    uniform-once   draws exactly one move and earns nobody anything by it, then it is my turn
+    uniform        makes random moves; it moves again whenever the rules allow it
+    uniform-once   makes exactly one random move, without rewards, then the player moves
 
-and two objectives: ``difference``, my points less the opponent's, or ``own``, my points alone (and the result as
-far as it is in my favour).  Actions that differ by at most 1e-9 * max(1, |best|) are tied; the smallest wins.
+and two objectives:  ``difference``, the player's rewards minus the opponent's, or ``own``, the player's rewards
+alone (and the result if it is positive).  Tied actions differ by at most 1e-9 * max(1, |best|); the smallest is
+chosen.
 """
 
 from __future__ import annotations
@@ -36,14 +37,12 @@ from mdplay.states.keys import no_player
 OPPONENTS = ("uniform", "uniform-once")
 OBJECTIVES = ("difference", "own")
 BYTES = 24  # of a state: two values and an action
-
-
-FINE = -1  # no number: every promise was kept
+FINE = -1  # no number: no rule is wrong
 
 
 @inlined
 def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
-    """Return what an action is worth to its maker; the number it leads to is one that ``their_value`` checked."""
+    """Return the value of an action for the player; ``their_value`` has checked the number of the successor."""
     t = game.step(s, action)
     gain = float(game.reward(s, action)) if game.has_reward else 0.0
     follow = mine[game.index(t)] if game.player(t) == game.player(s) else theirs[game.index(t)]
@@ -52,9 +51,10 @@ def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
 
 @inlined
 def their_value(game: Any, s: Any, i: int, once: bool, own: bool, mine: Any, theirs: Any) -> float:
-    """Return what a random move of the opponent is worth to me, on the average.
+    """Return the mean value of a random move of the opponent, for the player.
 
-    NaN if an action leads to no higher number below the size or to a player who is none.
+    NaN if an action does not lead to a higher number below the size, or if the player of the successor is not 0 or
+    1.
     """
     mask = game.legal(s)
     total, count = 0.0, popcount(mask)
@@ -81,8 +81,8 @@ def evaluate(
 ) -> Any:
     """Sweep once from the last number to 0, in place; return the largest change of a value, and FINE.
 
-    Or the number at which the game breaks a promise.  All actions of a state are looked at by ``their_value``
-    before the number of one is used.
+    Return the number of the state instead of FINE if a rule is wrong.  ``their_value`` checks all actions of a
+    state before the number of a successor is used.
     """
     change = 0.0
     for i in range(len(out_mine) - 1, -1, -1):
@@ -108,7 +108,7 @@ def evaluate(
 
 @kernel(plain_first=True)
 def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
-    """Give every state its best action, the smallest of those tied; return how many changed."""
+    """Set the best action of every state, the smallest of those tied; return the number of changes."""
     changed = 0
     for i in range(len(mine)):
         s = game.state(i)
@@ -128,14 +128,14 @@ def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
 
 @dataclass(frozen=True)
 class Round:
-    """One round of policy iteration: the sweeps of its evaluation and the actions that changed after it."""
+    """One round of policy iteration: the sweeps of its evaluation and the number of actions that changed."""
 
     sweeps: int
     changed: int
 
 
 class OpponentTable(Table):
-    """What every number is worth to me, when I move and when the opponent does; and how that was found.
+    """The value of every number for the player, when the player moves and when the opponent moves.
 
     ``actions`` is the best policy, ``rounds`` are those of policy iteration.
     """
@@ -152,7 +152,7 @@ class OpponentTable(Table):
         return len(self.mine)
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player whose opponent moves at random."""
+        """Return the value of a state for a player whose opponent moves at random."""
         values = self.mine if player == self.game.player(state) else self.theirs
         return StateValue(float(values[number_of(self.game, state)]), None)
 
@@ -163,7 +163,7 @@ class OpponentTable(Table):
 
 
 def first_actions(game: Game[Any]) -> NDArray[np.int64]:
-    """Return the policy to start from: the smallest action everywhere; 0 where there is none."""
+    """Return the policy to start from: the smallest action of each state, 0 if there is none."""
     legal = (game.legal(game.state(i)) for i in range(game.size()))
     return np.array([lowest(mask) if nonempty(mask) else 0 for mask in legal], np.int64)
 
@@ -211,6 +211,8 @@ def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show
         change, at = watch.run([partial(evaluate, *arguments)])[0]
         if at != FINE:
             diagnose_position(game, game.state(int(at)))
-            raise GameError(f"the value of state number {at} is too large, or a rule changes its answer there")
+            raise GameError(
+                f"the value of state number {at} is too large, or a rule returns different results there"
+            )
         sweeps += 1
     return sweeps

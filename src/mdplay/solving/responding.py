@@ -1,4 +1,4 @@
-"""``respond``: best responses by turns until both players stand still, and the game that they then play."""
+"""``respond``: iterate best responses until both policies converge, and the game that they then play."""
 
 from __future__ import annotations
 
@@ -52,20 +52,20 @@ class Responses:
 
     @property
     def end(self) -> int:
-        """The number of the state in which that game ends, or to which it comes back."""
+        """The number of the state in which that game ends, or which repeats."""
         edges = self.edges
         return int(self.graph.target[edges[-1]]) if edges else 0
 
     @property
     def endless(self) -> bool:
-        """Whether that game comes back to a position; it never ends then, unless chance is kinder next time."""
+        """Whether a position repeats in that game: then it is infinite, unless chance decides otherwise."""
         return bool(self.graph.kind[self.end] != END)
 
     @property
     def result(self) -> float | None:
-        """What player 1 gets in that game: the points on its way, minus the opponent's, and the end.
+        """The result of that game for player 1, with its rewards minus those of the opponent.
 
-        None where the likeliest chance comes back to a position: the game has no such result.
+        None if a position repeats by the most probable outcomes of chance.
         """
         if self.endless and self.graph.game.has_outcomes:
             return None
@@ -96,11 +96,11 @@ def respond(
     show: Show | None = None,
     report: Callable[[int, Response], None] | None = None,
 ) -> Responses:
-    """Let each player in turn become the best response to the other's last policy, until neither changes.
+    """Iterate best responses: each player in turn responds to the last policy of the other, until neither changes.
 
-    ``start``: the first policy, ``uniform`` (of ``player`` 0 unless told) or a policy file.  ``win``, ``draw`` and
-    ``loss`` are what an end is worth where the game counts no points.  ``folder`` takes every policy as a file;
-    ``report`` hears of each step, ``show`` of the states found.
+    ``start``: the first policy, ``uniform`` (of ``player``, by default 0) or a policy file.  ``win``, ``draw`` and
+    ``loss`` are the results of a game without rewards.  Every policy is written to a file in ``folder``;
+    ``report(number, response)`` is called for each step, ``show`` with the number of states found.
     """
     need_game(game)
     if num_players(game) != 2:

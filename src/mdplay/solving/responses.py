@@ -1,18 +1,18 @@
-"""The values of policies against each other, best responses to them, and what a perfect opponent gains.
+"""The values of policies against each other, best responses to them, and exploitability.
 
-All states of the game are enumerated once (``mdplay.states.graph``).  A policy is a probability for each edge,
-as ``GameGraph.weights`` and ``GameGraph.uniform`` give; ``None`` stands for a player who plays best.  One backward
-pass over the states, followers first, gives the value of every state to a player p:
+All states of the game are enumerated once (``mdplay.states.graph``).  A policy is a probability for each edge, as
+``GameGraph.weights`` and ``GameGraph.uniform`` return it; ``None`` stands for optimal play.  One backward pass
+over the states, successors first, finds the value of every state for a player p:
 
-    the end        the result, signed             p moves            the best or the mean of points + value(next)
-    chance         the mean of value(outcome)     the other moves    the least or the mean of value(next) - points
+    terminal       the result, signed             p moves            the best or the mean of reward + value(next)
+    chance         the mean of value(outcome)     the other moves    the least or the mean of value(next) - reward
 
-The exploitability of a policy is what the best response to it earns beyond the value of the game.
+The exploitability of a policy is the value of the best response to it minus the value of the game.
 
-`responses` lets each player in turn become the best response to the other's last policy.  Such a response is the
-plan of the MDP that the other's policy makes of the game, in every state of the player, so the game may come back
-to a state.  In a game that ends, with one rule for ties, this comes to a fixed point: the states before the end
-first, then those before them.
+`responses` iterates best responses: each player in turn responds to the last policy of the other.  A response is
+the plan of the MDP that the game and the policy of the other player make, so the game may have cycles.  In a game
+without cycles, with one rule for ties, the policies converge: those of the last states first, then those before
+them.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from mdplay.solving.values import BoundedTable, Opponent, StateValue, Table
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.graph_search import Floats, Integers, postorder
 
-MAX_STEPS = 1000  # of best responses by turns
-TOLERANCE = 1e-10  # of values that are planned: the tie rule needs more than the default
+MAX_STEPS = 1000  # of iterated best responses
+TOLERANCE = 1e-10  # of planned values: the default is too large for the tie rule
 
 
 @kernel(plain_first=True)
 def fill_values(
     order: Any, edges: Edges, weights: Any, is_best: Any, player: int, own: bool, out_values: Any
 ) -> None:
-    """Fill the value of every state to a player; the ends are filled already.
+    """Fill the value of every state for a player; terminal states have theirs.
 
-    Points are player 0's.  ``is_best[k]``: player k plays best; otherwise by ``weights[k]``.
+    Rewards are for player 0.  ``is_best[k]``: player k plays optimally; otherwise by ``weights[k]``.
     """
     first_edge, target, kind, chance, points = edges
     for s in order:
@@ -80,10 +80,10 @@ class PlannedValues:
 def planned_values(
     graph: GameGraph, player: int, weights: Floats, *, objective: str = "difference"
 ) -> PlannedValues:
-    """Return the values of a player against an opponent who takes edges with these probabilities, by planning.
+    """Return the values of a player against an opponent who chooses edges with these probabilities, by planning.
 
-    The game may have cycles.  A plan earns nothing by infinite play, which is worth ``endless``: so ``endless`` is
-    subtracted from all results and added to all values.
+    The game may have cycles.  Infinite play has the value 0 in a plan and ``endless`` in the game: so ``endless``
+    is subtracted from all results and added to all values.
     """
     sign, endless = 1 - 2 * player, float(graph.game.endless)
     result, points = graph.result, graph.points
@@ -99,15 +99,14 @@ def planned_values(
 
 
 class PolicyValues:
-    """The states of a game, ready for questions about policies."""
+    """The graph of a game without cycles, for the values of policies."""
 
     def __init__(self, game: Game[Any], graph: GameGraph | None = None) -> None:
         self.game = game
         self.graph = explore(game) if graph is None else graph
         self.order, has_cycle = postorder(self.graph.first_edge, self.graph.target)
         if has_cycle:
-            needed = "values of two policies need a game without cycles; mdplay solve --opponent does not"
-            raise GameError(f"{type(game).__name__} can come back to a state; {needed}")
+            raise GameError(f"{type(game).__name__} has cycles; use mdplay solve --opponent for a best response")
 
     def values(
         self,
@@ -116,7 +115,7 @@ class PolicyValues:
         *,
         objective: str = "difference",
     ) -> Floats:
-        """Return the value of every state to a player when both follow policies; None plays best."""
+        """Return the value of every state for a player if both follow policies; None is optimal play."""
         if objective not in OBJECTIVES:
             raise unknown("objective", objective, OBJECTIVES)
         graph, own = self.graph, objective == "own"
@@ -129,13 +128,13 @@ class PolicyValues:
         return values
 
     def best_response(self, player: int, opponent: Opponent, *, objective: str = "difference") -> Floats:
-        """Return the value of every state to a player who responds best to a fixed opponent."""
+        """Return the value of every state for a player who plays a best response to a fixed opponent."""
         weights = self.graph.weights(opponent, 1 - player)
         policies = (None, weights) if player == 0 else (weights, None)
         return self.values(player, policies, objective=objective)
 
     def exploitability(self, player: int, policy: Opponent) -> float:
-        """Return how much a perfect opponent gains against a player's policy, beyond the value of the game."""
+        """Return the exploitability of a player's policy: what a perfect opponent gains beyond the value."""
         perfect = self.values(1 - player, (None, None))[0]
         return float(self.best_response(1 - player, policy)[0] - perfect)
 
@@ -222,9 +221,9 @@ def answer_to_file(game: Game[Any], path: str, *, objective: str = "difference")
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """One best response: whose, the probability of each edge, its value at the start, what changed.
+    """One best response: the player, the probability of each edge, and the value of the start.
 
-    ``changed`` counts the states where the action differs from the player's policy before; None at first.
+    ``changed`` counts the states in which the action differs from the player's previous policy; None at first.
     """
 
     player: int
@@ -234,10 +233,10 @@ class Response:
 
 
 def best_response(graph: GameGraph, player: int, weights: Floats, score: Score | None = None) -> Response:
-    """Return the best answer of a player to an opponent who takes edges with these probabilities.
+    """Return the best response of a player to an opponent who chooses edges with these probabilities.
 
-    A plan earns nothing by play that never ends.  Where that is worth something to the player, the ends are
-    worth so much less in the plan.
+    Infinite play has the value 0 in a plan.  If it has another value in the game, that is subtracted from the
+    results.
     """
     endless = _endless_value(graph, player, score)
     if score is not None and endless:
@@ -249,14 +248,16 @@ def best_response(graph: GameGraph, player: int, weights: Floats, score: Score |
 
 
 def _endless_value(graph: GameGraph, player: int, score: Score | None) -> float:
-    """Return what endless play is worth to a player; 0 where every game ends."""
+    """Return the value of infinite play for a player; 0 if every game ends."""
     endless = float(-graph.game.endless if player else graph.game.endless)
     if score is not None:
         endless = score.win if endless > 0 else score.loss if endless < 0 else score.draw
     if not endless or not graph.has_cycle:
         return 0.0
     if score is None:
-        raise GameError("best responses cannot count both points and endless play; mdplay solve can")
+        raise GameError(
+            "best responses do not support both rewards and a value of infinite play; use mdplay solve"
+        )
     return endless
 
 
@@ -271,7 +272,7 @@ def first_response(graph: GameGraph, start: str, player: int | None) -> Response
 
 
 def responses(graph: GameGraph, start: Response, score: Score | None = None) -> Iterator[Response]:
-    """Yield the start and then best responses by turns, until both players repeat themselves."""
+    """Yield the start and then best responses by turns, until both policies converge."""
     last: dict[int, Response] = {start.player: start}
     yield start
     quiet, player = 0, 1 - start.player
@@ -286,19 +287,19 @@ def responses(graph: GameGraph, start: Response, score: Score | None = None) -> 
         if quiet == 2:
             return
         player = 1 - player
-    raise LimitError(f"the best responses did not stand still in {MAX_STEPS} steps")
+    raise LimitError(f"best responses did not converge in {MAX_STEPS} steps; try another --start policy")
 
 
 def _changed(graph: GameGraph, player: int, new: Floats, old: Floats) -> int:
-    """Return in how many states of the player the two policies differ."""
+    """Return the number of states of the player in which two policies differ."""
     own = graph.kind[graph.owner] == player
     return len(np.unique(graph.owner[own & (new != old)]))
 
 
 def played(graph: GameGraph, weights: tuple[Floats, Floats]) -> list[int]:
-    """Return the edges of the game that two policies play; of a mixed choice, or chance, the likeliest.
+    """Return the edges of the game that two policies play; the most probable ones of mixed choices and of chance.
 
-    A game that never ends is followed until it comes back to a state.
+    An infinite game is followed until a state repeats.
     """
     state, edges, met = 0, [], set()
     while graph.kind[state] != END and state not in met:

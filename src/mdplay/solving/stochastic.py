@@ -1,18 +1,19 @@
-"""Value iteration for two players, chance and cycles: bounds of every state's value that close in from both sides.
+"""Value iteration for two players, chance and cycles: lower and upper bounds of all values, which converge.
 
-Player 0 takes the best, player 1 the least, chance the mean of what the edges lead to (Shapley 1953).  ``low`` is
-never above a state's value and ``high`` never below, from the start and after every step: the mean of lower bounds
-is one, and what a computed mean may be off by is taken off it, or added to an upper bound.
+Player 0 maximizes, player 1 minimizes, and chance takes the mean over its edges (Shapley 1953).  ``low`` is never
+above the value of a state and ``high`` never below it: the mean of lower bounds is a lower bound, and the rounding
+error of a computed mean is subtracted from a lower and added to an upper bound.
 
-States are taken component by component, those that others lead to first.  A component begins with the least and
-the largest value of the edges out of it, and with ``endless``, what play that stays in it for ever is worth.
-Points earned inside a component might be earned for ever: they are refused where play can stay there as the
-players like.  Elsewhere it leaves in a number of steps that has a bound, found by a *potential*: a number for each
-state that falls by at least 1 in the mean, whatever is chosen.
+Strong components are solved one by one, successors first.  The bounds of a component start from the least and the
+largest value of the edges out of it, and from ``endless``, the value of play that stays in it.  Rewards inside a
+component could be earned without end: they are refused if the players can stay there.  Otherwise play leaves
+within a bounded number of steps, found by a *potential*: a number for each state that decreases by at least 1 on
+average, whatever is chosen.
 
-Where players can stay together, in an *end component*, bounds need not close in by themselves: each waits for the
-other.  There a player who stays gets ``endless`` and one who leaves gets the best edge out (Kelmendi and others
-2018): while player 1 keeps to the moves that look best to it, player 0 gets no more than the better of the two.
+In an *end component*, where players can stay together, bounds need not converge by themselves, because each bound
+depends on the other.  There a player who stays gets ``endless`` and one who leaves gets the best edge out
+(Kelmendi and others 2018): while player 1 uses only moves that are best by its bound, player 0 gets at most the
+better of both.
 """
 
 from __future__ import annotations
@@ -36,25 +37,29 @@ from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
 from mdplay.states.graph_search import Floats, Integers, lengths
 
 UNIT = 2.0**-53
-GOAL = 1e-12  # of the gap between the bounds, in proportion to them
-SWEEPS = 1 << 20  # of one component without end components
-SHORT = 64  # sweeps between two looks at end components
-ROUNDS = 2000  # of those looks
+GOAL = 1e-12  # relative gap between the bounds at which value iteration stops
+SWEEPS = 1 << 20  # at most, of one component without end components
+SHORT = 64  # sweeps between two updates of end components
+ROUNDS = 2000  # at most, of those updates
 CLOSED, OPEN, STOPPED, TOO_LONG = range(4)
-HURRY, HURRY_SWEEPS, HURRY_ENOUGH = 1.0 - 2.0**-10, 4096, 1e-12  # to compare ways to the end: discount a ply
+HURRY, HURRY_SWEEPS, HURRY_ENOUGH = (
+    1.0 - 2.0**-10,
+    4096,
+    1e-12,
+)  # discount of a ply, sweeps and tolerance of _quick_choices
 MAX_HURRY_EDGES = 1 << 24  # edges that all sweeps of one game together visit at most
-FEW_CHOICES = 1 << 17  # up to which ways to the end are compared even where the smallest actions lead there
+FEW_CHOICES = 1 << 17  # up to this number the fastest actions are found even if the smallest ones reach the end
 
 
 class EndlessRewards(GameError):
-    """Players can stay together where points are earned."""
+    """The players can stay where rewards are earned."""
 
 
 class Components(NamedTuple):
-    """The strong components, those that others lead to first.
+    """The strong components, successors first.
 
-    Component c has the states order[starts[c]] .. order[starts[c + 1] - 1], which are labelled c.  ``loops[c]``:
-    players can stay in it, or earn points in it; its bounds then are begun elsewhere.
+    Component c has the states order[starts[c]] to order[starts[c + 1] - 1], which are labelled c.  ``loops[c]``:
+    the players can stay in it, or earn rewards in it; its bounds are initialized elsewhere.
     """
 
     order: Integers
@@ -64,7 +69,7 @@ class Components(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """What each state is worth to player 0, at least and at most; kernels close them in."""
+    """Lower and upper bounds of the value of each state for player 0; kernels narrow them."""
 
     low: Floats
     high: Floats
@@ -72,13 +77,16 @@ class Bounds(NamedTuple):
 
 @kernel(plain_first=True)
 def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
-    """Sweep over the states until their bounds are as close as the goal; OPEN if they stand still before."""
+    """Run ``close_in`` as a kernel."""
     return close_in(states, edges, goal, sweeps, stop, bounds)
 
 
 @inlined
 def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
-    """Do so within a kernel."""
+    """Narrow the bounds of the states in place by Gauss-Seidel value iteration; return a status.
+
+    CLOSED: the relative gap of every state is at most ``goal``.  OPEN: a sweep changed no bound.
+    """
     first_edge, target, kind, chance, points = edges
     out_low, out_high = bounds
     for _ in range(sweeps):
@@ -130,7 +138,7 @@ def close_all(
     progress: Any,
     bounds: Bounds,
 ) -> Any:
-    """Close component after component from ``first`` on; return the one that needs help, and how it is."""
+    """Solve the components from ``first`` on; return the first one that needs help, and its status."""
     order, starts, label, loops = components
     first_edge, target, kind, _, points = edges
     out_low, out_high = bounds
@@ -161,7 +169,7 @@ def close_all(
 
 @kernel
 def raise_potential(states: Any, label: Any, edges: Edges, out: Any) -> bool:
-    """Raise the potential until it misses falling by 1 by less than a half; False if it does not come to that."""
+    """Increase the potential until it decreases by more than 1/2 at every step; return False if it never does."""
     first_edge, target, kind, chance, _ = edges
     c = label[int(states[0])]
     for _ in range(SWEEPS):
@@ -193,7 +201,7 @@ class BoundsTable(BoundedTable):
             low, high = np.ceil(low), np.floor(high)  # the value is an integer between them
         self.low, self.high = low, high
         self._actions = actions
-        self._other: BoundsTable | None = None  # for a state that this table does not have
+        self._other: BoundsTable | None = None  # for states that this table does not have
 
     def __len__(self) -> int:
         return self.graph.num_states
@@ -228,7 +236,7 @@ class BoundsTable(BoundedTable):
 
 
 def choice_arrays(graph: GameGraph) -> ModelArrays:
-    """Return a graph as the planner's arrays: a player's edges are its choices, those of chance one choice."""
+    """Return a graph as arrays of the planner: a player's edges are its choices, those of chance one choice."""
     plays = (graph.kind == 0) | (graph.kind == 1)
     begins = plays[graph.owner]
     begins[graph.first_edge[:-1][lengths(graph.first_edge) > 0]] = True
@@ -241,12 +249,11 @@ def choice_arrays(graph: GameGraph) -> ModelArrays:
 def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     """Return for each state in which a player moves an edge that attains the value, whatever the other one does.
 
-    An edge that keeps the value may lead round in circles, which is worth ``endless``.  A player whose value is
-    higher than that chooses an edge that leads on to the end: into the positive attractor of the ends, to which
-    a state belongs where chance or this player has one edge into it, or the other player only such edges among
-    those that keep its value.  So play leaves the states of one value with probability 1.  Where no end can be
-    reached so, the attractor is that of the states from which infinite play has exactly the value (after points
-    were earned).
+    An optimal edge may lead round in a cycle, which has the value ``endless``.  A player whose value is higher
+    chooses an edge into the positive attractor of the terminal states.  A state belongs to it if chance or this
+    player has one edge into it, or if all optimal edges of the other player lead into it.  Then play leaves states
+    of one value with probability 1.  If no terminal state can be reached so, the attractor is that of the states
+    from which infinite play has exactly the value (after rewards were earned).
     """
     arrays, value = choice_arrays(graph), low / 2.0 + high / 2.0
     edge, owner = arrays.first_transition[:-1], arrays.owner
@@ -267,7 +274,7 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
     sweeps = min(HURRY_SWEEPS, MAX_HURRY_EDGES // max(1, len(graph.target)))  # of all rounds together
     for player in (0, 1):
         reached, own = ends, mover == player
-        for goal, mine, others in rounds:  # what rounding hides: first the closest to the best
+        for goal, mine, others in rounds:  # because of rounding: first the edges closest to the best
             reached = reached | goal
             allowed = np.where(mover == CHANCE, True, np.where(own, ranges[mine], ranges[others]))
             needed = np.where(graph.kind == 1 - player, np.bincount(owner[allowed], minlength=len(chosen)), 1)
@@ -293,10 +300,9 @@ def attaining_edges(graph: GameGraph, low: Floats, high: Floats) -> Integers:
 def _quick_choices(
     graph: GameGraph, arrays: ModelArrays, player: int, allowed: Mask, goal: Mask, sweeps: int
 ) -> tuple[Integers, int]:
-    """Return for each state the allowed choice by which a player comes to a state of ``goal`` soonest, about.
+    """Return for each state the allowed choice that reaches ``goal`` soonest, approximately, and the sweeps used.
 
-    That is the largest mean of HURRY ** plies, while the other player makes it small.  It is found in at most
-    ``sweeps`` sweeps; the number used is returned as well.
+    It maximizes the mean of HURRY ** plies, which the other player minimizes, in at most ``sweeps`` sweeps.
     """
     weight = np.where(graph.kind[graph.owner] == CHANCE, graph.chance, 1.0) * HURRY
     sign = np.where(graph.kind == 1 - player, -1.0, 1.0)
@@ -313,7 +319,7 @@ def _quick_choices(
         soon[goal] = 1.0
         if np.abs(soon - before).max() <= HURRY_ENOUGH:
             break
-    order = np.lexsort((-np.arange(len(worth)), worth, arrays.owner))  # of the best the smallest action, last
+    order = np.lexsort((-np.arange(len(worth)), worth, arrays.owner))  # the smallest of the best actions is last
     choice = arrays.first_actions.astype(np.int64)
     choice[arrays.owner[order]] = order
     return choice, used
@@ -329,7 +335,7 @@ def _delays(value: Floats, player: int, endless: int) -> Mask:
 def iterate_values(
     game: Game[Any], state: Any = None, *, threads: int | None = None, goal: float = GOAL, show: Show | None = None
 ) -> BoundsTable:
-    """Return bounds of all states that one (default: the start) reaches.
+    """Return bounds of all states that are reachable from a state (default: the start).
 
     A single-player game in which rewards can be earned or paid without end is solved as an MDP, by planning.
     """
@@ -354,11 +360,11 @@ class _Iteration:
         self.low = np.where(graph.kind == END, graph.result, -np.inf)
         self.high = np.where(graph.kind == END, graph.result, np.inf)
         self.label, count = strong_components(graph.first_edge.astype(np.uint64), graph.target)
-        order = np.lexsort((-np.arange(graph.num_states), self.label))  # later states first, ends among them
+        order = np.lexsort((-np.arange(graph.num_states), self.label))  # later states first
         self.order, self.starts = order.astype(np.uint32), np.searchsorted(self.label[order], np.arange(count + 1))
 
     def run(self) -> BoundsTable:
-        """Close all components, those that need help one by one."""
+        """Solve all components, those that need help one by one."""
         inside = self.label[self.graph.owner] == self.label[self.graph.target]
         staying = end_components(self.arrays(), np.ones(len(self.arrays().reward), dtype=bool)).label >= 0
         loops = np.zeros(len(self.starts) - 1, np.uint8)
@@ -382,7 +388,7 @@ class _Iteration:
         task = partial(close_all, components, first, self.graph.edges, *limits, Bounds(self.low, self.high))
         at, status = watch.run([task])[0]
         if status == TOO_LONG:
-            raise LimitError(f"the values of a component did not close in within {SWEEPS:,} sweeps")
+            raise LimitError(f"the values of a component did not converge in {SWEEPS:,} sweeps")
         return int(at)
 
     # ---------------------------------------------------------------- components that need help
@@ -398,7 +404,9 @@ class _Iteration:
         if (graph.points[inner] != 0.0).any():
             if stays:
                 place = graph.game.text(graph.state(int(graph.owner[inner[0]])))
-                raise EndlessRewards(f"points can be earned without end, as from {place}; there is no value then")
+                raise EndlessRewards(
+                    f"rewards can be earned without end, as from {place}; such a game has no value"
+                )
             self._begin_with_points(component, states, inner)
         else:
             self._begin(component, states)
@@ -411,11 +419,11 @@ class _Iteration:
             before = self.low[states].sum(), self.high[states].sum()
             self._leave_or_stay(states)
             if status == OPEN and (self.low[states].sum(), self.high[states].sum()) == before:
-                return  # as close as doubles get
-        raise LimitError(f"the values of a component did not close in within {ROUNDS:,} rounds")
+                return  # the precision of doubles is reached
+        raise LimitError(f"the values of a component did not converge in {ROUNDS:,} rounds")
 
     def _exits(self, component: int) -> tuple[float, float]:
-        """Return the least and the largest value of the edges out of a component, ``endless`` among them."""
+        """Return the least and the largest of ``endless`` and the values of the edges out of a component."""
         graph, endless = self.graph, float(self.graph.game.endless)
         out = (self.label == component)[graph.owner] & (self.label != component)[graph.target]
         low, high = (bound[graph.target[out]] + graph.points[out] for bound in (self.low, self.high))
@@ -426,17 +434,19 @@ class _Iteration:
         self.low[states], self.high[states] = least, most
 
     def _begin_with_points(self, component: int, states: Integers, inner: Integers) -> None:
-        """Begin with what the points of as many steps come to as the potential allows."""
+        """Initialize the bounds by the rewards of as many steps as the potential allows."""
         least, most = self._exits(component)
         potential = np.zeros(self.graph.num_states)
         if not raise_potential(states, self.label, self.graph.edges, potential):
-            raise LimitError(f"the games of a component last too long: more than {SWEEPS:,} sweeps do not end")
-        steps = 4.0 * potential[states]  # twice falls by 1 in the mean, and as much again for rounding
+            raise LimitError(
+                f"games stay too long in a component: the potential did not converge in {SWEEPS:,} sweeps"
+            )
+        steps = 4.0 * potential[states]  # twice for decreases of 1/2, and twice for rounding
         largest = float(np.abs(self.graph.points[inner]).max())
         self.low[states], self.high[states] = least - largest * steps, most + largest * steps
 
     def _leave_or_stay(self, states: Integers) -> None:
-        """Tighten the bounds where players can stay together: who does gets ``endless``, or the best exit."""
+        """Narrow the bounds of end components: a player gets at most ``endless`` or the best exit there."""
         endless = float(self.graph.game.endless)
         among = np.zeros(self.graph.num_states, dtype=bool)
         among[states] = True
@@ -449,7 +459,7 @@ class _Iteration:
                 bound[inside] = cap(bound[inside], best)
 
     def _kept(self, player: int, bound: Floats, among: Mask) -> Mask:
-        """Return the choices of these states, those of a player only where they look best to it."""
+        """Return the choices of these states, those of a player only if they are best by the bound."""
         graph, kept = self.graph, among[self.arrays().owner]
         chosen = np.flatnonzero(kept)
         first = self.arrays().first_transition[chosen]
@@ -459,7 +469,7 @@ class _Iteration:
         return kept
 
     def _best_exit(self, gainer: int, inside: Mask, found: EndComponents, bound: Floats, endless: float) -> float:
-        """Return the best of staying and of the gainer's edges out of an end component."""
+        """Return the best of staying and of the edges of ``gainer`` out of an end component."""
         graph = self.graph
         out = inside[graph.owner] & ~inside[graph.target] & (graph.kind[graph.owner] == gainer)
         values = bound[graph.target[out]] + graph.points[out]
