@@ -183,6 +183,10 @@ def _answer(question: Question, method: str) -> Table:
     question, finished = open_file(question)
     if finished is not None:
         return finished
+    begun = None if question.begun is None else question.begun.kind
+    if method != "auto" and begun in {solver.name for solver in solvers_of(question.game)} - {method}:
+        kept = f"{question.file} has an unfinished solution by the method {begun}"
+        raise FormatError(f"{kept}; use that method, method='auto' or another file")
     table = _cheapest(question) if method == "auto" else choose_solver(question, method).fill(question)
     if isinstance(table, Lacking):
         raise table.error(table.reason)
