@@ -79,8 +79,15 @@ FUNCTIONS = {
     "Search.__init__": lambda given: mdplay.Search(GAME, given).state,
     "Position.start": lambda given: Position.start(GAME, given).state,
 }
+OF_PROVER = {
+    "choice": (6,),
+    "lookup": (0,),
+    "bounds": (0,),
+    "favourites": ([mdplay.Choice(6, 0.0, 0.0)],),
+    "fastest": ([mdplay.Choice(6, 0.0, 0.0)],),
+}
 METHODS = {
-    "Prover": (lambda: mdplay.Prover(GAME, memory=1 << 20), {"choice": (6,), "distance": (1,), "lookup": (0,)}),
+    "Prover": (lambda: mdplay.Prover(GAME, memory=1 << 20), OF_PROVER),
     "Solution": (lambda: mdplay.solve(GAME), {}),
     "PointUtilities": (lambda: mdplay.learn(GAME, method="points", episodes=20), {}),
 }

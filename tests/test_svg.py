@@ -93,7 +93,7 @@ def test_a_kind_that_nobody_colours_is_refused(name, shape):
 
 
 def test_the_kinds_that_the_page_names_are_those_of_the_style_sheet():
-    table = (ROOT / "docs" / "server.md").read_text().partition("| kind | is |")[2].partition("\n\n")[0]
+    table = (ROOT / "docs" / "server.md").read_text().partition("| kind | meaning |")[2].partition("\n\n")[0]
     assert set(re.findall(r"`([a-z]+)`", table)) == set(drawing.NAMED) <= drawing.KINDS
 
 

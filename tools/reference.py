@@ -27,7 +27,7 @@ CHAPTERS = {
         "Solution Choice Proof Prover Responses SearchResult Playouts Learned PointUtilities MatchResult "
         "TournamentResult EvaluationResult Accuracy Plan"
     ),
-    "Games": "Game Compiled Between U64 Wide Bounds ProofView make check_game perft Ply",
+    "Games": "Game Compiled Between U64 Wide Bounds ProofView make register_extras check_game perft Ply",
     "Evaluations": "Evaluation MoveEvaluation Evaluator best_moves observe",
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
     "Decision problems": "MDP evaluate_policy verify",

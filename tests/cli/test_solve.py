@@ -214,7 +214,7 @@ def test_an_engine_solves_with_the_same_answer(mdplay, tmp_path, needs_compiler)
     said = f"mdplay: states and values, as far as they are there, read from {tmp_path}\n"
     assert [one.err for one in kept] == ["", said]
     refused = mdplay("solve", "mu-torere", "--executor", "serial")
-    assert refused.code == 2 and "after different numbers of moves; leave out the engine" in refused.err
+    assert refused.code == 2 and "after different numbers of moves; leave out the executor" in refused.err
 
 
 def test_an_opponent_from_a_policy_file_is_the_one_that_it_describes(mdplay, tmp_path, needs_compiler):

@@ -16,12 +16,12 @@ from tests.helpers import ROOT
 DRIVER = """
 import sys
 from pathlib import Path
-from mdplay.distributed.opening import open_engine
+from mdplay.distributed.opening import open_executor
 from mdplay.runtime.executors import Keep
 from tests.distributed import tasks
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    with open_engine("processes", 2) as executor:
+    with open_executor("processes", 2) as executor:
         executor.map(tasks.note, range(400), folder / "done", keep=Keep(folder / "kept", "notes"))
 """
 

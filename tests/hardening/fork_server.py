@@ -112,7 +112,7 @@ def wait(child: int, seconds: float) -> int | None:
 
 def serve() -> None:
     """Answer the lines of stdin."""
-    for name in ("solve", "search", "playouts", "match", "learn"):
+    for name in ("solve", "search", "states", "match", "learn"):
         importlib.import_module(f"mdplay.cli.{name}")
     for name in ("solving.solution", "solving.responses", "searching.mcts", "searching.playouts"):
         importlib.import_module(f"mdplay.{name}")

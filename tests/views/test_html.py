@@ -67,6 +67,7 @@ def test_a_solution_shows_the_start():
 def test_a_proof_is_not_made_for_a_glance():
     class Proving:
         method = "proof"
+        on_demand = True
 
         def __len__(self):
             return 0

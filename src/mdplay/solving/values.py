@@ -22,6 +22,7 @@ from mdplay.compiling import inlined, pack
 from mdplay.compiling.contract import method_hints
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError
 from mdplay.game import Game
+from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.runtime.memory import budget, format_bytes
 from mdplay.runtime.threads import Show
@@ -188,6 +189,7 @@ class Table:
         """Return whether best play from a state is infinite."""
         return False
 
+    @takes_state
     def plays(self, state: Any) -> bool:
         """Return whether a player is to move in a state: the game is not over, and chance does not move."""
         return nonempty(self.game.legal(state)) and not nonempty(self.game.outcomes(state))
@@ -202,6 +204,7 @@ class Table:
         value = float(self.game.reward(state, action)) + found.value
         return Choice(action, value, value, None if found.distance is None else found.distance + 1)
 
+    @takes_state
     def favourites(self, state: Any, choices: Sequence[Choice]) -> list[int]:
         """Return the actions that a perfect player may choose: of the best the soonest, or of a loss the latest.
 
@@ -213,6 +216,7 @@ class Table:
             return [c.action for c in sorted(choices, key=lambda c: (-c.low, -c.high, c.action))[:1]]
         return self.fastest(state, tied)
 
+    @takes_state
     def fastest(self, state: Any, tied: Sequence[Choice]) -> list[int]:
         """Return those of tied choices that end soonest, or latest for a player who delays."""
         sign = -1 if self.game.player(state) else 1

@@ -138,7 +138,7 @@ def test_games_kept_of_another_limit_are_other_games(tmp_path):
 
 
 def test_the_command_tells_how_many_games_were_drawn_by_the_limit(mdplay, tmp_path):
-    source = (ROOT / "tests" / "checking" / "test_limits.py").read_text()
+    source = (ROOT / "tests" / "states" / "test_game_length.py").read_text()
     path = write(tmp_path, "pacing.py", source)
     answer = mdplay("match", f"{path}:Pacing", "random", "random", "--games", 4, "--max-moves", 7)
     assert "4 games truncated by a third repetition or by the move limit (--max-moves)" in answer.out

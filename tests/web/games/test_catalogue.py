@@ -73,7 +73,7 @@ def test_a_users_game_is_told_by_its_class_or_its_file(tmp_path):
     told = NIM.replace("    pile: int = 21", '    """Nim, told."""\n\n    pile: int = 21')
     path = write(tmp_path, "told.py", told.replace("class Nim(", "class DarkNim("))
     profile = Catalogue([str(path)])["own-dark-nim"].about
-    assert (profile.title, profile.fact) == ("Dark Nim", "Nim, told.")
+    assert (profile.title, profile.summary) == ("Dark Nim", "Nim, told.")
     silent = write(tmp_path, "silent.py", NIM.partition("\n\n")[2])
     assert Catalogue([str(silent)])["own-nim"].about.summary == "Your own game."
 
