@@ -92,7 +92,7 @@ KERNELS = {  # each kernel that takes a game, how it is reached, and a fact that
     "simulate_by_network": lambda game: move_by_network(game) == "c2",
     "learn_points": lambda game: games_of_points(game) == 100,
 }
-OF_2048 = {"choose_once", "play_games", "train_backward", "look_up_state", "fill_rows"}  # they look at tiles
+OF_2048 = {"choose_once", "play_games", "train_backward", "look_up_state"}  # they look at tiles
 OF_OTHERS = {"orbit_sizes", "search_within", "back_up"}  # of symmetries, of puzzles, of layers of moves
 OF_EVALUATORS = {"gather", "back_up_leaves"}  # they need a Python function: tests/searching/test_by_evaluator.py
 

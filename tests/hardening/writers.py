@@ -239,16 +239,16 @@ def answer(request: dict[str, Any]) -> dict[str, Any]:
 
 def _import_all() -> None:
     """Import what the commands need, so that a fork has it at once; run nothing: no thread survives a fork."""
-    from mdplay.cli.commands import COMMANDS
+    from mdplay.cli.commands import COMMANDS, MODULES
 
-    for name in ("numba", "scipy.sparse.linalg", *(f"mdplay.cli.{command}" for command in COMMANDS)):
+    for name in ("numba", "scipy.sparse.linalg", *(f"mdplay.cli.{MODULES.get(name, name)}" for name in COMMANDS)):
         import_module(name)
     for name in (
         "solving.solvers",
         "games.twenty48.training",
-        "learning.points.counting",
+        "learning.cell_counting",
         "learning.training",
-        "mdp.planning",
+        "planning.planner",
         "searching.mcts",
     ):
         import_module(f"mdplay.{name}")
