@@ -284,7 +284,7 @@ def value_of_perfect(game):
     return final_evaluation(make_agent(game, "perfect"), game.initial()).value.low
 
 
-def test_the_verbs_answer_by_the_rules_as_they_are_now(nim):
+def test_the_verbs_answer_by_the_rules_as_they_are_now(nim, needs_compiler):
     text = NIM.replace("class State", "MOST = 3\n\n\nclass State").replace("min(3, s.pile)", "min(MOST, s.pile)")
     used = nim(text, pile=4)
     unused = type(used)(4)
