@@ -2,7 +2,7 @@
 
     MdplayError
     ├── GameError          a game breaks the contract or cannot be compiled
-    │   └── CycleError     it comes back to a position where that is not allowed
+    │   └── CycleError     the game has cycles, which the method does not support
     ├── UnknownName        no such game, parameter, agent, method ...; similar names are suggested
     ├── ArgumentError      an argument of the wrong kind, such as a function where a network is asked for
     ├── PositionError      a text that is not a position of the game
@@ -11,7 +11,6 @@
     │   └── Forfeit        it has a limit of time or is an engine: it loses the game, and the match goes on
     ├── FormatError        a file or text with a fault; names the file and the line
     ├── LimitError         the work would not fit: memory, size, time
-    │   └── HugeError      a table of all states would fit, but one position is sooner proved by itself
     └── NotCompiled        a kernel is missing where nothing is to be compiled (``mdplay.runtime.threads``)
 
 The command line prints the message after ``mdplay:`` and exits with code 2, never with a traceback.
@@ -50,7 +49,7 @@ class GameError(MdplayError, TypeError):
 
 
 class CycleError(GameError):
-    """A game comes back to a position, and what was asked needs games that cannot."""
+    """The game has cycles, and the method supports only games without cycles."""
 
 
 class UnknownName(MdplayError, LookupError):
@@ -87,10 +86,6 @@ class FormatError(MdplayError, ValueError):
 
 class LimitError(MdplayError, RuntimeError):
     """Work that would not fit into memory, size or time."""
-
-
-class HugeError(LimitError):
-    """A table of all states would be huge: whoever asks about one position had better prove it by itself."""
 
 
 class NotCompiled(MdplayError, RuntimeError):

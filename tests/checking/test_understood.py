@@ -25,7 +25,7 @@ def test_a_report_tells_how_the_game_was_understood():
     assert found.understood.startswith("one player, chance, points, at most 4 moves to choose from, games of ")
     found = report(make("tic-tac-toe"))
     assert (found.players, found.moves, found.shortest >= 5, found.longest) == (2, 9, True, 9)
-    assert found.understood.endswith("no position came again")
+    assert found.understood.endswith("no position repeated")
 
 
 def test_games_that_did_not_end_are_told_unless_the_game_says_what_infinite_play_is_worth():

@@ -41,7 +41,7 @@ class Chase(Game[Places]):
 def test_endless_play_is_told_and_worth_what_the_game_says(mdplay, tmp_path):
     path = write(tmp_path, "chase.py", CHASE)
     lines = mdplay("respond", path).out.splitlines()
-    assert lines[-2] == "here it comes back to a position, and goes on so for ever"
+    assert lines[-2] == "the position repeats: play continues without end"
     assert lines[-1].startswith("result -1 for player 1: player 2 wins")
     found = json.loads(mdplay("respond", path, "--json").out)
     assert (found["values"], found["endless"], found["result"]) == ({"1": 0.0, "2": 1.0}, True, -1.0)

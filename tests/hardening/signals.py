@@ -21,7 +21,7 @@ from tests.helpers import NIM, ROOT
 SOON, SAVING = 3.0, 30.0  # seconds to end in; a machine may be busy, and a file large
 PROGRAM = """
 import os, signal, sys
-from mdplay.cli import exit as leaving, main
+from mdplay.cli import exit as _, main  # loaded before the first signal may come
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background lets its children ignore it
 sys.argv = ["mdplay", *sys.argv[2:]]
 os.write(int({fd}), b"r")

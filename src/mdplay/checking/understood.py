@@ -140,7 +140,7 @@ def sentence(players: int, seen: Seen, points: bool) -> str:
         if shortest < longest
         else f"games of {pluralize(longest, 'move')}"
     )
-    again = "positions come again" if seen.repeats else "no position came again"
+    again = "positions repeat" if seen.repeats else "no position repeated"
     return ", ".join([*kinds, moves, games, again])
 
 

@@ -1,11 +1,4 @@
-"""``mdplay games``.
-
-``mdplay check``.
-
-``mdplay cache``.
-
-``mdplay show``.
-"""
+"""The commands ``games``, ``check``, ``cache`` and ``show``."""
 
 from __future__ import annotations
 
@@ -122,7 +115,7 @@ def check_command(game: Game[Any], games: int, seed: int, as_json: bool) -> None
     click.echo(f"longest {pluralize(report.longest, 'move')}; compiled and plain rules agree.")
     click.echo(f"understood as: {report.understood}")
     if report.repeats:
-        click.echo(f"positions come back: endless play is worth {report.endless} to player 1")
+        click.echo(f"the game has cycles: infinite play has the value {report.endless} for player 1")
     click.echo(f"checked knowledge: {', '.join(report.knowledge) or 'none'}")
     for warning in report.warnings:
         click.echo(f"warning: {warning}")

@@ -1,11 +1,4 @@
-"""``mdplay bandits``.
-
-``mdplay bench``.
-
-``mdplay reproduce``.
-
-``mdplay serve``.
-"""
+"""The commands ``bandits``, ``bench``, ``reproduce`` and ``serve``."""
 
 from __future__ import annotations
 

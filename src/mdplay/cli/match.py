@@ -1,11 +1,4 @@
-"""What the commands that play games share.
-
-``mdplay match``.
-
-``mdplay tournament``.
-
-``mdplay evaluate``.
-"""
+"""The commands ``match``, ``tournament`` and ``evaluate``, and the options that they share."""
 
 from __future__ import annotations
 

@@ -232,8 +232,8 @@ def _print(found: Responses) -> None:
     click.echo(f"\nfixed point after {steps}; the game that it plays: {' '.join(found.moves)}")
     click.echo(game.board(found.graph.state(found.end)))
     if found.result is None:
-        click.echo("here the likeliest chance comes back to a position")
+        click.echo("the most probable outcomes of chance repeat a position")
         return
     if found.endless:
-        click.echo("here it comes back to a position, and goes on so for ever")
+        click.echo("the position repeats: play continues without end")
     click.echo(f"result {found.result:g} for player 1: {result_text(game, found.result)}")

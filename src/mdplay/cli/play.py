@@ -1,11 +1,4 @@
-"""``mdplay play``.
-
-``mdplay engine``.
-
-``mdplay convert``.
-
-``mdplay accuracy``.
-"""
+"""The commands ``play``, ``engine``, ``convert`` and ``accuracy``."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""``mdplay prove``.
-
-``mdplay verify``.
-
-``mdplay book``.
-"""
+"""The commands ``prove``, ``verify`` and ``book``."""
 
 from __future__ import annotations
 

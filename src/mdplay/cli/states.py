@@ -1,9 +1,4 @@
-"""``mdplay states``: the states of a game, listed or counted.
-
-``mdplay perft``.
-
-``mdplay playouts``.
-"""
+"""The commands ``states``, ``perft`` and ``playouts``."""
 
 from __future__ import annotations
 

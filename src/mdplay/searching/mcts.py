@@ -111,7 +111,7 @@ def mcts(
     the players to move, or values and priors (see ``mdplay.evaluating.leaves``); the selector is PUCT by default,
     and the search runs in one thread.
     ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
-    ``max_moves``: after so many a random game is called off; by default only if positions come again.
+    ``max_moves`` truncates random games, by default only if positions repeat.
     ``reuse``: an earlier result, whose tree is kept as far as it leads here.  ``watch``: arrays of the caller to
     stop the search and to see its progress, one thread for each entry; ``show`` is told of the progress.
     ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.

@@ -1,21 +1,19 @@
-"""The page: a server on this machine for people who play and look on, ``mdplay serve``.
+"""The web app: a local server for ``mdplay serve``.
 
-It holds no algorithm, and the server computes nothing: it asks a worker, in a process of its own, which asks the
-package, and passes on what is told.
+It contains no algorithm.  The server passes requests to a worker process, which calls the package, and streams the
+results to the browser.
 
-    serving.py   ``serve``: the server, its address, its end
+    serving.py   ``serve``: the server, its address and its shutdown
     app.py       the application: the API, the page and its files
-    service.py   what all routes work with
-    safety.py    what is refused before it is read
-    refusing.py  what is refused when it was read
-    numbers.py   numbers on their way to the page
-    games/       the API of games: the catalogue, positions as they are asked for, values in words, agents, records
-    labs/        the API beyond games: plan, bandits, learn, tournament, reproduction
-    work/        the worker: what it is asked, who it is, its jobs told as streams; the children that compile
-    static/      the page itself: modules, styles, no build
+    service.py   the objects that all routes use
+    safety.py    requests that are refused, before and after they are read
+    numbers.py   numbers as JSON
+    games/       the API of games: catalogue, requests, evaluations, wording, records
+    labs/        the API beyond games: planning, bandits, learning, tournaments, reproduction
+    work/        the worker process, its jobs and streams, and the processes that compile
+    static/      the page: modules and style sheets, without a build step
 
-A request goes from a route (``games/routes.py``) through ``service.py`` to the pool (``work/pool.py``) and whoever
-does it (``work/doers.py``), by default the worker's process (``work/worker.py``).  There a function of its kind
-(``games/answering.py``) returns the work, and a job (``work/jobs.py``) tells of it.  What is told comes back the
-same way, as a stream (``work/streams.py``).
+A request goes from a route (``games/routes.py``) through ``service.py`` to the pool of ``work/backends.py``, which
+passes it to the worker process (``work/worker.py``) or to an executor.  There a function for this kind of request
+(``games/events.py``) returns the work, and a job (``work/jobs.py``) runs it.  Its events return as a stream.
 """

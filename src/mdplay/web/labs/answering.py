@@ -1,10 +1,6 @@
-"""What the worker does beyond games: a function for each kind of request, as in ``games/answering.py``.
+"""The worker's side of the pages beyond games: planning, bandits, tournaments, training, reproduction.
 
-Bandits: policies on the same arms, told as their curves become smoother.
-
-Plan: an MDP of the text form, planned and told.
-
-Tournament: every agent against every other, and the cross table while it fills.
+There is one function for each kind of request, as in ``web/games/events.py``.
 """
 
 from __future__ import annotations

@@ -237,7 +237,7 @@ class Stream:
         """Return the answer to a question; raise Refused if it has none, or whoever was to give it is gone."""
         body = await self.first()
         if self._parts[0][0] != ANSWER:
-            raise Refused(503, "nobody is there to answer; come again in a second")
+            raise Refused(503, "the worker is restarting; try again in a second")
         return json.loads(body)
 
 
