@@ -1,5 +1,6 @@
 # make run         install into .venv and reproduce the five systems, quickly
 # make test        everything that must hold for every change
+# make test-fast ROOM=solving   the tests of one folder
 # make test-slow   what is too long for every change
 # make screenshots   pictures of every page, for the documentation
 # make dist        sdist and wheel, checked, and the wheel tried in an empty environment
@@ -15,7 +16,7 @@ SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
 	tests/searching/test_depth_limited.py
 
-.PHONY: run test test-slow dist harden screenshots format docs clean
+.PHONY: run test test-fast test-slow dist harden screenshots format docs clean
 
 run: .venv/run
 	$(BIN)/mdplay reproduce --quick
@@ -30,13 +31,17 @@ test: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling tests/searching tests/solving \
-		tests/cli/test_verbs.py
 	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling/numba/test_memory.py $(CHECKED)
 	$(MAKE) docs
 
+# the browser and the cluster are left out
+test-fast: .venv/test
+	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" -x tests/$(ROOM) --ignore=tests/web/static --ignore=tests/distributed
+
 test-slow: .venv/test
 	$(BIN)/pytest -m slow
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling tests/searching tests/solving \
+		tests/cli/test_verbs.py
 	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
 
 dist: .venv/test

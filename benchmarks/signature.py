@@ -30,6 +30,9 @@ PLAYOUTS = [
     "dots-and-boxes:rows=3,cols=3",
     "qubic",
     "tic-tac-toe",
+    "breakthrough",  # masks of three words
+    "mu-torere",  # cycles
+    "pig:goal=10",  # cycles and chance
 ]
 PERFT = [
     ("2048", 3, False),
@@ -38,8 +41,11 @@ PERFT = [
     ("dots-and-boxes", 4, True),
     ("qubic", 2, False),
     ("tic-tac-toe", 9, True),
+    ("breakthrough", 2, True),
+    ("sliding-puzzle:rows=2,cols=3", 8, False),
 ]
 MCTS = [("connect-four", 300), ("dots-and-boxes", 300), ("2048:rows=2,cols=3", 200), ("tic-tac-toe", 300)]
+MCTS += [("breakthrough", 50), ("mu-torere", 100), ("pig:goal=10", 100)]
 DEPTH = [("connect-four", 4), ("dots-and-boxes", 3), ("2048:rows=2,cols=3", 2)]
 SOLVE = [
     ("tic-tac-toe", "hashed"),
@@ -47,6 +53,11 @@ SOLVE = [
     ("dots-and-boxes:rows=1,cols=2", "indexed"),
     ("dots-and-boxes", "subset"),
     ("2048:rows=2,cols=2", "hashed"),
+]
+ARRAYS = [
+    ("mu-torere", "retrograde"),
+    ("sliding-puzzle:rows=2,cols=3", "retrograde"),
+    ("pig:goal=5", "value-iteration"),
 ]
 PLAN = ["vi", "hpi", "mpi"]
 
@@ -95,6 +106,12 @@ def solved() -> Iterator[str]:
     for name, method in SOLVE:
         solution = solve(make(name), method=method)
         yield f"solve {name} {method}: {solution.states} {solution.value():.12g}"
+    for name, method in ARRAYS:
+        solution = solve(make(name), method=method)
+        arrays = solution.arrays()
+        yield f"solve {name} {method}: {solution.states} {digest(*(arrays[key] for key in sorted(arrays)))}"
+    response = solve(make("dots-and-boxes:rows=1,cols=2"), opponent="uniform", method="policy-iteration")
+    yield f"solve dots-and-boxes:rows=1,cols=2 uniform: {response.states} {response.value():.12g}"
     proof = prove(make("connect-four:rows=4,cols=4"), threads=1)
     yield f"prove connect-four:rows=4,cols=4: {proof.low} {proof.high} {proof.nodes}"
     model = garnet(60, 3, 4)

@@ -13,19 +13,12 @@ from hypothesis import settings
 
 from tests.helpers import COMPILED, ROOT
 
-# Tests are small questions, which plain Python would answer.  Tests of algorithms are to test what is compiled;
-# what people meet is tested as they meet it: small questions in plain Python first.
-AT_ONCE, AS_PEOPLE_DO = "0", "0.6"
-MET_BY_PEOPLE = (
-    "lab/benchmarks",
-    "cli",
-    "test_docs.py",
-    "test_examples.py",
-    "naming/test_registry.py",
-    "views/test_html.py",
-)
-os.environ.setdefault("MDPLAY_PLAIN_SECONDS", AT_ONCE)
-FORCED = os.environ["MDPLAY_PLAIN_SECONDS"] != AT_ONCE
+# Kernels run as users meet them: small questions in plain Python first, compiled when they take longer.  The
+# files below compile at once, because they test compiled kernels.
+PLAIN_FIRST, AT_ONCE = "0.6", "0"
+COMPILED_AT_ONCE = ("compiling", "test_every_kernel.py", "test_signature.py")
+os.environ.setdefault("MDPLAY_PLAIN_SECONDS", PLAIN_FIRST)
+FORCED = os.environ["MDPLAY_PLAIN_SECONDS"] != PLAIN_FIRST
 
 # Files that take long go first, so that at the end no core waits for the last one.  Their order does not matter
 # much; a run of all tests says so if a file that is not named here took a fiftieth of it.
@@ -98,7 +91,7 @@ def pytest_runtest_setup(item):
     from mdplay.compiling import kernels
 
     path = item.path.relative_to(ROOT / "tests").as_posix()
-    seconds = AS_PEOPLE_DO if path.startswith(MET_BY_PEOPLE) else AT_ONCE
+    seconds = AT_ONCE if path.startswith(COMPILED_AT_ONCE) else PLAIN_FIRST
     os.environ["MDPLAY_PLAIN_SECONDS"] = seconds
     kernels.PLAIN_SECONDS = 0.0 if kernels.BOUNDS else float(seconds)
 

@@ -285,7 +285,9 @@ def test_curves_with_games_against_an_opponent(tmp_path):
     learned = learn(game, episodes=20, against="random", games=4, report=None, **TINY)
     assert len(learned.curve) == 10 and learned.curve[-1].episodes == 20
     last = learned.curve[-1].examined
-    assert (last.opponent, last.games) == ("random", 4) and last.low <= last.score <= last.high
+    played = match(game, NetworkAgent(game, learned.network), "random", games=4, openings="random:2")
+    assert (last.opponent, last.games, last.score) == ("random", 4, played.tally.score)
+    assert (last.low, last.high) == played.interval
     learned.write_curve(tmp_path / "c.csv")
     assert (tmp_path / "c.csv").read_text().count("\n") == 11
     learned.plot(tmp_path / "c.png")

@@ -120,10 +120,10 @@ def _listen(host: str, port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-    except (OSError, TypeError, UnicodeError) as error:  # the last two: no name can be spelled so
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: the host is not a valid name
         listener.close()
         why = getattr(error, "strerror", None) or error
-        raise MdplayError(f"cannot listen on {host!r}, port {port}: {why}") from None
+        raise MdplayError(f"cannot listen on {host!r}, port {port}: {why}; choose another --port or --host") from None
     return listener
 
 
