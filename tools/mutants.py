@@ -2,8 +2,8 @@
 
 python tools/mutants.py --count 60 --seed 1 [--rooms solving,planning] [--only src/mdplay/solving/hashed.py]
 
-A fault swaps an operator, a comparison, a constant or a branch of one function.  The tests of the same room run on a
-copy of the tree, with -x; a run that fails or exceeds the time limit has found the fault.
+A fault swaps an operator, a comparison, a constant or a branch of one function.  The tests of the same room run on
+a copy of the tree, with -x; a run that fails or exceeds the time limit has found the fault.
 """
 
 from __future__ import annotations
