@@ -1,5 +1,6 @@
 """Chain-aware search against the tables, wherever both reach."""
 
+import random
 from functools import cache
 
 import pytest
@@ -54,6 +55,63 @@ def test_of_an_open_loop_and_an_open_chain_the_chain_is_kept(needs_compiler):
 
     found = ChainSearch(game).prove(game.state(game.size() - 1 & ~missing))
     assert (found.low, found.high) == (value(missing), value(missing)) == (8, 8)
+
+
+def plain_value(game, missing):
+    """Return the value of a position by a table over all subsets of its missing lines."""
+    lines = elements(missing)
+    number = {line: i for i, line in enumerate(lines)}
+    boxes = [sum(1 << number[line] for line in elements(box & missing)) for box in game.boxes]
+    touching = [[box for box in boxes if box >> i & 1] for i in range(len(lines))]
+    values = [0] * (1 << len(lines))  # by the lines that are still missing
+    for left in range(1, len(values)):
+        best = -len(boxes)
+        for i in elements(left):
+            rest = left & ~(1 << i)
+            gain = sum(not box & rest for box in touching[i])
+            best = max(best, gain + values[rest] if gain else -values[rest])
+        values[left] = best
+    return values[-1]
+
+
+def random_position(game, rng, count):
+    """Return the missing lines of a position, about ``count``; boxes are left open as long as possible."""
+    missing = game.full
+    while missing.bit_count() > count:
+        lines = elements(missing)
+        safe = [i for i in lines if all((box & missing & ~(1 << i)).bit_count() != 1 for box in game.boxes)]
+        missing &= ~(1 << rng.choice(safe or lines))
+        while not safe and (
+            open_boxes := [box & missing for box in game.boxes if (box & missing).bit_count() == 1]
+        ):
+            missing &= ~open_boxes[0]
+    return missing
+
+
+@pytest.mark.parametrize("rows, cols", [(1, 6), (2, 5), (3, 4), (4, 4), (3, 5), (5, 5)])
+def test_positions_agree_with_a_table_of_the_missing_lines(rows, cols, needs_compiler):
+    game = make(f"dots-and-boxes:rows={rows},cols={cols}")
+    search, rng = ChainSearch(game, table_bits=18), random.Random(rows * cols)
+    for _ in range(12):
+        missing = random_position(game, rng, rng.randint(7, 12))
+        found = search.prove(game.state(game.full & ~missing))
+        assert found.low == found.high == plain_value(game, missing), missing
+
+
+def test_first_lines_of_three_by_four(needs_compiler):
+    """The value is Wilson's, wilson.engr.wisc.edu/boxes; its first lines agree with the table of all sets."""
+    solution = solve(make("dots-and-boxes:rows=3,cols=4"))
+    assert solution.method == "chains" and solution.value() == 0
+    values = {choice.action: choice.low for choice in solution.choices() if choice.low == choice.high}
+    assert len(values) == 31 and {a for a in values if values[a] == 0} == {22, 23, 24}
+    assert set(values.values()) == {0, -2}
+
+
+@pytest.mark.slow
+def test_four_by_four_is_a_tie_after_every_first_line(needs_compiler):
+    solution = solve(make("dots-and-boxes:rows=4,cols=4"))  # the value is Wilson's, and Barker and Korf's
+    assert solution.value() == 0
+    assert [(choice.low, choice.high) for choice in solution.choices()] == [(0, 0)] * 40
 
 
 def test_bounds_when_time_is_short(needs_compiler):

@@ -50,6 +50,8 @@ MIN_BUCKET_BITS = 14  # so that the rest of the hash and two bounds fit into an 
 BOUND_BITS = 5  # bits of a bound, counted in steps of two: enough for 31 boxes
 TABLE_BITS = {24: 18, 32: 22, 37: 25, 60: 26}  # log2 of the number of entries, by the largest number of lines
 MAX_MOVES = 64  # of a position
+MAX_TABLE_LINES = 24  # boards with at most this number of lines (3 x 3 boxes) are solved by tables
+AFTER_TABLES, BEFORE_TABLES = 2.9, 0.9  # costs: a table of sets costs 1.0 or 2.5, of numbers 2.0
 MISSING, GOAL, LEFT, KEY, LOW, HIGH, BEST, INDEX, COUNT, FRAME = range(10)  # fields of a frame
 LINES, SIZE, SPARED, MOVE_KEY, MOVE_LOW, MOVE_HIGH, MOVE = range(7)  # fields of a move
 
@@ -123,15 +125,13 @@ def follow(missing: int, pairs: int, start: int, line: int, boxes: Any, sides: A
     Return the set of these boxes, their missing lines, and the box at the end: a box that lacks more lines, the
     start itself, or OUTSIDE.
     """
-    passed, lines, box = 0, 0, start
-    while True:
-        box = beyond(line, box, sides)
-        if box == OUTSIDE or box == start or not pairs >> box & 1:
-            break
+    passed, lines, box = 0, 0, beyond(line, start, sides)
+    while box != OUTSIDE and box != start and pairs >> box & 1:
         passed |= 1 << box
         own = get(boxes, box) & missing
         lines |= own
         line = lowest(own & ~(1 << line))
+        box = beyond(line, box, sides)
     return passed, lines, box
 
 
@@ -240,9 +240,7 @@ def list_moves(depth: int, missing: int, goal: int, left: int, board: Any, memor
 
 
 @inlined
-def look_up_moves(
-    depth: int, count: int, goal: int, left: int, best: int, memory: Any, bucket_bits: int
-) -> Any:
+def look_up_moves(depth: int, count: int, goal: int, left: int, best: int, memory: Any, bucket_bits: int) -> Any:
     """Look up all moves in the table, and drop those that cannot reach the goal.
 
     Return the number of moves that are left, the largest upper bound of the others, and the largest lower bound.
@@ -280,7 +278,9 @@ def next_goal(goal: int, size: int, spared: int, high: int) -> int:
 
 
 @kernel
-def narrow(missing: int, goal: int, left: int, bucket_bits: int, board: Board, memory: Memory, stop: Any, progress: Any) -> Any:
+def narrow(
+    missing: int, goal: int, left: int, bucket_bits: int, board: Board, memory: Memory, stop: Any, progress: Any
+) -> Any:
     """Return bounds of the value of a quiet position that decide whether it is at least the goal.
 
     ``missing`` are its missing lines and ``left`` the number of boxes that are not complete.  If the search is
@@ -464,7 +464,9 @@ class ChainSearch:
     def prove(self, state: Any = None, *, seconds: float | None = None, show: Show | None = None) -> ChainBounds:
         """Return the value of a position for the player to move, or bounds if ``seconds`` do not suffice."""
         began, nodes = time.perf_counter(), 0
-        drawn = self._in_order(self._renumber(number_of(self.game, self.game.initial() if state is None else state)))
+        drawn = self._in_order(
+            self._renumber(number_of(self.game, self.game.initial() if state is None else state))
+        )
         quiet = self._settled(drawn)
         left = sum(box & ~quiet != 0 for box in self._boxes)
         low, high, goal = -left, left, -(left & 1)
@@ -491,6 +493,15 @@ class ChainSearch:
         with stopped_after(watch, seconds):
             low, high = watch.run([task])[0]
         return int(low), int(high), int(watch.progress[0])
+
+    def canonical(self, state: Any) -> int:
+        """Return an integer that is equal for symmetric positions; interchangeable lines count as symmetry."""
+        lines, images = elements(self._drawn(state)), self._board.images.reshape(-1, IMAGES)
+        return int(images[lines].sum(axis=0).min())
+
+    def _drawn(self, state: Any) -> int:
+        """Return the lines of a position with the numbers of the search, interchangeable lines in order."""
+        return self._in_order(self._renumber(number_of(self.game, state)))
 
     # ---------------------------------------------------------------- positions that are not quiet
     def _in_order(self, drawn: int) -> int:
@@ -560,7 +571,10 @@ class ChainSearch:
 
 
 class ChainTable(Table):
-    """A chain search as the table of a solution; ``seconds`` is what one position may take, its moves included."""
+    """A chain search as the table of a solution.
+
+    ``seconds`` limits the time for one position.  Its value comes first; the moves share the rest of the time.
+    """
 
     method = "chains"
     on_demand = True
@@ -568,13 +582,13 @@ class ChainTable(Table):
     def __init__(self, game: Game[Any], *, seconds: float | None = None, show: Show | None = None) -> None:
         self.game, self.search = game, ChainSearch(game)
         self.seconds, self._show, self._nodes = seconds, show, 0
-        self._known: dict[Any, ChainBounds] = {}
+        self._known: dict[int, ChainBounds] = {}  # of one of each set of symmetric positions
 
     def __len__(self) -> int:
         return self._nodes
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a position is worth to a player; raise LimitError if the time did not suffice."""
+        """Return the value of a position for a player; raise LimitError if the time did not suffice."""
         low, high = self.bounds(state, player)
         if low < high:
             within = "" if self.seconds is None else f" within {self.seconds:g} s"
@@ -582,27 +596,36 @@ class ChainTable(Table):
         return StateValue(low, self._lines_left(state))
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
-        """Return what a position is worth to a player at least and at most."""
-        found = self._proved(state, None if self.seconds is None else self.seconds / 2)
+        """Return the bounds of a position's value for a player."""
+        found = self._proved(state, self.seconds)
         mine = player == self.game.player(state)
         return (float(found.low), float(found.high)) if mine else (-float(found.high), -float(found.low))
 
     def choices(self, state: Any) -> list[Choice]:
-        """Return every action with what is proved of it; the seconds are shared out between them."""
+        """Return every action with the bounds of its value."""
         game, actions = self.game, elements(self.game.legal(state))
-        share = None if self.seconds is None else self.seconds / 2 / max(1, len(actions))
-        return [self._choice(state, action, game.step(state, action), share) for action in actions]
+        left = None if self.seconds is None else self.seconds - self._proved(state, self.seconds).seconds
+        after = {action: game.step(state, action) for action in actions}
+        todo = {self.search.canonical(position): position for position in after.values()}
+        for i, position in enumerate(todo.values()):
+            began = time.perf_counter()
+            self._proved(position, None if left is None else max(0.0, left) / (len(todo) - i))
+            left = None if left is None else left - (time.perf_counter() - began)
+        return [self._choice(state, action, after[action]) for action in actions]
 
-    def _choice(self, state: Any, action: int, after: Any, seconds: float | None) -> Choice:
-        proved, gain = self._proved(after, seconds), int(self.game.reward(state, action))
+    def _choice(self, state: Any, action: int, after: Any) -> Choice:
+        proved, gain = self._proved(after, 0.0), int(self.game.reward(state, action))
         low, high = (proved.low, proved.high) if gain else (-proved.high, -proved.low)
         return Choice(action, float(low + gain), float(high + gain), self._lines_left(state))
 
     def _proved(self, state: Any, seconds: float | None) -> ChainBounds:
-        if state not in self._known:
-            self._known[state] = found = self.search.prove(state, seconds=seconds, show=self._show)
-            self._nodes += found.nodes
-        return self._known[state]
+        """Return what is known of a position; search it for ``seconds`` if its value is not known."""
+        key = self.search.canonical(state)
+        known = self._known.get(key)
+        if known is None or (not known.exact and seconds != 0.0):
+            self._known[key] = known = self.search.prove(state, seconds=seconds, show=self._show)
+            self._nodes += known.nodes
+        return known
 
     def _lines_left(self, state: Any) -> int:
         """Return the plies to the end: every line is drawn."""
@@ -610,16 +633,19 @@ class ChainTable(Table):
 
 
 class ChainSolver(Solver):
-    """The solver that Dots and Boxes brings for boards too large for a table."""
+    """The solver of Dots and Boxes for boards with more than MAX_TABLE_LINES lines."""
 
     name = ChainTable.method
     on_demand = True
 
     def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to perfect play; tables come first where they fit."""
+        """Apply to perfect play; tables of all positions come first on small boards."""
+        game: Any = question.game
         if question.opponent != "perfect" or question.objective != "difference":
             return Lacking("a perfect opponent and the difference of points")
-        return Lacking("no file: there is nothing to save") if question.file is not None else 2.9
+        if question.file is not None:
+            return Lacking("no file, because there is nothing to save")
+        return AFTER_TABLES if game.num_lines <= MAX_TABLE_LINES else BEFORE_TABLES
 
     def fill(self, question: Question) -> ChainTable:
         """Return a table that proves positions when they are asked for."""
