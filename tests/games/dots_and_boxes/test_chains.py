@@ -98,6 +98,14 @@ def test_positions_agree_with_a_table_of_the_missing_lines(rows, cols, needs_com
         assert found.low == found.high == plain_value(game, missing), missing
 
 
+@pytest.mark.parametrize("lines", [1342923086, 2063808137, 1881530586, 1461159949])
+def test_a_loop_takes_the_chain_behind_its_junction_along(lines, needs_compiler):
+    """The chain behind the third line of a junction counts, also if it was found as a chain of its own before."""
+    game = make("dots-and-boxes:rows=3,cols=4")
+    found = ChainSearch(game, table_bits=18).prove(game.state(lines))
+    assert found.low == found.high == plain_value(game, game.full & ~lines)
+
+
 def test_first_lines_of_three_by_four(needs_compiler):
     """The value is Wilson's, wilson.engr.wisc.edu/boxes; its first lines agree with the table of all sets."""
     solution = solve(make("dots-and-boxes:rows=3,cols=4"))

@@ -220,9 +220,10 @@ def list_moves(depth: int, missing: int, goal: int, left: int, board: Any, memor
             prefetch(memory.table, int(mix(key, 1) & (1 << bucket_bits) - 1) * BUCKET)
             add_move(first + count * MOVE, 1 << line, 0, 0, key, left, moves)
             count += 1
-    while pairs:
-        path, lines, size, spared = find_chain(missing, pairs, lowest(pairs), boxes, sides)
-        pairs &= ~path
+    starts = pairs
+    while starts:
+        path, lines, size, spared = find_chain(missing, pairs, lowest(starts), boxes, sides)
+        starts &= ~path
         rest = left - size
         _, high = bounds_of_move(size, spared, -rest, rest)
         if high < goal:
