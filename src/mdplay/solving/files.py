@@ -95,7 +95,7 @@ def _reader(kind: object, game: Game[Any]) -> type[Table]:
 
 def open_file(question: Question) -> tuple[Question, Table | None]:
     """Return the question with the unfinished table of its file and a way to save one, and a finished table."""
-    path, game = question.file, question.game
+    path, game = question.run.file, question.game
     if path is None:
         return question, None
     found, complete = load_table(path, game) if Path(path).exists() else (None, False)

@@ -124,7 +124,7 @@ class HashTable(Table):
             self._use_layout(layout_of(sample_widths(self.game, state)))
             self._survey = question.survey
         with saving(partial(checkpoint, self) if checkpoint else None):
-            while (status := self._run(state, question.save_seconds if checkpoint else None)) != FINISHED:
+            while (status := self._run(state, question.run.save_every if checkpoint else None)) != FINISHED:
                 if (lacking := self._prepare_again(status, question.huge)) is not None:
                     return lacking
                 if checkpoint and status == STOPPED:
@@ -391,7 +391,7 @@ class Hashed(Solver):
 
     def fill(self, question: Question) -> Table | Lacking:
         """Return the values of all states that are reachable from the start."""
-        table = HashTable(question.game, memory=question.memory, show=question.show)
+        table = HashTable(question.game, memory=question.run.bytes, show=question.run.progress)
         if isinstance(question.begun, SortedTable):
             table.restore(question.begun)
         return table.fill(question) or table

@@ -170,10 +170,10 @@ class Indexed(Solver):
         game, status, at = question.game, NARROW, 0
         for kinds in INTEGER if has_integer_values(game) else REAL:
             bytes_per_state = sum(np.dtype(kind).itemsize for kind in kinds)
-            require(game.size() * bytes_per_state, question.memory, f"a table of {game.size():,} states")
+            require(game.size() * bytes_per_state, question.run.bytes, f"a table of {game.size():,} states")
             values = np.zeros(game.size(), kinds[0])
             distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
-            status, at = _sweep(game, values, distances, question.show)
+            status, at = _sweep(game, values, distances, question.run.progress)
             if status != NARROW:
                 break
         if status in (NARROW, BROKEN):

@@ -193,10 +193,10 @@ class PolicyIteration(Solver):
             and len({game.player(game.state(i)) for i in range(min(64, game.size()))}) > 1
         ):
             raise GameError("opponent uniform-once requires numbers that do not include the player to move")
-        require(BYTES * game.size(), question.memory, f"a table of {game.size():,} states")
+        require(BYTES * game.size(), question.run.bytes, f"a table of {game.size():,} states")
         table, changed = OpponentTable(game), 1
         while changed:
-            sweeps = _evaluate(game, opponent == "uniform-once", objective == "own", table, question.show)
+            sweeps = _evaluate(game, opponent == "uniform-once", objective == "own", table, question.run.progress)
             changed = int(improve(native(game), table.mine, table.theirs, table.actions))
             table.rounds.append(Round(sweeps, changed))
         return table

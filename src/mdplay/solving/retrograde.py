@@ -32,6 +32,7 @@ from mdplay.compiling.contract import method_hints
 from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
+from mdplay.runtime.run import Run
 from mdplay.runtime.signals import saving
 from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
 from mdplay.solving.files import check_layout, sorted_index
@@ -205,16 +206,16 @@ def retrograde(
 ) -> RetrogradeTable:
     """Return the table of all states that are reachable from a state (default: the start)."""
     start = game.initial() if state is None else state
-    return Retrograde().fill(Question(game, start, threads=threads, memory=memory, show=show))
+    return Retrograde().fill(Question(game, start, run=Run(threads=threads, memory=memory, progress=show)))
 
 
 def prepared(question: Question) -> Enumeration:
     """Return a new enumeration; raise LimitError if random games show that the game is too large."""
-    sample, threads = question.survey.sample, num_threads(question.threads)
+    sample, threads = question.survey.sample, num_threads(question.run.threads)
     what = f"a table of more than {sample.least_states:.1g} states"
-    require(sample.least_states * BYTES_PER_STATE, question.memory, what)
+    require(sample.least_states * BYTES_PER_STATE, question.run.bytes, what)
     return Enumeration(
-        question.game, question.state, fold=True, threads=threads, memory=question.memory, widths=sample.widths
+        question.game, question.state, fold=True, threads=threads, memory=question.run.bytes, widths=sample.widths
     )
 
 
@@ -419,11 +420,11 @@ class Retrograde(Solver):
             if checkpoint is not None:
                 checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
 
-        watch = TaskGroup(work.threads, question.show)
+        watch = TaskGroup(work.threads, question.run.progress)
         with saving(save if checkpoint else None):
             while not work.complete:
-                with stopped_after(watch, question.save_seconds if checkpoint else None):
+                with stopped_after(watch, question.run.save_every if checkpoint else None):
                     work.run(watch)
                 if not work.complete:
                     save()
-        return analysed(work.states(), threads=work.threads, memory=question.memory)
+        return analysed(work.states(), threads=work.threads, memory=question.run.bytes)

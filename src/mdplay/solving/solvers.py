@@ -19,15 +19,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.errors import FormatError, GameError, UnknownName, check_seconds, short, unknown
+from mdplay.errors import ArgumentError, FormatError, GameError, UnknownName, short, unknown
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import extras_of, plugins
 from mdplay.position import as_state
 from mdplay.runtime.executors import Executor, driver
-from mdplay.runtime.threads import Show, Stopwatch
+from mdplay.runtime.run import Run, RunOptions, run_of
+from mdplay.runtime.threads import Stopwatch
 from mdplay.solving.files import open_file, save_table
 from mdplay.solving.hashed import Hashed
 from mdplay.solving.indexed import Indexed
@@ -37,6 +38,7 @@ from mdplay.solving.solution import Solution
 from mdplay.solving.subset import Subset
 from mdplay.solving.values import Cost, Lacking, Opponent, Question, Solver, Table, against_perfect
 
+SETTINGS = ("seconds", "memory", "threads", "file", "save_every", "executor", "progress")
 OPPONENTS = ("perfect", "uniform", "uniform-once")
 OBJECTIVES = ("difference", "own", "win")
 HUGE = 1e6  # states at one ply, with those of all plies tens of millions and more: positions are proved instead
@@ -52,13 +54,15 @@ class ValueIteration(Solver):
 
     def applies(self, question: Question) -> Cost | Lacking:
         """Apply to every game whose states and edges fit; the bounds cannot be saved."""
-        return against_perfect(question) or (NO_FILE if question.file is not None else 5.0)
+        return against_perfect(question) or (NO_FILE if question.run.file is not None else 5.0)
 
     def fill(self, question: Question) -> Table:
         """Return the bounds of all states that are reachable from the start."""
         from mdplay.solving.stochastic import iterate_values
 
-        return iterate_values(question.game, question.state, threads=question.threads, show=question.show)
+        return iterate_values(
+            question.game, question.state, threads=question.run.threads, show=question.run.progress
+        )
 
 
 class Proof(Solver):
@@ -66,6 +70,7 @@ class Proof(Solver):
 
     name = "proof"
     on_demand = True
+    takes_network = True
 
     def applies(self, question: Question) -> Cost | Lacking:
         """Apply to two-player games without chance; first choice for a game that has a proof view."""
@@ -74,7 +79,7 @@ class Proof(Solver):
             return lacking
         if num_players(game) == 1 or game.has_outcomes:
             return Lacking("two players and no chance")
-        return NO_FILE if question.file is not None else 0.5 if game.has_proof_view else 9.0
+        return NO_FILE if question.run.file is not None else 0.5 if game.has_proof_view else 9.0
 
     def fill(self, question: Question) -> Table:
         """Return a prover with the game's opening book."""
@@ -130,41 +135,36 @@ def solve(
     opponent: Opponent = "perfect",
     objective: str = "difference",
     method: str = "auto",
-    seconds: float | None = None,
-    memory: int | None = None,
-    threads: int | None = None,
-    file: str | Path | None = None,
-    save_seconds: float = 60.0,
-    executor: Executor | str | None = None,
     network: str | Path | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Solution:
     """Solve a game: every state that is reachable from the given one (default: the start).
 
     ``opponent``: perfect, uniform (random moves), uniform-once (one random move without rewards), a policy file,
     or a function from a state to an action or to probabilities by action.  ``objective``: difference of rewards,
     own rewards alone, win (who wins, not how soon), or one that the game defines, as tile=N of 2048.  ``method``:
-    the name of a solver, or auto, the cheapest that applies.  ``seconds`` limits each call that proves a position
-    and its moves:  ``Solution.bounds`` then has what is proved.  ``memory`` is a limit in bytes, by default most
-    of the free memory; work that would not fit raises LimitError.  ``file`` saves the solution: a finished one is
-    read from it, an unfinished one is resumed, and it is saved every ``save_seconds`` seconds.
+    the name of a solver, or auto, the cheapest that applies.  ``network``, a file or "shipped", gives the order in
+    which proof search tries moves.
 
-    ``network``, a file or "shipped", gives the order in which proof search tries moves.  With an ``executor``
-    (mdplay.runtime.executors) its workers solve the game layer by layer, each a share of the states: a game
-    without chance, in which no position is reached after different numbers of moves.  ``threads`` is then the
-    number of workers, ``memory`` the limit of each, and ``file`` names a folder.
+    The settings are those of a ``Run``.  ``seconds`` limits each call that proves a position and its moves:
+    ``Solution.bounds`` then has what is proved.  Without it a position is proved however long that takes, and a
+    game whose table would not fit raises LimitError.  ``memory`` limits the table, by default to most of the free
+    memory.  ``file`` saves the solution: a finished one is read from it, an unfinished one is resumed, and it is
+    saved every ``save_every`` seconds.  With an ``executor`` (mdplay.runtime.executors) its workers solve the game
+    layer by layer, each a share of the states: a game without chance, in which no position is reached after
+    different numbers of moves.  ``threads`` is then the number of workers, ``memory`` the limit of each, and
+    ``file`` names a folder.
     """
     clock = Stopwatch()
+    run = run_of("solve", SETTINGS, run, settings)
     start = as_state(game, state)
-    check_seconds(seconds)
     game = with_objective(game, objective)
     start = game.initial() if state is None else start
     spot_check(game, start)
-    question = Question(
-        game, start, opponent, objective, seconds, memory, threads, file, save_seconds, show, network
-    )
+    question = Question(game, start, opponent, objective, run, network)
     _refuse(question)
-    table = _answer(question, method) if executor is None else _by_executor(question, method, executor)
+    table = _answer(question, method) if run.executor is None else _by_executor(question, method, run.executor)
     notes = tuple(dict.fromkeys(question.notes))
     return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
@@ -185,13 +185,13 @@ def _answer(question: Question, method: str) -> Table:
         return finished
     begun = None if question.begun is None else question.begun.kind
     if method != "auto" and begun in {solver.name for solver in solvers_of(question.game)} - {method}:
-        kept = f"{question.file} has an unfinished solution by the method {begun}"
+        kept = f"{question.run.file} has an unfinished solution by the method {begun}"
         raise FormatError(f"{kept}; use that method, method='auto' or another file")
     table = _cheapest(question) if method == "auto" else choose_solver(question, method).fill(question)
     if isinstance(table, Lacking):
         raise table.error(table.reason)
-    if question.file is not None:
-        save_table(question.file, table, game=question.game)
+    if question.run.file is not None:
+        save_table(question.run.file, table, game=question.game)
     return table
 
 
@@ -208,7 +208,7 @@ def _cheapest(question: Question) -> Table | Lacking:
     if found.cycles:
         question.survey.has_cycles = True
         return choose_solver(question).fill(question)
-    if prover is None or (question.seconds is None and not found.huge):
+    if prover is None or (question.run.seconds is None and not found.huge):
         return found
     has_small_values = question.survey.largest_value <= MAX_PROVED
     return (prover if has_small_values else choose_solver(question)).fill(question)
@@ -232,6 +232,7 @@ def choose_solver(question: Question, method: str = "auto") -> Solver:
         solver = solvers[names.index(method)]
         if isinstance(lacking := solver.applies(question), Lacking):
             raise lacking.error(f"method {method} needs {lacking.reason}; use method='auto' for {question.name}")
+        _refuse_settings(question, solver)
         return solver
     costs = [solver.applies(question) for solver in solvers]
     able = sorted((cost, number) for number, cost in enumerate(costs) if not isinstance(cost, Lacking))
@@ -244,6 +245,16 @@ def choose_solver(question: Question, method: str = "auto") -> Solver:
         for solver, cost in zip(solvers, costs, strict=True)
     )
     raise GameError(f"no solver answers this about {question.name}: {'; '.join(needs)}")
+
+
+def _refuse_settings(question: Question, solver: Solver) -> None:
+    """Raise ArgumentError for a time limit or a network that the chosen method does not use."""
+    if question.run.seconds is not None and not solver.on_demand:
+        raise ArgumentError(
+            f"seconds has no effect with method {solver.name}, which computes all values; remove it"
+        )
+    if question.network is not None and not solver.takes_network:
+        raise ArgumentError(f"network has no effect with method {solver.name}; remove it, or use method='proof'")
 
 
 def with_objective(game: Game[Any], objective: str) -> Game[Any]:
@@ -260,12 +271,14 @@ def with_objective(game: Game[Any], objective: str) -> Game[Any]:
 
 def _refuse(question: Question) -> None:
     """Raise an error for a question that has no meaning."""
-    opponent = question.opponent
+    run, opponent = question.run, question.opponent
+    if run.file is None and run.save_every != Run().save_every:
+        raise ArgumentError("save_every has no effect without a file; name one, or remove save_every")
     if opponent == "perfect":
         if question.objective == "own":
             raise UnknownName("objective own requires another opponent: uniform, uniform-once or a policy file")
         return
-    if question.file is not None:
+    if run.file is not None:
         raise UnknownName("only solutions against a perfect opponent can be saved; leave out the file")
     if num_players(question.game) == 1:
         raise GameError(f"{question.name} is a single-player game; leave out the opponent")

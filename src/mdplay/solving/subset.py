@@ -189,7 +189,7 @@ class Subset(Solver):
         values = np.full(game.size(), LOWEST, np.int8)
         values[-1] = 0
         inner = max(BLOCK_LINES, lines - SLAB_LINES)
-        watch = TaskGroup(num_threads(question.threads), question.show)
+        watch = TaskGroup(num_threads(question.run.threads), question.run.progress)
         slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
         for _, independent in groupby(slabs, int.bit_count):
             run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))

@@ -334,8 +334,8 @@ class ChainSolver(Solver):
         """Apply to perfect play; tables come first where they fit."""
         if question.opponent != "perfect" or question.objective != "difference":
             return Lacking("a perfect opponent and the difference of points")
-        return Lacking("no file: there is nothing to save") if question.file is not None else 2.9
+        return Lacking("no file: there is nothing to save") if question.run.file is not None else 2.9
 
     def fill(self, question: Question) -> ChainTable:
         """Return a table that proves positions when they are asked for."""
-        return ChainTable(question.game, seconds=question.seconds, show=question.show)
+        return ChainTable(question.game, seconds=question.run.seconds, show=question.run.progress)
