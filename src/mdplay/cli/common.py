@@ -17,10 +17,8 @@ from click.shell_completion import CompletionItem
 from mdplay.errors import short
 from mdplay.game import Game
 from mdplay.naming import registry
-from mdplay.naming.notation import parse_position
 from mdplay.naming.specs import Parameter, parameters, read_spec
 from mdplay.runtime.run import Run
-from mdplay.storage.files import opened, read_lines
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -57,6 +55,8 @@ class TextLines:
         self.name = name
 
     def __iter__(self) -> Iterator[str]:
+        from mdplay.storage.files import read_lines
+
         return read_lines(self.name)
 
 
@@ -68,6 +68,8 @@ class TextFile(click.ParamType[TextLines]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> TextLines:
         """Return the lines; raise FormatError if the file cannot be read."""
         if value != "-" and not Path(value).is_fifo():  # the writer of a FIFO would find it closed
+            from mdplay.storage.files import opened
+
             with opened(value):
                 pass
         return TextLines(value)
@@ -164,7 +166,11 @@ def options(*group: Callable[[Command], Command]) -> Callable[[Command], Command
 
 def state_of(game: Game[Any], position: str | None) -> Any:
     """Return the state of ``--position``, or the start."""
-    return game.initial() if position is None else parse_position(game, position)
+    if position is None:
+        return game.initial()
+    from mdplay.naming.notation import parse_position  # late: most commands start at the beginning
+
+    return parse_position(game, position)
 
 
 def option_of(option: Parameter) -> click.Option:

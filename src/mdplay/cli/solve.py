@@ -28,7 +28,6 @@ from mdplay.errors import MdplayError, PositionError, pluralize
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.evaluating.wording import describe, format_bounds, in_plies
 from mdplay.game import Game, num_players
-from mdplay.naming.notation import parse_position
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
@@ -279,6 +278,8 @@ def print_scores(solution: Solution, file: TextLines) -> None:
 
 def positions_of(game: Game[Any], file: TextLines) -> Iterator[tuple[str, Any]]:
     """Yield the positions of a file, a line each; a bad one is an error that names the line."""
+    from mdplay.naming.notation import parse_position
+
     for number, line in enumerate(file, start=1):
         text = line.strip()
         if not text:

@@ -12,10 +12,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict, TypeVar
 
 from mdplay.errors import ArgumentError, LimitError, check_integer, check_seconds, short, unknown
-from mdplay.runtime.executors import Executor
+
+if TYPE_CHECKING:
+    from mdplay.runtime.executors import Executor
 
 Progress = Callable[..., None]  # called with the number of finished items
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?\s*", re.IGNORECASE)
@@ -49,7 +51,7 @@ class Run:
     threads: Annotated[int | None, "Number of threads, or of workers of the executor."] = None
     file: Annotated[str | Path | None, "Save the work to this file, or resume it from there."] = None
     save_every: Annotated[float, "Seconds between two checkpoints of the file."] = 60.0
-    executor: Annotated[Executor | str | None, "serial, processes, ray or ray:ADDRESS."] = None
+    executor: Annotated[Any, "Executor, or its name: serial, processes, ray or ray:ADDRESS."] = None
     progress: Annotated[Progress | None, "Function that is called with the number of finished items."] = None
 
     def __post_init__(self) -> None:

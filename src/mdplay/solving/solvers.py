@@ -19,31 +19,124 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from mdplay.checking.contract_checks import spot_check
+from mdplay.compiling.contract import method_hints
 from mdplay.errors import ArgumentError, FormatError, GameError, UnknownName, short, unknown
 from mdplay.game import Game, num_players
-from mdplay.naming.registry import extras_of, plugins
+from mdplay.naming.registry import extras_of, load_attribute, plugins
 from mdplay.position import as_state
-from mdplay.runtime.executors import Executor, driver
 from mdplay.runtime.run import Run, RunOptions, run_of
 from mdplay.runtime.threads import Stopwatch
-from mdplay.solving.files import open_file, save_table
-from mdplay.solving.hashed import Hashed
-from mdplay.solving.indexed import Indexed
-from mdplay.solving.policies import PolicyIteration
-from mdplay.solving.retrograde import Retrograde
 from mdplay.solving.solution import Solution
-from mdplay.solving.subset import Subset
-from mdplay.solving.values import Cost, Lacking, Opponent, Question, Solver, Table, against_perfect
+from mdplay.solving.values import (
+    Cost,
+    Lacking,
+    Opponent,
+    Question,
+    Solver,
+    Table,
+    against_perfect,
+    has_integer_values,
+)
 
 SETTINGS = ("seconds", "memory", "threads", "file", "save_every", "executor", "progress")
 OPPONENTS = ("perfect", "uniform", "uniform-once")
 OBJECTIVES = ("difference", "own", "win")
 HUGE = 1e6  # states at one ply, with those of all plies tens of millions and more: positions are proved instead
 MAX_PROVED = 120  # the largest value that proof search supports
+MAX_SETS = 127  # scoring sets of the method subset, so that every value fits a byte
+MIN_ACTIONS = 6  # of the method subset, which works on blocks of 64 sets (``subset.BLOCK``)
+MANY_ACTIONS = 10  # from which on it is worth compiling the kernel of the method subset
 NO_FILE = Lacking("no file: there is nothing to save")
+
+
+class ModuleSolver(Solver):
+    """A solver whose module is imported when it is used, not when it is asked whether it applies."""
+
+    module: ClassVar[str]
+
+    def fill(self, question: Question) -> Table | Lacking:
+        """Return the table that the function ``fill`` of the module makes."""
+        found: Table | Lacking = load_attribute(f"mdplay.solving.{self.module}:fill")(question)
+        return found
+
+
+class Subset(ModuleSolver):
+    """A byte for every set of actions."""
+
+    name = "subset"
+    module = "subset"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games of scoring sets whose table fits."""
+        game = question.game
+        if lacking := against_perfect(question):
+            return lacking
+        if not game.has_scoring_sets or game.size() < 1 << MIN_ACTIONS or len(game.scoring_sets) > MAX_SETS:
+            return Lacking(f"scoring sets, at most {MAX_SETS} over {MIN_ACTIONS} or more actions")
+        return question.too_large(game.size()) or (1.0 if game.size() >> MANY_ACTIONS else 2.5)
+
+
+class Indexed(ModuleSolver):
+    """A value for every number."""
+
+    name = "indexed"
+    module = "indexed"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games that number their states, if the table fits."""
+        if lacking := against_perfect(question):
+            return lacking
+        if not question.game.has_size:
+            return Lacking("a game that numbers its states (index, state and size)")
+        bytes_per_state = 2 if has_integer_values(question.game) else 8
+        return question.too_large(bytes_per_state * question.game.size()) or 2.0
+
+
+class Hashed(ModuleSolver):
+    """A hash table of all reachable states."""
+
+    name = "hashed"
+    module = "hashed"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to every game; ``fill`` finds out whether it fits and has no cycles."""
+        return against_perfect(question) or 3.0
+
+
+class Retrograde(ModuleSolver):
+    """The result and the remoteness of all reachable states, with or without cycles."""
+
+    name = "retrograde"
+    module = "retrograde"
+    supports_cycles = True
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to games without chance and rewards; an unfinished analysis is resumed before all else."""
+        game = question.game
+        kind = method_hints(type(game), type(game).result)["return"]
+        if lacking := against_perfect(question):
+            return lacking
+        if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
+            return Lacking("integer results at the end, no chance and no rewards")
+        return 0.0 if question.begun is not None and question.begun.kind == self.name else 4.0
+
+
+class PolicyIteration(ModuleSolver):
+    """The best response to a random opponent, by policy iteration over all numbers."""
+
+    name = "policy-iteration"
+    module = "policies"
+
+    def applies(self, question: Question) -> Cost | Lacking:
+        """Apply to two-player games that number their states, without chance."""
+        if question.opponent not in OPPONENTS[1:]:
+            return Lacking("the opponent uniform or uniform-once")
+        if not question.game.has_size or question.game.has_outcomes:
+            return Lacking("a game that numbers its states, without chance")
+        return 1.0
 
 
 class ValueIteration(Solver):
@@ -164,15 +257,17 @@ def solve(
     spot_check(game, start)
     question = Question(game, start, opponent, objective, run, network)
     _refuse(question)
-    table = _answer(question, method) if run.executor is None else _by_executor(question, method, run.executor)
+    table = _answer(question, method) if run.executor is None else _by_executor(question, method)
     notes = tuple(dict.fromkeys(question.notes))
     return Solution(game, table, clock.seconds, question.opponent_name, objective, clock.lost, notes)
 
 
-def _by_executor(question: Question, method: str, executor: Executor | str) -> Table:
+def _by_executor(question: Question, method: str) -> Table:
     if method not in ("auto", "layered"):
         raise UnknownName(f"an executor solves by the method layered, not {short(method)}; leave out one of them")
-    table: Table = driver("solve")(question, executor)
+    from mdplay.runtime.executors import driver
+
+    table: Table = driver("solve")(question, question.run.executor)
     return table
 
 
@@ -180,9 +275,12 @@ def _answer(question: Question, method: str) -> Table:
     """Return the finished table of the question's file, or a new one, which is saved there."""
     if method != "auto":
         choose_solver(question, method)  # raises before the file is read
-    question, finished = open_file(question)
-    if finished is not None:
-        return finished
+    if question.run.file is not None:
+        from mdplay.solving.files import open_file
+
+        question, finished = open_file(question)
+        if finished is not None:
+            return finished
     begun = None if question.begun is None else question.begun.kind
     if method != "auto" and begun in {solver.name for solver in solvers_of(question.game)} - {method}:
         kept = f"{question.run.file} has an unfinished solution by the method {begun}"
@@ -191,6 +289,8 @@ def _answer(question: Question, method: str) -> Table:
     if isinstance(table, Lacking):
         raise table.error(table.reason)
     if question.run.file is not None:
+        from mdplay.solving.files import save_table
+
         save_table(question.run.file, table, game=question.game)
     return table
 
@@ -208,8 +308,12 @@ def _cheapest(question: Question) -> Table | Lacking:
     if found.cycles:
         question.survey.has_cycles = True
         return choose_solver(question).fill(question)
-    if prover is None or (question.run.seconds is None and not found.huge):
+    if prover is None:
         return found
+    if question.run.seconds is None and not found.huge:
+        return replace(
+            found, reason=f"{found.reason}; with a time limit (seconds, --seconds) the position is proved"
+        )
     has_small_values = question.survey.largest_value <= MAX_PROVED
     return (prover if has_small_values else choose_solver(question)).fill(question)
 
