@@ -108,13 +108,7 @@ class MCTS:
         return MCTSAgent(game, **vars(self), **settings)
 
     def resolved(self, game: Game[Any]) -> MCTS:
-        """Return the options with the objects that texts name; raise MdplayError if they do not fit together."""
-        if self.expansion not in EXPANSIONS:
-            raise unknown("expansion", self.expansion, EXPANSIONS)
-        if self.expansion == "all" and game.has_reward:
-            raise GameError("expansion=all counts wins, and this game counts points; use expansion=one")
-        if self.simulations is not None:
-            check_integer("simulations", self.simulations)
+        """Return the options with the objects that texts name; raise ArgumentError for other objects."""
         network = named_network(self.network, game) if isinstance(self.network, str) else self.network
         check_network(network)
         selector = make_selector(self.selector) if isinstance(self.selector, str) else self.selector
@@ -148,8 +142,8 @@ def mcts(
     """
     method, run = options_and_run("mcts", MCTS, SETTINGS, run, options)
     method, s, seconds, memory = method.resolved(game), state, run.seconds, run.bytes or MAX_BYTES
-    _check_start(game, s, memory)
     simulator = simulating(game, method)
+    _check_start(game, s, memory)
     is_serial = run.threads is None and (seconds is None or method.evaluator is not None)
     count = len(watch.progress) if watch else num_threads(1 if is_serial else run.threads)
     if method.evaluator is not None and count > 1:
@@ -203,8 +197,15 @@ def first_span(game: Game[Any], expansion: str) -> tuple[float, float]:
 def simulating(game: Game[Any], method: MCTS) -> Callable[..., Any]:
     """Return a function of a tree, which returns the function that runs simulations on it.
 
-    ``ready``: the kernels are compiled before they run, without a trial in plain Python.
+    ``ready``: the kernels are compiled before they run, without a trial in plain Python.  Raise MdplayError if the
+    options do not fit the game or each other.
     """
+    if method.expansion not in EXPANSIONS:
+        raise unknown("expansion", method.expansion, EXPANSIONS)
+    if method.expansion == "all" and game.has_reward:
+        raise GameError("expansion=all counts wins, and this game counts points; use expansion=one")
+    if method.simulations is not None:
+        check_integer("simulations", method.simulations)
     leaves = leaf_batches(game, method.evaluator, method.network, method.batch)
     if leaves is not None and method.expansion != "one":
         raise ArgumentError(
