@@ -74,7 +74,7 @@ def kill_workers(executor: str, kills: int, games: int) -> list[str]:
         match(make(GAME), *AGENTS, games=4, executor=opened)  # the workers are up
         Thread(target=kill, daemon=True).start()
         while len(killed) < kills:
-            result = match(make(GAME), *AGENTS, games=games, executor=opened, show=show)
+            result = match(make(GAME), *AGENTS, games=games, executor=opened, progress=show)
             found.append("\n".join(record.to_json() for record in result.records))
     stop[0] = True
     seconds = time.perf_counter() - began

@@ -5,6 +5,7 @@ A test compares the page with what this would write, so a changed docstring is a
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from dataclasses import fields, is_dataclass
@@ -21,8 +22,8 @@ WIDTH = 100  # of a signature on one line
 
 # every public name once, in the order in which a reader meets it
 CHAPTERS = {
-    "The verbs": "solve search learn play match tournament evaluate accuracy plan respond",
-    "Search by name": "mcts depth_limited playouts prove Search Selector make_selector",
+    "The verbs": "solve search learn play match tournament evaluate accuracy plan respond Run MatchOptions",
+    "Search by name": "MCTS DepthLimited mcts depth_limited playouts prove Search Selector make_selector",
     "What they give": (
         "Solution Choice Proof Prover Responses SearchResult Playouts Learned PointUtilities MatchResult "
         "TournamentResult EvaluationResult Accuracy Plan"
@@ -96,8 +97,18 @@ def fields_of(kind: type) -> str:
     else:
         names = list(getattr(kind, "_fields", ()))
     types = {name: kind_ for base in reversed(kind.__mro__) for name, kind_ in get_annotations(base).items()}
+    if any(plain(types[name]).startswith("Annotated") for name in names):
+        return "".join(option_of(kind, name, plain(types[name])) for name in names) + "\n"
     listed = ", ".join(f"`{name}: {plain(types[name])}`" for name in names)
     return f"Fields: {listed}.\n\n" if listed else ""
+
+
+def option_of(kind: type, name: str, annotation: str) -> str:
+    """Return an option of a method, with its type, its default and its help."""
+    given = ast.parse(annotation, mode="eval").body
+    assert isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Tuple)
+    text = ast.literal_eval(given.slice.elts[-1])
+    return f"- `{name}: {ast.unparse(given.slice.elts[0])} = {getattr(kind, name)!r}` {text}\n"
 
 
 def plain(annotation: Any) -> str:

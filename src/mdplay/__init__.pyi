@@ -71,6 +71,7 @@ from .playing.matches.evaluating import evaluate as evaluate
 from .playing.matches.games import play as play
 from .playing.matches.match import MatchResult as MatchResult
 from .playing.matches.match import match as match
+from .playing.matches.schedule import MatchOptions as MatchOptions
 from .playing.matches.tournament import TournamentResult as TournamentResult
 from .playing.matches.tournament import tournament as tournament
 from .playing.records import Record as Record
@@ -78,7 +79,10 @@ from .playing.records import load_records as load_records
 from .playing.records import save_records as save_records
 from .position import Position as Position
 from .position import find_action as find_action
+from .runtime.run import Run as Run
+from .searching.depth_limited import DepthLimited as DepthLimited
 from .searching.depth_limited import depth_limited as depth_limited
+from .searching.mcts import MCTS as MCTS
 from .searching.mcts import Search as Search
 from .searching.mcts import mcts as mcts
 from .searching.playouts import Playouts as Playouts

@@ -23,7 +23,7 @@ def test_runs_are_printed_layer_by_layer_and_point_by_point(capsys):
 def test_what_is_not_kept_is_told(capsys, tmp_path):
     for files, told in (((), True), (("--out", tmp_path / "points.json"), False), (("--json",), False)):
         learn("--method", "points", "--episodes", "5", *files)
-        assert ("not kept: --out FILE keeps it" in capsys.readouterr().err) is told
+        assert ("not saved; use --file FILE" in capsys.readouterr().err) is told
 
 
 def test_json_and_files(capsys, tmp_path):

@@ -55,7 +55,7 @@ def test_what_was_cut_off_goes_on(tmp_path):
             raise KeyboardInterrupt  # the values have begun
 
     with pytest.raises(KeyboardInterrupt):
-        solve(game, executor="serial", threads=2, file=tmp_path, show=show)
+        solve(game, executor="serial", threads=2, file=tmp_path, progress=show)
     again = solve(game, executor="serial", threads=2, file=tmp_path)
     assert again.table.digest == solve(game, executor="serial", threads=3).table.digest
 

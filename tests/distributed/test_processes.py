@@ -148,5 +148,5 @@ def test_twenty_kills_change_nothing(executor):
             os.kill(child.pid, signal.SIGKILL)
             killed.append(child.pid)
 
-    assert match(game, *agents, games=100, executor=executor, show=kill) == match(game, *agents, games=100)
+    assert match(game, *agents, games=100, executor=executor, progress=kill) == match(game, *agents, games=100)
     assert len(killed) == 20

@@ -450,7 +450,7 @@ def by_results(game: Any, folder: Path) -> float:
     """Return the value; the games of the results file must be those that the present rules give."""
     from mdplay import match
 
-    kept = match(game, "random", "random", games=4, seed=1, results=folder / "kept.db")
+    kept = match(game, "random", "random", games=4, seed=1, file=folder / "kept.db")
     played = match(game, "random", "random", games=4, seed=1)
     same = [r.events for r in kept.records] == [r.events for r in played.records]
     return float(value_of(game)) if same else 0.0

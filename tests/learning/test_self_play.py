@@ -8,7 +8,7 @@ import pytest
 
 from mdplay import LimitError, learn, make
 from mdplay.learning.curves import NO_JUDGE
-from mdplay.learning.learned import Run
+from mdplay.learning.learned import LearningRun
 from mdplay.learning.self_play import SelfPlayLearner, Training, done
 
 BOARD = make("2048:rows=2,cols=2")
@@ -81,7 +81,7 @@ class CountingLearner(SelfPlayLearner[Counting]):
 def test_a_run_has_its_episodes_its_points_and_its_checkpoints(tmp_path):
     lines = []
     learner = CountingLearner(threads=2, save_every=0, compact="small")
-    training = learner.learn(BOARD, Run(file=tmp_path / "x", report=lines.append))
+    training = learner.learn(BOARD, LearningRun(file=tmp_path / "x", report=lines.append))
     assert training.blocks == list(range(30))  # each episode once, whatever the threads and blocks
     assert lines == [f"{n} episodes" for n in range(3, 31, 3)]
     assert training.saved == [*range(0, 31, 3), "compact"]  # before, after each block, at the end
@@ -92,7 +92,7 @@ def test_points_of_a_learner_that_counts_episodes():
         POINT_EPISODES = 8
 
     lines = []
-    Often().learn(BOARD, Run(episodes=20, report=lines.append))
+    Often().learn(BOARD, LearningRun(episodes=20, report=lines.append))
     assert lines == ["8 episodes", "16 episodes", "20 episodes"]  # the last one may be shorter
 
 
@@ -103,12 +103,12 @@ def test_episodes_that_were_not_played_do_not_count():
 def test_episodes_or_minutes():
     for given in (0, [10, 20], 2.5):
         with pytest.raises(LimitError, match="one number of episodes, at least 1"):
-            CountingLearner().learn(BOARD, Run(episodes=given))
+            CountingLearner().learn(BOARD, LearningRun(episodes=given))
     for minutes in (0, -1.0, float("nan")):
         with pytest.raises(LimitError, match="is no time to learn in"):
-            CountingLearner(minutes=minutes).learn(BOARD, Run())
+            CountingLearner(minutes=minutes).learn(BOARD, LearningRun())
     with pytest.raises(LimitError, match="episodes or of minutes, not both"):
-        CountingLearner(minutes=1).learn(BOARD, Run(episodes=10))
+        CountingLearner(minutes=1).learn(BOARD, LearningRun(episodes=10))
 
 
 def test_2048_is_learned_for_minutes_too():

@@ -81,9 +81,9 @@ def test_who_asks_may_cancel():
 
 
 def test_a_game_that_is_too_large_is_evaluated_by_search(monkeypatch):
-    def solve_without_end(game, *, show, **_):
+    def solve_without_end(game, *, progress, **_):
         for states in range(1, 1 << 20):
-            show(states)
+            progress(states)
 
     monkeypatch.setattr(evaluators, "solve", solve_without_end)
     assert evaluator_for(make("tic-tac-toe"), seconds=0).method == "search"
@@ -92,9 +92,9 @@ def test_a_game_that_is_too_large_is_evaluated_by_search(monkeypatch):
 
 
 def test_what_is_compiled_before_the_first_state_takes_nothing_of_the_time(monkeypatch):
-    def solve_late(game, *, show, **_):
+    def solve_late(game, *, progress, **_):
         for _ in range(1000):
-            show(0)
+            progress(0)
         return solution
 
     solution = solve(make("tic-tac-toe"))

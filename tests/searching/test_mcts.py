@@ -189,7 +189,7 @@ def test_the_line_names_outcomes_of_chance():
 def test_chance_events_that_follow_each_other_have_room(expansion):
     # A simulation adds a block of children for each card that is dealt: ten blocks, and the room is for less.
     for seed in range(6 if COMPILED else 2):
-        result = mcts(Deal(), simulations=SOME, seed=seed, expansion=expansion, max_bytes=1 << 20)
+        result = mcts(Deal(), simulations=SOME, seed=seed, expansion=expansion, memory=1 << 20)
         tree = result.tree.places[0][0]
         assert tree.size <= len(tree.nodes)
         assert sum(move.visits for move in result.moves) >= SOME
@@ -245,7 +245,7 @@ def test_a_tree_is_kept_from_move_to_move():
 
 def test_a_tree_stays_below_its_limit(needs_compiler):
     for expansion in ("one", "all"):
-        result = mcts(ConnectFour(), simulations=200_000, expansion=expansion, max_bytes=2 << 20)
+        result = mcts(ConnectFour(), simulations=200_000, expansion=expansion, memory=2 << 20)
         tree = result.tree.places[0][0]
         assert tree.nodes.nbytes <= 2 << 20
         assert result.nodes > 0.9 * len(tree.nodes)
@@ -304,7 +304,7 @@ def test_a_greedy_tree_is_narrow():
         ({"simulations": 0}, LimitError),
         ({"seconds": -1.0}, LimitError),
         ({"simulations": 1 << 40}, LimitError),
-        ({"max_bytes": 10}, LimitError),
+        ({"memory": 10}, LimitError),
     ],
 )
 def test_bad_options_are_refused(options, error):

@@ -49,7 +49,7 @@ def test_a_finished_position_is_its_result():
 
 def test_progress_counts_the_games():
     seen = []
-    playouts(TicTacToe(), games=5000 if COMPILED else 600, show=seen.append)
+    playouts(TicTacToe(), games=5000 if COMPILED else 600, progress=seen.append)
     assert seen == sorted(seen)
 
 

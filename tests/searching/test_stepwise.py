@@ -45,7 +45,7 @@ def test_statistics_may_be_read_between_steps_and_nodes_opened():
 
 
 def test_another_thread_stops_it_for_good():
-    search = Search(make("connect-four"), solver=False, max_bytes=1 << 24)
+    search = Search(make("connect-four"), solver=False, memory=1 << 24)
     search.run(1)
     thread = threading.Thread(target=search.run)  # without an end
     thread.start()
@@ -58,7 +58,7 @@ def test_another_thread_stops_it_for_good():
 
 
 def test_a_full_tree_keeps_its_room_and_searches_on(needs_compiler):
-    search = Search(make("connect-four"), solver=False, max_bytes=1 << 20)
+    search = Search(make("connect-four"), solver=False, memory=1 << 20)
     nodes = search.root.places[0][0].nodes
     search.run(20_000)
     assert search.simulations == 20_000

@@ -26,7 +26,7 @@ from tests.solving.loopy_graphs import CIRCLE, Losing
 SOLVE = """
 import sys
 from mdplay import make, solve
-solve(make("connect-four:rows=4,cols=4"), file=sys.argv[1], save_seconds=0.02)
+solve(make("connect-four:rows=4,cols=4"), file=sys.argv[1], save_every=0.02)
 """
 
 

@@ -8,7 +8,7 @@ GAME = make("anti-tic-tac-toe")
 
 def test_the_verb_reports_each_step_and_writes_each_policy(tmp_path):
     heard = []
-    found = respond(GAME, draw=0.5, folder=tmp_path, report=lambda number, step: heard.append((number, step)))
+    found = respond(GAME, draw=0.5, file=tmp_path, report=lambda number, step: heard.append((number, step)))
     assert isinstance(found, Responses) and tuple(step for _, step in heard) == found.steps
     assert len(list(tmp_path.iterdir())) == len(found.steps) > 3
     again = respond(GAME, draw=0.5, start=str(tmp_path / "step-00-player-1.txt"))

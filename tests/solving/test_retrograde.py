@@ -11,6 +11,7 @@ import pytest
 
 from mdplay import Game, LimitError, make, solve
 from mdplay.errors import CycleError, FormatError, GameError
+from mdplay.runtime.run import Run
 from mdplay.runtime.threads import TaskGroup
 from mdplay.solving.files import save_table
 from mdplay.solving.retrograde import UnfinishedTable, prepared, retrograde
@@ -132,7 +133,7 @@ def test_auto_goes_on_where_positions_come_back(tmp_path):
 def test_unfinished_work_goes_on_from_its_file(tmp_path):
     game, path = make("dodgem"), tmp_path / "solution"
     whole = solve(game, method="retrograde")
-    work = prepared(Question(game, game.initial(), threads=1))
+    work = prepared(Question(game, game.initial(), run=Run(threads=1)))
     work._watch = TaskGroup()
     work._begin()
     for _ in range(2):  # expand and number one chunk, as if somebody had stopped after it

@@ -17,9 +17,8 @@ from click.shell_completion import CompletionItem
 from mdplay.errors import short
 from mdplay.game import Game
 from mdplay.naming import registry
-from mdplay.naming.notation import parse_position
-from mdplay.naming.specs import read_spec
-from mdplay.storage.files import opened, read_lines
+from mdplay.naming.specs import Parameter, parameters, read_spec
+from mdplay.runtime.run import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,6 +55,8 @@ class TextLines:
         self.name = name
 
     def __iter__(self) -> Iterator[str]:
+        from mdplay.storage.files import read_lines
+
         return read_lines(self.name)
 
 
@@ -67,6 +68,8 @@ class TextFile(click.ParamType[TextLines]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> TextLines:
         """Return the lines; raise FormatError if the file cannot be read."""
         if value != "-" and not Path(value).is_fifo():  # the writer of a FIFO would find it closed
+            from mdplay.storage.files import opened
+
             with opened(value):
                 pass
         return TextLines(value)
@@ -116,20 +119,35 @@ class AnyNumber(Number):
         return ""
 
 
-LONG = 1e9  # seconds, and gigabytes: more than anybody has
-SECONDS = Number(0, LONG, min_open=True)
-GIGABYTES = Number(0, LONG, min_open=True)
+ANY_COUNT = 1 << 62  # help shows no upper limit from here on
+MAX_SECONDS = 1e9  # of a time limit
+SECONDS = Number(0, MAX_SECONDS, min_open=True)
 THREADS = Count(1, 1024)
 
 game_argument = click.argument("game", type=GameName())
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 seed_option = click.option("--seed", type=Seed(), default=0, show_default=True, help="Seed of the random numbers.")
-threads_option = click.option("--threads", type=THREADS, help="Number of threads.  [default: one per core]")
-executor_option = click.option(
-    "--executor",
-    metavar="E",
-    help="serial, processes, ray or ray:ADDRESS.  [default: threads of this process]",
-)
+SETTINGS: dict[str, dict[str, Any]] = {  # how the command line writes the settings of a run
+    "seconds": {"type": SECONDS, "metavar": "T"},
+    "memory": {"metavar": "SIZE"},
+    "threads": {"type": THREADS, "help": "Number of threads.  [default: one per core]"},
+    "file": {"metavar": "FILE"},
+    "save_every": {"type": Number(0), "metavar": "T", "show_default": True},
+    "executor": {
+        "metavar": "E",
+        "help": "serial, processes, ray or ray:ADDRESS.  [default: threads of this process]",
+    },
+}
+
+
+def setting(name: str, *names: str, **given: Any) -> Callable[[Command], Command]:
+    """Return the option of a setting of ``Run``, with its default and help; ``names`` are further names of it."""
+    (known,) = (parameter for parameter in parameters(Run) if parameter.name == name)
+    written = {"default": known.default, "help": known.help, **SETTINGS[name], **given}
+    return click.option(f"--{name.replace('_', '-')}", *names, name, **written)
+
+
+threads_option, executor_option = setting("threads"), setting("executor")
 position_option = click.option(
     "--position", "-p", metavar="P", help="Position in the notation of the game, or moves:a,b,c."
 )
@@ -148,12 +166,45 @@ def options(*group: Callable[[Command], Command]) -> Callable[[Command], Command
 
 def state_of(game: Game[Any], position: str | None) -> Any:
     """Return the state of ``--position``, or the start."""
-    return game.initial() if position is None else parse_position(game, position)
+    if position is None:
+        return game.initial()
+    from mdplay.naming.notation import parse_position  # late: most commands start at the beginning
+
+    return parse_position(game, position)
 
 
-def in_bytes(gigabytes: float | None) -> int | None:
-    """Return the bytes of ``--memory``."""
-    return None if gigabytes is None else int(gigabytes * 1e9)
+def option_of(option: Parameter) -> click.Option:
+    """Return the option of the command line that is a learner's; one that is not given is None.
+
+    Each learner has its own default.
+    """
+    names, attributes = _written(option)
+    shown = "" if option.default is None or option.kind is bool else f"  [default: {option.default}]"
+    return click.Option(names, **{**attributes, "default": None, "help": option.help + shown})
+
+
+def options_of(kind: type, *names: str) -> Callable[[Command], Command]:
+    """Return a decorator that adds the options with the given names of a dataclass, with its defaults."""
+    listed = [_written(option) for option in parameters(kind) if option.name in names]
+    return options(*(click.option(*flags, **attributes, show_default=True) for flags, attributes in listed))
+
+
+def _written(option: Parameter) -> tuple[list[str], dict[str, Any]]:
+    """Return the names and attributes of an option of the command line; ``lambda_`` is written ``--lambda``."""
+    names = [f"--{option.name.rstrip('_').replace('_', '-')}", option.name]
+    kind = {"is_flag": True} if option.kind is bool else {"type": _kind(option)}
+    return names, {**kind, "default": option.default, "help": option.help}
+
+
+def _kind(option: Parameter) -> Any:
+    span = option.between
+    if option.kind is int and span:
+        return Count(int(span.low), None if span.high >= ANY_COUNT else int(span.high))
+    if option.kind is int:
+        return Seed()
+    if option.kind is float:
+        return Number(span.low, span.high) if span else AnyNumber()
+    return str
 
 
 def print_json(document: Any) -> None:

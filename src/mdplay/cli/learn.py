@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from mdplay.cli.common import AnyNumber, Count, Number, Seed, json_option, print_json, progress
+from mdplay.cli.common import SECONDS, Seed, json_option, option_of, print_json, progress
 from mdplay.game import Game
 from mdplay.naming import registry
-from mdplay.naming.specs import Parameter
+from mdplay.naming.specs import parameters
 
 ANY = "GAME"
 FILE = click.Path(path_type=Path)
@@ -49,6 +49,7 @@ class Learners(click.Group):
 def command_of(game: Game[Any]) -> click.Command:
     """Return the command that learns a game, with the options of all its learners."""
     from mdplay.learning.learners import learners, options_of
+    from mdplay.playing.learning import CurveOptions
 
     methods, own = learners(game), options_of(game)
     params: list[click.Parameter] = [
@@ -61,17 +62,13 @@ def command_of(game: Game[Any]) -> click.Command:
         click.Option(
             ["--method"], default="auto", show_default=True, help=f"{', '.join(methods)}; auto: the first."
         ),
-        *(_option(option) for option in own),
-        click.Option(["--against"], metavar="AGENT", help="Opponent at every point of the learning curve."),
-        click.Option(["--games"], type=Count(1), help="Games against the opponent at every point (100)."),
-        click.Option(
-            ["--exact"],
-            type=Count(1),
-            metavar="N",
-            help="Measure the share of optimal moves in N positions at every point of the curve.",
-        ),
+        *(option_of(option) for option in own),
+        *(option_of(option) for option in parameters(CurveOptions)),
+        click.Option(["--seconds"], type=SECONDS, help="Time limit, instead of a number of episodes."),
         click.Option(["--seed"], type=Seed(), help="Seed of all random numbers (0)."),
-        click.Option(["--out"], type=FILE, help="Save the training to this file, or resume from it."),
+        click.Option(
+            ["--file", "--out", "file"], type=FILE, help="Save the training to this file, or resume from it."
+        ),
         click.Option(["--plot"], type=FILE, help="Plot the learning curve (.png, .svg, .pdf)."),
         click.Option(["--curve"], type=FILE, help="Write the learning curve as CSV."),
     ]
@@ -83,42 +80,19 @@ def command_of(game: Game[Any]) -> click.Command:
     return json_option(click.Command("learn", params=params, callback=learn_it, help=doc))
 
 
-def _option(option: Parameter) -> click.Option:
-    """Return the option of the command line that is a learner's; ``lambda_`` is written ``--lambda``.
-
-    One that is not given is None: each learner has its own default.
-    """
-    flag = f"--{option.name.rstrip('_').replace('_', '-')}"
-    if option.kind is bool:
-        return click.Option([flag, option.name], is_flag=True, default=None, help=option.help)
-    shown = "" if option.default is None else f"  [default: {option.default}]"
-    return click.Option([flag, option.name], type=_kind(option), help=option.help + shown)
-
-
-def _kind(option: Parameter) -> Any:
-    span = option.between
-    if option.kind is int:
-        return Count(int(span.low), int(span.high)) if span else Seed()
-    if option.kind is float:
-        return Number(span.low, span.high) if span else AnyNumber()
-    return str
-
-
-def _learn(
-    game: Game[Any], *, as_json: bool, out: Path | None, plot: Path | None, curve: Path | None, **given: Any
-) -> None:
+def _learn(game: Game[Any], *, as_json: bool, plot: Path | None, curve: Path | None, **given: Any) -> None:
     """Train, and print the learning curve."""
     from mdplay.playing.learning import learn
 
     with progress("learning") as show:
-        learned = learn(game, file=out, show=show, report=None if as_json else click.echo, **given)
+        learned = learn(game, progress=show, report=None if as_json else click.echo, **given)
     if plot is not None:
         learned.plot(plot)
     if curve is not None:
         learned.write_curve(curve)
     print_json(learned.document()) if as_json else click.echo(learned.text())
-    if out is None and not given.get("compact") and not as_json:
-        click.echo("what was learned is not kept: --out FILE keeps it", err=True)
+    if given["file"] is None and not given.get("compact") and not as_json:
+        click.echo("the trained network is not saved; use --file FILE", err=True)
 
 
 @click.group(cls=Learners, no_args_is_help=False, subcommand_metavar="GAME ...")

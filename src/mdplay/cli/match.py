@@ -10,21 +10,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import (
-    SECONDS,
-    THREADS,
-    Count,
     executor_option,
     game_argument,
     json_option,
     options,
+    options_of,
     print_json,
     progress,
-    seed_option,
+    setting,
 )
 from mdplay.errors import MdplayError, pluralize
 from mdplay.game import Game
 from mdplay.playing.matches.match import MatchResult, Tally, match
 from mdplay.playing.matches.results import REUSED
+from mdplay.playing.matches.schedule import MatchOptions
 from mdplay.playing.records import Record, save_records
 
 if TYPE_CHECKING:
@@ -32,44 +31,20 @@ if TYPE_CHECKING:
     from mdplay.playing.matches.tournament import TournamentResult
 
 
-games_option = click.option("--games", type=Count(1), default=100, show_default=True, help="Number of games.")
-openings_option = click.option(
-    "--openings",
-    metavar="KIND",
-    default="random:2",
-    show_default=True,
-    help="none, random:N (N random moves), or a file with one position per line.",
-)
-max_moves_option = click.option(
-    "--max-moves",
-    type=Count(1),
-    help="Truncate games after this number of moves.  [default: max_moves of the game, else automatic]",
-)
-move_seconds_option = click.option(
-    "--move-seconds",
-    type=SECONDS,
-    metavar="T",
-    help="Time limit per move; an agent that exceeds it or fails loses the game.",
-)
-workers_option = click.option(
-    "--threads", type=THREADS, help="Games played in parallel.  [default: 1; with an executor one per core]"
-)
+workers_option = setting("threads", help="Games played in parallel.  [default: 1; with an executor one per core]")
 record_option = click.option("--record", type=click.Path(dir_okay=False), help="Write the games as JSON lines.")
-results_option = click.option(
+results_option = setting(
+    "file",
     "--results",
     type=click.Path(dir_okay=False),
     help="Save finished games in this SQLite file; the same command resumes.",
 )
 match_options = options(  # by the names of the keywords of ``match`` and ``tournament``, but for --record
-    games_option,
-    openings_option,
+    options_of(MatchOptions, "games", "openings", "seed", "max_moves", "move_seconds"),
     workers_option,
     executor_option,
-    max_moves_option,
-    move_seconds_option,
     record_option,
     results_option,
-    seed_option,
     json_option,
 )
 
@@ -149,8 +124,8 @@ def match_command(
       mdplay match tic-tac-toe perfect random --openings none --results match.db
       mdplay match anti-tic-tac-toe policy:player2.txt perfect --side 2
     """
-    with playing(given["games"], given["results"], record) as show:
-        found = match(game, a, b, show=show, side=None if side is None else side - 1, **given)
+    with playing(given["games"], given["file"], record) as show:
+        found = match(game, a, b, progress=show, side=None if side is None else side - 1, **given)
     report(found, _lines, record, as_json)
 
 
@@ -213,8 +188,8 @@ def tournament_command(
     from mdplay.playing.matches.tournament import tournament
 
     total = given["games"] * len(agents) * (len(agents) - 1) // 2
-    with playing(total, given["results"], record) as show:
-        found = tournament(game, agents, show=show, **given)
+    with playing(total, given["file"], record) as show:
+        found = tournament(game, agents, progress=show, **given)
     if plot:
         from mdplay.playing.matches.tournament import plot_tournament
 
@@ -252,15 +227,11 @@ BAR = 40
 @click.command()
 @game_argument
 @click.option("--agent", default="random", show_default=True, help="Agent.")
-@games_option
-@click.option(
-    "--threads", type=THREADS, help="Number of threads.  [default: one per core if the agent is compiled, else 1]"
-)
+@options_of(MatchOptions, "games", "seed", "max_moves")
+@setting("threads", help="Number of threads.  [default: one per core if the agent is compiled, else 1]")
 @executor_option
-@max_moves_option
 @record_option
 @results_option
-@seed_option
 @json_option
 def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: bool, **given: Any) -> None:
     """Evaluate an agent in a single-player game: mean, standard error, distribution.
@@ -272,8 +243,8 @@ def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: b
     """
     from mdplay.playing.matches.evaluating import evaluate
 
-    with playing(None, given["results"], record) as show:
-        found = evaluate(game, agent, record=record is not None, show=show, **given)
+    with playing(None, given["file"], record) as show:
+        found = evaluate(game, agent, record=record is not None, progress=show, **given)
     report(found, _evaluate_lines, record, as_json)
 
 

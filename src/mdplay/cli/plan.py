@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mdplay.cli.common import (
-    THREADS,
     AnyNumber,
     Count,
     executor_option,
@@ -18,6 +17,8 @@ from mdplay.cli.common import (
     json_option,
     print_json,
     progress,
+    setting,
+    threads_option,
 )
 from mdplay.errors import pluralize
 from mdplay.game import Game
@@ -40,11 +41,11 @@ if TYPE_CHECKING:
     "method",
     default="auto",
     show_default=True,
-    help="auto, vi, jacobi, topological, mpi, hpi, ipi or lp.",
+    help="auto, vi, jacobi, topological, mpi, hpi, ipi, mixed or lp.",
 )
 @click.option("--policy", help="Evaluate the policy in this file (one action per line).")
 @click.option(
-    "--tolerance", type=AnyNumber(), default=1e-7, show_default=True, help="Maximum proven error of a value."
+    "--tolerance", type=AnyNumber(), default=1e-6, show_default=True, help="Maximum proven error of a value."
 )
 @click.option("--states", metavar="FILE", help="Plan for the player of this states file; FILE is then a game.")
 @click.option("--opponent", metavar="FILE", help="With --states: the opponent's policy file.")
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     help="Print values and actions; with --states also the MDP file or the player's policy file.",
 )
 @click.option("--bounds", is_flag=True, help="Also print the proven lower and upper bound of each state.")
-@click.option("--threads", type=THREADS, help="Number of threads.  [default: one per core]")
+@threads_option
 @executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def plan_command(
@@ -74,7 +75,8 @@ def plan_command(
     """Plan in an MDP file, or in a game against a fixed policy; print the optimal value and action of every state.
 
     Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),
-    hpi (Howard's policy iteration), ipi (inexact policy iteration), lp (linear programming).
+    hpi (Howard's policy iteration), ipi (inexact policy iteration), mixed (mpi, then ipi),
+    lp (linear programming).
 
     \b
     Examples:
@@ -136,7 +138,7 @@ def _planned(model: Model, method: str, policy: str | None, executor: str | None
 
     given.pop("bounds")
     with progress("sweeps") as show:
-        given["show"] = lambda sweeps, _: show(sweeps)
+        given["progress"] = lambda sweeps, _: show(sweeps)
         if policy is None:
             return plan(model, method, executor=executor, **given)
         return evaluate_policy(model, read_policy(policy, model), **given)
@@ -180,18 +182,9 @@ def _warn(found: Plan) -> None:
 @click.option("--win", type=AnyNumber(), default=1.0, show_default=True, help="Value of a win.")
 @click.option("--draw", type=AnyNumber(), default=0.0, show_default=True, help="Value of a draw.")
 @click.option("--loss", type=AnyNumber(), default=0.0, show_default=True, help="Value of a loss.")
-@click.option("--out", metavar="DIR", help="Write every policy to this folder.")
+@setting("file", "--out", metavar="DIR", help="Write every policy to this folder.")
 @json_option
-def respond_command(
-    game: Game[Any],
-    start: str,
-    player: int | None,
-    win: float,
-    draw: float,
-    loss: float,
-    out: str | None,
-    as_json: bool,
-) -> None:
+def respond_command(game: Game[Any], player: int | None, as_json: bool, **given: Any) -> None:
     """Iterate best responses until both policies converge.
 
     \b
@@ -203,17 +196,8 @@ def respond_command(
 
     tell = None if as_json else lambda number, step: click.echo(_line(number, step))
     with progress("states") as show:
-        found = respond(
-            game,
-            start=start,
-            player=None if player is None else player - 1,
-            win=win,
-            draw=draw,
-            loss=loss,
-            folder=out,
-            show=show,
-            report=tell,
-        )
+        side = None if player is None else player - 1
+        found = respond(game, player=side, progress=show, report=tell, **given)
     print_json(found.document()) if as_json else _print(found)
 
 

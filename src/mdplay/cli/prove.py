@@ -11,20 +11,19 @@ from typing import Any
 import click
 
 from mdplay.cli.common import (
-    GIGABYTES,
-    THREADS,
     Count,
-    Number,
     executor_option,
     game_argument,
-    in_bytes,
     json_option,
     print_json,
     progress,
+    setting,
     threads_option,
 )
 from mdplay.errors import pluralize
 from mdplay.game import Game
+
+workers_option = setting("threads", help="Workers of the executor.  [default: one per core]")
 
 
 @click.command()
@@ -33,19 +32,11 @@ from mdplay.game import Game
     "--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File of the strategy."
 )
 @click.option("--fresh", is_flag=True, help="Ignore the checkpoint of an interrupted proof.")
-@click.option("--save-every", default=10.0, show_default=True, type=Number(0), help="Seconds between checkpoints.")
+@setting("save_every")
 @executor_option
-@click.option("--threads", type=THREADS, help="Workers of the executor.  [default: one per core]")
+@workers_option
 @json_option
-def prove_command(
-    game: Game[Any],
-    out: Path,
-    fresh: bool,
-    save_every: float,
-    executor: str | None,
-    threads: int | None,
-    as_json: bool,
-) -> None:
+def prove_command(game: Game[Any], out: Path, fresh: bool, as_json: bool, **given: Any) -> None:
     """Prove that the first player wins, and write the strategy for `mdplay verify`.
 
     An interrupted proof is resumed from BOOK.checkpoint.  With an executor, each reply of the opponent is a task,
@@ -58,12 +49,12 @@ def prove_command(
     """
     from mdplay.solving.proof.book import checkpoint_of, prove_strategy
 
-    checkpoint = checkpoint_of(out, executor)
+    checkpoint = checkpoint_of(out, given["executor"])
     if checkpoint.exists() and not fresh and not as_json:
-        click.echo(f"going on from {checkpoint}")
-    how: dict[str, Any] = {"fresh": fresh, "executor": executor, "threads": threads, "save_seconds": save_every}
+        click.echo(f"resuming from {checkpoint}")
     with progress("proving") as show:
-        proof = prove_strategy(game, out, **how, pause=None if as_json else _reporter(), show=show)
+        pause = None if as_json else _reporter()
+        proof = prove_strategy(game, out, fresh=fresh, pause=pause, progress=show, **given)
     if as_json:
         print_json(proof.document())
     else:
@@ -92,9 +83,9 @@ def _reporter() -> Callable[[int, int], None]:
 @game_argument
 @click.argument("book", type=click.Path(path_type=Path))
 @executor_option
-@click.option("--threads", type=THREADS, help="Workers of the executor.  [default: one per core]")
+@workers_option
 @json_option
-def verify_command(game: Game[Any], book: Path, executor: str | None, threads: int | None, as_json: bool) -> None:
+def verify_command(game: Game[Any], book: Path, as_json: bool, **given: Any) -> None:
     """Verify a strategy with an independent implementation of the rules and symmetries.
 
     The last line is `verified` (exit code 0), or names the first gap (exit code 1).
@@ -106,7 +97,7 @@ def verify_command(game: Game[Any], book: Path, executor: str | None, threads: i
     from mdplay.solving.proof.book import verify_strategy
 
     with progress("checking") as show:
-        verdict = verify_strategy(game, book, executor=executor, threads=threads, show=show)
+        verdict = verify_strategy(game, book, progress=show, **given)
     if as_json:
         print_json({"verified": verdict.verified, **asdict(verdict)})
     else:
@@ -127,7 +118,7 @@ def verify_command(game: Game[Any], book: Path, executor: str | None, threads: i
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of the book.  [default: the folder that solve reads]",
 )
-@click.option("--memory", type=GIGABYTES, help="Maximum memory in gigabytes.")
+@setting("memory")
 @threads_option
 @executor_option
 @json_option
@@ -135,10 +126,8 @@ def book_command(
     game: Game[Any],
     plies: int,
     out: Path | None,
-    memory: float | None,
-    threads: int | None,
-    executor: str | None,
     as_json: bool,
+    **given: Any,
 ) -> None:
     """Compute an opening book: the exact scores of all positions after N plies.
 
@@ -152,7 +141,7 @@ def book_command(
 
     begun = out is not None and out.exists()
     with progress("positions") as show:
-        book = make_book(game, plies, out, memory=in_bytes(memory), threads=threads, executor=executor, show=show)
+        book = make_book(game, plies, out, progress=show, **given)
     if begun:
         click.echo(f"mdplay: scores read from {out}", err=True)
     facts = book.document()

@@ -7,8 +7,6 @@ from typing import Any
 import click
 
 from mdplay.cli.common import (
-    SECONDS,
-    THREADS,
     Count,
     game_argument,
     json_option,
@@ -16,6 +14,7 @@ from mdplay.cli.common import (
     print_json,
     progress,
     seed_option,
+    setting,
     state_of,
 )
 from mdplay.errors import pluralize
@@ -35,8 +34,9 @@ from mdplay.game import Game
 @click.option(
     "--simulations", "-n", type=Count(1), help="Maximum number of simulations.  [default: 10000 without --seconds]"
 )
-@click.option("--seconds", "-t", type=SECONDS, help="Time limit.")
-@click.option("--threads", type=THREADS, help="Independent trees.  [default: 1; with --seconds one per core]")
+@setting("seconds", "-t")
+@setting("memory")
+@setting("threads", help="Independent trees.  [default: 1; with --seconds one per core]")
 @click.option("--tree", type=click.Path(dir_okay=False), metavar="FILE", help="Save the tree of mcts as JSON.")
 @seed_option
 @json_option
@@ -53,7 +53,7 @@ def search_command(game: Game[Any], position: str | None, tree: str | None, as_j
 
     state = state_of(game, position)
     with progress("searching", given["simulations"]) as show:
-        result = search(game, state, show=show, interruptible=True, **given)
+        result = search(game, state, progress=show, interruptible=True, **given)
     if tree is not None and result.tree is not None:
         result.tree.save(tree)
     if as_json:

@@ -12,17 +12,15 @@ import click
 
 from mdplay.bits import nonempty
 from mdplay.cli.common import (
-    GIGABYTES,
-    SECONDS,
     GameName,
     TextFile,
     TextLines,
     executor_option,
-    in_bytes,
     json_option,
     position_option,
     print_json,
     progress,
+    setting,
     state_of,
     threads_option,
 )
@@ -30,7 +28,6 @@ from mdplay.errors import MdplayError, PositionError, pluralize
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.evaluating.wording import describe, format_bounds, in_plies
 from mdplay.game import Game, num_players
-from mdplay.naming.notation import parse_position
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
@@ -61,24 +58,15 @@ CHUNK = 256  # lines of a file that are solved together
 @click.option("--method", default="auto", show_default=True, metavar="M", help="A solver by its name.")
 @click.option("--all", "all_states", metavar="FILE", help="Write state,value,action of every state as CSV.")
 @click.option("--distances", is_flag=True, help="Count all positions by their distance from the end.")
-@click.option(
-    "--save",
-    metavar="FILE",
-    help="Keep the solution in a file, with an executor in a folder; an interrupted one goes on.",
-)
-@click.option(
-    "--seconds",
-    type=SECONDS,
-    default=60.0,
-    show_default=True,
-    help="Time limit of proof search; prints the bounds when it expires.",
-)
+@setting("file", "--save", help="Save the solution in a file, with an executor in a folder, or resume it.")
+@setting("save_every")
+@setting("seconds", help="Time limit of proof search; prints the bounds when it expires.  [default: none]")
 @click.option(
     "--network",
     metavar="FILE",
     help="Try moves in the order of a learned network (or: shipped) where a position is proved.",
 )
-@click.option("--memory", type=GIGABYTES, help="Maximum size of the table in gigabytes.")
+@setting("memory", help="Maximum size of the table, for example 2GB.  [default: most of the free memory]")
 @click.option("--batch", type=TextFile(), metavar="FILE", help="Print 'position score' for each line of a file.")
 @threads_option
 @executor_option
@@ -88,8 +76,6 @@ def solve_command(
     position: str | None,
     all_states: str | None,
     distances: bool,
-    save: str | None,
-    memory: float | None,
     batch: TextLines | None,
     as_json: bool,
     **question: Any,
@@ -110,7 +96,7 @@ def solve_command(
     game = GameName().convert(name, None, None)
     state = state_of(game, position)
     with progress("states") as show:
-        solution = solve(game, state, memory=in_bytes(memory), file=save, show=show, **question)
+        solution = solve(game, state, progress=show, **question)
         if batch is not None:
             print_scores(solution, batch)
         else:
@@ -292,6 +278,8 @@ def print_scores(solution: Solution, file: TextLines) -> None:
 
 def positions_of(game: Game[Any], file: TextLines) -> Iterator[tuple[str, Any]]:
     """Yield the positions of a file, a line each; a bad one is an error that names the line."""
+    from mdplay.naming.notation import parse_position
+
     for number, line in enumerate(file, start=1):
         text = line.strip()
         if not text:

@@ -14,16 +14,16 @@ from mdplay.cli.common import (
     executor_option,
     game_argument,
     json_option,
+    options_of,
     position_option,
     print_json,
     progress,
-    seed_option,
     state_of,
     threads_option,
 )
-from mdplay.cli.match import max_moves_option
 from mdplay.errors import pluralize
 from mdplay.game import Game, num_players
+from mdplay.playing.matches.schedule import MatchOptions
 
 
 @click.command()
@@ -115,10 +115,9 @@ def perft_command(game: Game[Any], depth: int, symmetry: bool, position: str | N
 
 @click.command()
 @game_argument
-@click.option("--games", type=Count(1), default=100_000, show_default=True, help="Number of games.")
+@click.option("--games", type=Count(1), default=10_000, show_default=True, help="Number of games.")
 @position_option
-@max_moves_option
-@seed_option
+@options_of(MatchOptions, "max_moves", "seed")
 @threads_option
 @json_option
 def playouts_command(game: Game[Any], position: str | None, as_json: bool, **given: Any) -> None:
@@ -131,7 +130,7 @@ def playouts_command(game: Game[Any], position: str | None, as_json: bool, **giv
     from mdplay.searching.playouts import playouts
 
     with progress("playing", given["games"]) as show:
-        found = playouts(game, state_of(game, position), show=show, **given)
+        found = playouts(game, state_of(game, position), progress=show, **given)
     if as_json:
         print_json(found.document())
         return

@@ -301,20 +301,20 @@ def solve_layers(question: Question, executor: Executor | str) -> LayeredTable:
     """
     game = question.game
     _refuse(question)
-    folder = Path(question.file or mkdtemp(prefix="mdplay-layers-"))
-    how: dict[str, Any] = {"fold": True, "shards": question.threads, "folder": folder, "make": Layered}
-    how |= {"memory": question.memory, "show": question.show}
+    folder = Path(question.run.file or mkdtemp(prefix="mdplay-layers-"))
+    how: dict[str, Any] = {"fold": True, "shards": question.run.threads, "folder": folder, "make": Layered}
+    how |= {"memory": question.run.bytes, "show": question.run.progress}
     try:
         begun = any(path.stat().st_size for path in folder.glob("*.rounds"))
         with enumerated(game, executor, question.state, **how) as found:
             if begun:
                 question.notes.append(f"states and values, as far as they are there, read from {folder}")
-            table = LayeredTable(game, found.sharding, *_solved(found, question.show))
+            table = LayeredTable(game, found.sharding, *_solved(found, question.run.progress))
     except BaseException:
-        if question.file is None:
+        if question.run.file is None:
             rmtree(folder, ignore_errors=True)
         raise
-    if question.file is None:
+    if question.run.file is None:
         finalize(table, rmtree, folder, ignore_errors=True)  # it goes with the table
     return table
 

@@ -31,7 +31,7 @@ from mdplay.errors import GameError, LimitError, short, unknown
 from mdplay.evaluating.evaluation import TIE
 from mdplay.game import Game, num_players
 from mdplay.learning.cell_utilities import NEUTRAL, PointUtilities, num_points
-from mdplay.learning.learned import Run
+from mdplay.learning.learned import LearningRun
 from mdplay.rng import advance, pick, scramble, stream
 from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
 
@@ -150,7 +150,7 @@ class PointsLearner:
         "annealed"
     )
 
-    def learn(self, game: Game[Any], run: Run) -> PointUtilities:
+    def learn(self, game: Game[Any], run: LearningRun) -> PointUtilities:
         """Learn the utilities and keep them."""
         episodes = EPISODES if run.episodes is None else run.episodes
         learned = learn_utilities(game, episodes=episodes, seed=run.seed or 0, explore=self.explore, show=run.show)

@@ -52,7 +52,7 @@ class Learned(Protocol):
 
 
 @dataclass(frozen=True)
-class Run:
+class LearningRun:
     """What every learner is told of a run; None is what was not given.
 
     ``method`` is the name that the learner was asked for by, ``file`` where the result is kept; ``report`` is told
@@ -70,5 +70,5 @@ class Run:
 class Learner(Protocol):
     """A way to learn, with its options."""
 
-    def learn(self, game: Game[Any], run: Run) -> Learned:
+    def learn(self, game: Game[Any], run: LearningRun) -> Learned:
         """Learn a game."""

@@ -4,7 +4,7 @@ A learner is a frozen dataclass of its options, annotated with a line of help ea
 
     alpha: Annotated[float, "Rate of learning."] = 0.1
 
-    def learn(self, game, run) -> Learned
+    def learn(self, game, run) -> Learned       run: a LearningRun
 
 A game brings its own by ``registry.register_extras(Game, learners={"name": Learner})``; the first of them is
 ``auto``.
@@ -18,15 +18,26 @@ from typing import Any
 from mdplay.compiling.contract import need_game
 from mdplay.errors import UnknownName, unknown
 from mdplay.game import Game
-from mdplay.learning.learned import Learned, Learner, Run
+from mdplay.learning.learned import Learned, Learner, LearningRun
 from mdplay.naming.registry import extras_of, load_attribute
 from mdplay.naming.specs import Parameter, parameters
+from mdplay.runtime.run import Run
 
 LEARNERS = {
     "network": "mdplay.learning.training:NetworkLearner",
     "points": "mdplay.learning.cell_counting:PointsLearner",
 }
-ANY_METHOD = ("method", "episodes", "seed", "file", "against", "games", "exact", "show", "report")  # of ``learn``
+ANY_METHOD = (
+    "method",
+    "episodes",
+    "seed",
+    "file",
+    "against",
+    "games",
+    "exact",
+    "progress",
+    "report",
+)  # of ``learn``
 EXAMINE = "examine"  # an option that is a function: only Python can give it
 
 Maker = Callable[..., Learner]
@@ -46,21 +57,36 @@ def options_of(game: Game[Any]) -> list[Parameter]:
     return [option for name, option in found.items() if name != EXAMINE]
 
 
-def learn_by(game: Game[Any], run: Run, **options: Any) -> Learned:
-    """Learn a game as a run says, and return the result: the inner side of ``mdplay.learn``.
+def learn_by(game: Game[Any], asked: LearningRun, run: Run | None = None, **options: Any) -> Learned:
+    """Learn a game, and return the result: the inner side of ``mdplay.learn``.
 
     Without a method it is the first of the game's own, else network.  Options that are None count as not given.
+    The settings of ``run`` that are not in ``asked`` are options of the learner.
     """
     need_game(game)
     known = learners(game)
-    if run.method is not None and run.method not in known:
-        raise unknown("method", run.method, known)
-    method = run.method or next(iter(known))
-    given = {name: value for name, value in options.items() if value is not None}
+    if asked.method is not None and asked.method not in known:
+        raise unknown("method", asked.method, known)
+    method = asked.method or next(iter(known))
+    given = _settings(run or Run(), _takes(known[method]))
+    given |= {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in _takes(known[method]):
             raise _no_option(known, method, name)
-    return known[method](**given).learn(game, run)
+    return known[method](**given).learn(game, asked)
+
+
+def _settings(run: Run, takes: list[str]) -> dict[str, Any]:
+    """Return the settings of a run as options of a learner: minutes, and threads of an executor as workers."""
+    limits = {"seconds": run.seconds, "threads": run.threads, "executor": run.executor}
+    given: dict[str, Any] = {name: value for name, value in limits.items() if value is not None}
+    if run.save_every != Run().save_every:
+        given["save_every"] = run.save_every
+    if "seconds" in given and "minutes" in takes:
+        given["minutes"] = given.pop("seconds") / 60.0
+    if "executor" in given and "threads" in given and "workers" in takes:
+        given["workers"] = given.pop("threads")
+    return given
 
 
 def _takes(maker: Maker) -> list[str]:

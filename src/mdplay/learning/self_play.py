@@ -22,7 +22,7 @@ from mdplay.errors import LimitError
 from mdplay.game import Between, Game
 from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import NO_JUDGE, Found
-from mdplay.learning.learned import Actor, Run
+from mdplay.learning.learned import Actor, LearningRun
 from mdplay.runtime.threads import MAX_THREADS, Show, TaskGroup, WorkSlice, num_threads
 
 Learn = Callable[[int, int], None]  # so many episodes of a run that has so many in all
@@ -119,7 +119,7 @@ class SelfPlayLearner(ABC, Generic[T]):
     compact: Annotated[str | None, "Write the network alone there, rounded, in a fraction of the room."] = None
 
     @abstractmethod
-    def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:
+    def settings(self, game: Game[Any], run: LearningRun) -> dict[str, Any]:
         """Return the settings of a training that are given."""
 
     @abstractmethod
@@ -130,7 +130,7 @@ class SelfPlayLearner(ABC, Generic[T]):
     def resumed(self, game: Game[Any], given: Mapping[str, Any], path: str | Path) -> T:
         """Read a checkpoint to go on with; the settings given must be its own."""
 
-    def learn(self, game: Game[Any], run: Run) -> T:
+    def learn(self, game: Game[Any], run: LearningRun) -> T:
         """Begin a training, or go on with that of the file, until the run is over."""
         budget, given = self.budget(run.episodes), self.settings(game, run)
         begin, go_on = partial(self.begin, game, given), partial(self.resumed, game, given)
@@ -151,7 +151,7 @@ class SelfPlayLearner(ABC, Generic[T]):
         seconds = None if self.minutes is None else 60.0 * self.minutes
         return Budget(episodes or self.EPISODES, seconds, every=self.POINT_EPISODES)
 
-    def go_on(self, training: T, budget: Budget, run: Run) -> None:
+    def go_on(self, training: T, budget: Budget, run: LearningRun) -> None:
         """Go on with a training until its budget is spent."""
         budget.began = training.seconds
         checkpoints = Checkpoints(training, run.file, self.save_every)

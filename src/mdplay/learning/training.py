@@ -36,7 +36,7 @@ from mdplay.learning.episodes import (
     rate_table,
     train_network,
 )
-from mdplay.learning.learned import Actor, Run
+from mdplay.learning.learned import Actor, LearningRun
 from mdplay.learning.lookups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
 from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
@@ -334,12 +334,12 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
     )
     examine: Examine | None = None  # asked at every point of the curve
 
-    def learn(self, game: Game[Any], run: Run) -> NetworkTraining:
+    def learn(self, game: Game[Any], run: LearningRun) -> NetworkTraining:
         """Learn a game that keeps what its rules promise."""
         spot_check(game)
         return super().learn(game, run)
 
-    def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:
+    def settings(self, game: Game[Any], run: LearningRun) -> dict[str, Any]:
         """Return the settings of a training that are given."""
         wanted = {"tuples": self.tuples, "alpha": self.alpha, "decay": self.lambda_, "discount": self.discount}
         wanted |= {"epsilon": self.epsilon, "exploring_starts": self.exploring_starts, "seed": run.seed}

@@ -152,9 +152,11 @@ def parameters(maker: Callable[..., Any]) -> list[Parameter]:
 
 
 def _written(kind: Any) -> Any:
-    """Return the kind of ``X | None`` or ``X | Thing`` that a text can mean: nobody writes None or an object."""
+    """Return the kind of ``X | None`` or ``X | Thing`` that a text can mean; of several kinds it is the text."""
     kinds = [choice for choice in typing.get_args(kind) if choice in _READERS]
-    return kinds[0] if isinstance(kind, UnionType) and len(kinds) == 1 else kind
+    if not isinstance(kind, UnionType) or not kinds:
+        return kind
+    return kinds[0] if len(kinds) == 1 else str
 
 
 def read_parameters(known: list[Parameter], text: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -25,10 +25,11 @@ from mdplay.planning.arrays import LARGEST, UNIT, Decision, ModelArrays, expecte
 from mdplay.planning.assembly import Transitions, assemble
 from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, backend_for
 from mdplay.planning.bounds import ValueBounds, discounted_bounds
-from mdplay.planning.methods import METHODS, Goal, Show, SingularPolicy, overflow
+from mdplay.planning.methods import METHODS, Goal, SingularPolicy, overflow
 from mdplay.planning.model import Model
 from mdplay.planning.undiscounted import Reduction, certify, finite_part
-from mdplay.runtime.executors import Executor, driver
+from mdplay.runtime.executors import driver
+from mdplay.runtime.run import Run, RunOptions, run_of
 from mdplay.states.graph_search import Floats, Integers, lengths
 
 
@@ -111,6 +112,7 @@ def _plain(value: float) -> float | str:
     return value if abs(value) < float("inf") else str(value)
 
 
+TOLERANCE = 1e-6  # maximum proven error of a value, unless given
 ROUNDS = 12  # of a method, before its bounds are given as they are
 
 
@@ -119,30 +121,32 @@ def plan(
     mdp: Model,
     method: str = "auto",
     *,
-    tolerance: float = 1e-6,
-    threads: int | None = None,
-    executor: Executor | str | None = None,
-    show: Show | None = None,
+    tolerance: float = TOLERANCE,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
-    With an ``executor`` (mdplay.runtime.executors) shards of the states are swept by its workers, as many as
-    ``threads`` says (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
+    The settings of the run are ``threads``, ``executor`` and ``progress``.  With an ``executor``
+    (mdplay.runtime.executors) its workers, ``threads`` of them, sweep shards of the states
+    (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
     chooses one and says why.  Among actions whose q values agree to 1e-9, relative beyond 1, the smallest wins.
-    ``show`` is told, now and then, how many sweeps there were and how far the last one is from the goal.
+    ``progress(sweeps, distance)`` is called now and then with the number of sweeps and the distance of the last
+    one from the goal.
     """
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
-    if executor is not None:
-        return _by_executor(mdp, method, tolerance, threads, executor, show)
+    run = run_of("plan", ("threads", "executor", "progress"), run, settings)
+    if run.executor is not None:
+        return _by_executor(mdp, method, tolerance, run)
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
     arrays = _arrays(mdp)
     reduction = finite_part(arrays) if mdp.discount == 1.0 else None
-    backend = backend_for(arrays if reduction is None else reduction.arrays, threads)
+    backend = backend_for(arrays if reduction is None else reduction.arrays, run.threads)
     chosen, reason = _auto(backend.arrays) if method == "auto" else (method, "as asked")
-    goal = Goal(backend.arrays, 0.9 * tolerance, None if reduction is None else reduction.proper, show)
+    goal = Goal(backend.arrays, 0.9 * tolerance, None if reduction is None else reduction.proper, run.progress)
     bounds, decision = _solved(backend, chosen, goal, tolerance)
     if reduction is not None:
         choice = reduction.ending(backend, decision.choice, bounds.value, bounds.width)
@@ -151,13 +155,12 @@ def plan(
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
 
 
-def _by_executor(
-    mdp: Model, method: str, tolerance: float, workers: int | None, executor: Executor | str, show: Show | None
-) -> Plan:
+def _by_executor(mdp: Model, method: str, tolerance: float, run: Run) -> Plan:
     if method not in ("auto", "jacobi", "ipi"):
         raise FormatError(f"an executor plans by the method jacobi or ipi, not {method}; leave out one of them")
     _arrays(mdp)
-    found: Plan = driver("plan")(mdp, executor, shards=workers, method=method, tolerance=tolerance, show=show)
+    given = {"shards": run.threads, "method": method, "tolerance": tolerance, "show": run.progress}
+    found: Plan = driver("plan")(mdp, run.executor, **given)
     return found
 
 
@@ -319,18 +322,20 @@ def evaluate_policy(
     mdp: Model,
     policy: npt.ArrayLike,
     *,
-    tolerance: float = 1e-6,
-    threads: int | None = None,
-    show: Show | None = None,
+    tolerance: float = TOLERANCE,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Plan:
     """Return the values of a policy, with bounds.
 
-    The policy is one action a state, or the probabilities ``[state, action]``; what it says of terminal
-    states is ignored.  The plan's actions are the policy's most probable ones.
+    The policy is one action a state, or the probabilities ``[state, action]``; its entries of terminal states are
+    ignored.  The plan's actions are the policy's most probable ones.  The settings of the run are ``threads`` and
+    ``progress``, as in ``plan``.
     """
+    run = run_of("evaluate_policy", ("threads", "progress"), run, settings)
     weights = _choice_weights(mdp, np.asarray(policy))
     chain, likely = _induced(mdp, weights)
-    found = plan(chain, tolerance=tolerance, threads=threads, show=show)
+    found = plan(chain, tolerance=tolerance, run=run)
     return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
 
 

@@ -47,11 +47,12 @@ from mdplay.naming.registry import (
 from mdplay.naming.specs import Parameter, load_module, parameters, read_parameters, read_spec
 from mdplay.position import Position, as_state
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show
+from mdplay.runtime.run import Run, RunOptions, run_of
 
 if TYPE_CHECKING:
     from mdplay.searching.result import SearchResult
 
+SEARCH_SETTINGS = ("seconds", "memory", "threads", "progress")
 MAX_ACTIONS = 64 * MOST_WORDS
 AGENTS = {
     "engine": "mdplay.playing.engine.agent:EngineAgent",
@@ -154,20 +155,19 @@ def search(
     game: Game[Any],
     state: Any = None,
     *,
-    agent: str = "mcts",
-    simulations: int | None = None,
-    seconds: float | None = None,
+    agent: str | Maker = "mcts",
     seed: int = 0,
-    threads: int | None = None,
-    show: Show | None = None,
     interruptible: bool = False,
+    run: Run | None = None,
     **options: Any,
 ) -> SearchResult:
     """Search a position (default: the start) within a budget and return the best move found.
 
-    ``agent``: a spec such as ``mcts:selector=thompson`` or ``heuristic:depth=6``, or a name whose options are
-    keywords: ``search(game, agent="heuristic", depth=6)``.  ``interruptible``: Ctrl-C ends the search, not the
-    program, and the best move so far is returned.
+    ``agent``: a spec such as ``mcts:selector=thompson`` or ``heuristic:depth=6``, a name whose options are
+    keywords, as in ``search(game, agent="heuristic", depth=6)``, or the options themselves, ``MCTS(...)`` or
+    ``DepthLimited(...)``.  The settings of the run are ``progress`` and, if the agent has them, ``seconds``,
+    ``memory`` and ``threads``.  ``interruptible``: Ctrl-C ends the search, not the program, and the best move so
+    far is returned.
 
     >>> from mdplay import make
     >>> search(make("connect-four"), agent="heuristic", depth=2).depth
@@ -176,11 +176,18 @@ def search(
     from mdplay.searching.result import SearchAgent
 
     start = as_state(game, state)
-    given = {"simulations": simulations, "seconds": seconds, "threads": threads, **options}
-    searcher = make_agent(game, agent, **given)
+    limits = {name: options.pop(name) for name in RunOptions.__annotations__ if name in options}
+    run = run_of(
+        "search", SEARCH_SETTINGS, run, {name: limits[name] for name in limits if limits[name] is not None}
+    )
+    options |= {name: getattr(run, name) for name in SEARCH_SETTINGS if name != "progress"}
+    if isinstance(agent, str):
+        searcher = make_agent(game, agent, **options)
+    else:
+        searcher = agent(game, **{name: value for name, value in options.items() if value is not None})
     if not isinstance(searcher, SearchAgent):
         raise UnknownName(f"agent {agent} does not search; choose mcts, heuristic or ida-star")
-    return searcher.search(start, seed=seed, show=show, interruptible=interruptible)
+    return searcher.search(start, seed=seed, show=run.progress, interruptible=interruptible)
 
 
 def _no_option(agent: str, name: str, known: list[str]) -> UnknownName:
@@ -278,8 +285,9 @@ def _maker_and_options(game: Game[Any], text: str) -> tuple[Maker, dict[str, Any
 
 
 def options_of(maker: Maker) -> list[Parameter]:
-    """Return the options of an agent's maker: its parameters but the first, which is the game."""
-    return parameters(maker)[1:]
+    """Return the options of an agent's maker: those it lists, or its parameters after the first, the game."""
+    listed = getattr(maker, "parameters", None)
+    return parameters(maker)[1:] if listed is None else listed()
 
 
 def option_names(game: Game[Any], text: str) -> list[str]:

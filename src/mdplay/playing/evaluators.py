@@ -30,6 +30,7 @@ from mdplay.learning.network import shipped_network
 from mdplay.naming.registry import extra_names, extras_of
 from mdplay.playing.agents import Agent, blaming, choose, make_agent
 from mdplay.rng import Random
+from mdplay.runtime.run import Run
 from mdplay.runtime.threads import Show
 from mdplay.searching.mcts import Search
 from mdplay.searching.result import SearchAgent, SearchResult
@@ -58,7 +59,7 @@ def evaluator_method(game: Game[Any]) -> str:
     if own:
         return own[0]
     try:
-        name = choose_solver(Question(game, game.initial(), memory=TABLE_BYTES)).name
+        name = choose_solver(Question(game, game.initial(), run=Run(memory=TABLE_BYTES))).name
     except GameError:
         return SEARCH
     except NotCompiled:  # large tables are recognized by sampled games, which may need compiled kernels
@@ -102,12 +103,12 @@ class _TimeLimit:
 
 
 def _by_solution(game: Game[Any], opponent: str, in_time: Show) -> Evaluator:
-    question = Question(game, game.initial(), opponent, memory=TABLE_BYTES)
+    question = Question(game, game.initial(), opponent, run=Run(memory=TABLE_BYTES))
     if choose_solver(question).name == "proof":
         from mdplay.solving.proof.book import prover_for
 
         return ProofEvaluator(prover_for(game, memory=PROOF_BYTES, threads=1))
-    return TableEvaluator(solve(game, opponent=opponent, memory=TABLE_BYTES, threads=1, show=in_time))
+    return TableEvaluator(solve(game, opponent=opponent, memory=TABLE_BYTES, threads=1, progress=in_time))
 
 
 # ---------------------------------------------------------------- evaluators and agents
@@ -259,7 +260,7 @@ class ProofEvaluator:
 
     def _brief(self, state: Any, show: Show | None) -> Evaluation:
         with self._turns.taken(show):
-            proof = self.prover.prove(state, seconds=3.0, show=show)
+            proof = self.prover.prove(state, seconds=3.0, progress=show)
             if not proof.exact:
                 return Evaluation(done=True)
             found = self.prover.lookup(state, self.game.player(state))
@@ -289,7 +290,7 @@ class ProofEvaluator:
     def _prove(self, state: Any, alike: list[int], proved: dict[int, MoveEvaluation], show: Show | None) -> None:
         """Prove one of a group of moves, and enter its evaluation for all of them."""
         with self._turns.taken(show):
-            value = MoveEvaluation.of_choice(self.prover.choice(state, alike[0], show=show))
+            value = MoveEvaluation.of_choice(self.prover.choice(state, alike[0], progress=show))
         proved |= dict.fromkeys(alike, value)
 
     def _partial(
@@ -307,7 +308,7 @@ class ProofEvaluator:
 # ---------------------------------------------------------------- by tree search
 def glance(game: Game[Any], state: Any, seconds: float = GLANCE_SECONDS) -> dict[int, MoveEvaluation]:
     """Return the estimates of a very short search."""
-    *_, found = Search(game, state, seed=1, max_bytes=TREE_BYTES).steps(seconds=seconds)
+    *_, found = Search(game, state, seed=1, memory=TREE_BYTES).steps(seconds=seconds)
     return dict(found.evaluation.moves)
 
 
@@ -333,7 +334,7 @@ class SearchEvaluator:
     ) -> Iterator[Evaluation]:
         """Yield estimates of all moves but the known ones, also if the search proves the value of the position."""
         seconds = self.seconds if seconds is None else seconds
-        begin = partial(Search, self.game, state, network=self._network, seed=1, max_bytes=TREE_BYTES)
+        begin = partial(Search, self.game, state, network=self._network, seed=1, memory=TREE_BYTES)
         search = begin(solver=not known, knowledge=not known)
         for result in _steps(search, seconds, show):
             yield self._evaluation(result, known)

@@ -5,23 +5,50 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from mdplay.errors import ArgumentError, LimitError, pluralize
-from mdplay.game import Game
+from mdplay.game import Between, Game
 from mdplay.learning.curves import Examined, Found, Kept
-from mdplay.learning.learned import Actor, Learned, Report, Run
+from mdplay.learning.learned import Actor, Learned, LearningRun, Report
 from mdplay.learning.learners import learn_by
 from mdplay.playing.accuracy import critical_states, keeps_value
 from mdplay.playing.agents import named_agent
 from mdplay.playing.evaluators import oracle_for
-from mdplay.playing.matches.match import OPENINGS, match
+from mdplay.playing.matches.match import match
 from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
-from mdplay.runtime.threads import Show
+from mdplay.runtime.run import Run, RunOptions, run_of
 
 GAMES = 100
+SETTINGS = ("seconds", "threads", "file", "save_every", "executor", "progress")
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How a network is evaluated at every point of the learning curve.
+
+    It plays ``games`` games (100) against the agent ``against``, sides alternating.  Its moves are compared with
+    the exact values in ``exact`` positions of random games in which not every move is optimal; ``perfect`` must be
+    able to play the game.
+    """
+
+    against: Annotated[str | None, "Opponent at every point of the learning curve."] = None
+    games: Annotated[int | None, Between(1, 1e9), "Games against the opponent at every point (100)."] = None
+    exact: Annotated[
+        int | None,
+        Between(1, 1e9),
+        "Measure the share of optimal moves in N positions at every point of the curve.",
+    ] = None
+
+    def __post_init__(self) -> None:
+        for name, number in (("games", self.games), ("exact", self.exact)):
+            if number is not None and number < 1:
+                raise LimitError(f"{name}={number} is too few; give at least 1")
+        if self.games is not None and self.against is None:
+            raise ArgumentError(
+                "games is the number of games against an opponent; name the opponent with --against (against=)"
+            )
 
 
 def learn(
@@ -30,12 +57,8 @@ def learn(
     method: str = "auto",
     episodes: int | Sequence[int] | None = None,
     seed: int | None = None,
-    file: str | Path | None = None,
-    against: str | None = None,
-    games: int | None = None,
-    exact: int | None = None,
-    show: Show | None = None,
     report: Report | None = None,
+    run: Run | None = None,
     **options: Any,
 ) -> Learned:
     """Train an agent by self-play and return the trained network or table.
@@ -43,30 +66,30 @@ def learn(
     ``method`` is ``network`` (n-tuple networks and temporal differences: any game), ``points`` (the share of games
     won by the player who took a cell: games whose actions are cells), or a method that the game registers;
     ``auto`` is the first method of the game, else network.  ``episodes`` is the number of games; ``points``
-    accepts a list, each learned from the start.  ``seed`` is 0 unless given, or that of a resumed training.  The
-    training is saved in ``file``.  At every point of the learning curve a network plays ``games`` games (100)
-    against the agent ``against``, sides alternating, and its moves are compared with the exact values in ``exact``
-    positions of random games in which not every move is optimal; ``perfect`` must be able to play the game.
-    ``report`` is called with lines of text and ``show`` with the progress.  An option that is None counts as not
-    given.
+    accepts a list, each learned from the start.  ``seed`` is 0 unless given, or that of a resumed training.
+    ``report`` is called with lines of text.
+
+    The other options are those of the method; ``against``, ``games`` and ``exact``, which evaluate a network at
+    every point of the learning curve: it plays ``games`` games (100) against the agent ``against``, sides
+    alternating, and its moves are compared with the exact values in ``exact`` positions of random games in which
+    not every move is optimal (``perfect`` must be able to play the game); and the settings of a ``Run``:
+    ``seconds``, ``threads``, ``save_every`` and ``executor``, as far as the method has them, ``file``, where the
+    training is saved, and ``progress``.  An option that is None counts as not given.
 
     >>> from mdplay import make
     >>> learn(make("tic-tac-toe"), method="points", episodes=2000, explore="always").highest(1)
     [4]
     """
-    for name, number in (("games", games), ("exact", exact)):
-        if number is not None and number < 1:
-            raise LimitError(f"{name}={number} is too few; give at least 1")
-    if games is not None and against is None:
-        raise ArgumentError(
-            "games is the number of games against an opponent; name the opponent with --against (against=)"
-        )
-    if against is not None or exact is not None:
-        judges = TrainingEvaluator(game, against, games or GAMES, exact or 0, report)
-        judges.call()  # a wrong name is better known now than at the first point of the curve
-        options["examine"] = judges.examine
-    run = Run(None if method == "auto" else method, episodes, seed, file, show, report)
-    return learn_by(game, run, **options)
+    given = {name: value for name, value in options.items() if value is not None}
+    limits = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
+    curve = CurveOptions(**{name: given.pop(name) for name in ("against", "games", "exact") if name in given})
+    if curve.against is not None or curve.exact is not None:
+        judges = TrainingEvaluator(game, curve.against, curve.games or GAMES, curve.exact or 0, report)
+        judges.call()  # a wrong name is reported now, not at the first point of the curve
+        given["examine"] = judges.examine
+    run = run_of("learn", SETTINGS, run, limits)
+    asked = LearningRun(None if method == "auto" else method, episodes, seed, run.file, run.progress, report)
+    return learn_by(game, asked, run, **given)
 
 
 @dataclass(frozen=True)
@@ -93,7 +116,7 @@ class TrainingEvaluator:
     def _played(self, agent: Actor) -> Examined:
         """Play games against the opponent, sides alternating, and return the score with its interval."""
         assert self.opponent is not None
-        played = match(self.game, agent, self.opponent, games=self.games, openings=OPENINGS)
+        played = match(self.game, agent, self.opponent, games=self.games)
         return Examined(self.opponent, self.games, played.tally.score, *played.interval)
 
     def _compared(self, agent: Actor) -> Kept:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from itertools import islice
 from threading import Timer
@@ -107,29 +108,26 @@ class HumanAgent:
             raise AgentError("the person has left") from None
 
 
+@dataclass(eq=False)
 class Session:
     """One game of a person against an agent, or alone."""
 
-    def __init__(
-        self,
-        position: Position[Any],
-        opponent: NamedAgent | None,
-        helper: NamedAgent | None = None,
-        *,
-        ask: Ask,
-        say: Say,
-        human: int = 0,
-        hints: bool = False,
-        colour: bool = False,
-        seed: int = 0,
-    ) -> None:
-        self.position, self.game = position, position.game
-        self.opponent, self.named_helper = opponent, helper
+    position: Position[Any]
+    opponent: NamedAgent | None
+    named_helper: NamedAgent | None = None
+    _: KW_ONLY
+    ask: Ask
+    say: Say
+    human: int = 0
+    hints: bool = False
+    colour: bool = False
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.game = self.position.game
         self.agents: dict[str, Agent] = {}
-        self.ask, self.say = ask, say
-        self.human, self.hints, self.colour, self.seed = human, hints, colour, seed
-        self.alone = opponent is None
-        self.rng, self.luck = Random(seed, 1 - human), Random(seed, CHANCE)
+        self.alone = self.opponent is None
+        self.rng, self.luck = Random(self.seed, 1 - self.human), Random(self.seed, CHANCE)
         self.shown: str | None = None
         self.left = False
         self.commands: dict[str, Callable[[Sequence[str]], None]] = {

@@ -11,8 +11,9 @@ one depth has found orders the moves of the next.  A depth that time cut short i
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,12 @@ from mdplay.compiling import Packed, State, load, native, width, words
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.evaluating.evaluation import Evaluator, tie_margin
-from mdplay.evaluating.leaves import LeafBatches, LeafEvaluator
+from mdplay.evaluating.leaves import LeafEvaluator
 from mdplay.game import Bounds, Game
 from mdplay.learning.network import Network, check_network, named_network
 from mdplay.position import takes_state
 from mdplay.rng import Random
+from mdplay.runtime.run import Run, options_and_run
 from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
 from mdplay.searching.alpha_beta import (
     ASKED,
@@ -50,7 +52,7 @@ from mdplay.searching.alpha_beta import (
     search_value,
 )
 from mdplay.searching.by_evaluator import leaf_batches
-from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
+from mdplay.searching.result import MethodAgent, MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.searching.tree import bounds_of, is_settled
 from mdplay.states.game_length import has_margins
 
@@ -63,34 +65,35 @@ TABLE_BITS = 18
 
 
 class Deepening:
-    """A position searched deeper and deeper: its table, and the values of its moves at the last whole depth."""
+    """A position searched deeper and deeper: its table, and the values of its moves at the last whole depth.
+
+    ``limit`` is the last depth.  Raise MdplayError if the options do not fit, or nothing is to be chosen.
+    """
 
     def __init__(
-        self,
-        game: Game[Any],
-        s: State,
-        depth: int,
-        knowledge: bool,
-        watch: TaskGroup,
-        table_bits: int,
-        network: Network | None = None,
-        leaves: LeafBatches | None = None,
+        self, game: Game[Any], s: State, method: DepthLimited, watch: TaskGroup, seconds: float | None = None
     ) -> None:
-        self._leaves = leaves
-        self._network = None if network is None else network.arrays()
+        depth, network, knowledge = method.depth, method.resolved(game).network, method.knowledge
+        self._leaves = leaves = leaf_batches(game, method.evaluator, network)
+        if depth is not None and not 1 <= depth <= MAX_DEPTH:
+            raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
+        check_open(game, s)
+        spot_check(game, s)
+        self._network = network.arrays() if isinstance(network, Network) else None
+        self.limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
         self.game, self.state, self.knowledge, self.watch = game, s, knowledge, watch
         bounds = game.bounds(s) if knowledge and game.has_bounds else Bounds(0, 1, 0)
         check_kept(game, KEPT if covers(game.legal(s), bounds.moves) else BOUNDS_LISTED)
         self.actions = elements(bounds.moves) or elements(game.legal(s))
         self.known = bounds.low if bounds.low == bounds.high and len(self.actions) == 1 else None
-        self.table = new_table(table_bits)
+        self.table = new_table(method.table_bits)
         self.values: list[float] = []
         self.nodes: list[int] = []
         self.depth = self.num_nodes = 0
         self.exact = False
         # The values are results as they are: those of an evaluator may be mixed with results by chance.
         self.plain = leaves is not None and bool(game.has_outcomes)
-        plies = 2 * depth + 4  # a chance event a move; more when they come
+        plies = 2 * self.limit + 4  # a chance event a move; more when they come
         self._stack = new_stack(plies, width(game), mask_size(game))
 
     def deepen(self) -> bool:
@@ -208,60 +211,65 @@ class Deepening:
             action = int(entry["action"])
 
 
+@dataclass(frozen=True)
+class DepthLimited:
+    """The options of depth-limited search; ``DepthLimited(...)(game)`` is an agent.
+
+    With a time limit the search goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions
+    after each move.  Leaves are evaluated by the heuristic of the game, by a ``network`` (a file, "shipped" or an
+    object), or by an ``evaluator``: a Python function of a list of states, which returns their values for the
+    players to move (see ``mdplay.evaluating.leaves``); priors are ignored.  ``knowledge``: states that the game
+    knows to be decided count as such, and only the moves are tried that it considers worth a search.
+    """
+
+    depth: Annotated[int | None, "Maximum depth in plies; 6 without a time limit."] = None
+    network: Annotated[str | Network | None, "Network that evaluates leaves: a file, or shipped."] = None
+    evaluator: Annotated[LeafEvaluator | Evaluator | None, "Function that evaluates leaves."] = None
+    knowledge: Annotated[bool, "Use the bounds that the game defines."] = True
+    table_bits: Annotated[int, "Logarithm to base 2 of the size of the transposition table."] = TABLE_BITS
+
+    def __call__(self, game: Game[Any], **settings: Any) -> HeuristicAgent:
+        """Return an agent that searches with these options, and settings of a run."""
+        return HeuristicAgent(game, **vars(self), **settings)
+
+    def resolved(self, game: Game[Any]) -> DepthLimited:
+        """Return the options with the network that a text names; raise ArgumentError if it is none."""
+        network = named_network(self.network, game) if isinstance(self.network, str) else self.network
+        check_network(network)
+        return replace(self, network=network)
+
+
 @takes_state
 def depth_limited(
     game: Game[Any],
     state: State = None,
     *,
-    depth: int | None = None,
-    seconds: float | None = None,
-    network: Network | None = None,
-    evaluator: LeafEvaluator | Evaluator | None = None,
-    knowledge: bool = True,
-    table_bits: int = TABLE_BITS,
     watch: TaskGroup | None = None,
-    show: Show | None = None,
     interruptible: bool = False,
+    run: Run | None = None,
+    **options: Any,
 ) -> SearchResult:
     """Search a position (default: the start) to a depth (default 6) and return the best move.
 
-    With ``seconds`` it goes as deep as time allows, at most to ``depth``.  Depth 1 looks at the positions after
-    each move.  A value that is proven is a result; any other is in the unit of the heuristic.
-    ``network``: guess by what was learned, not by the game's heuristic.
-    ``evaluator``: value leaves by a Python function of a list of states, which returns their values for the
-    players to move (see ``mdplay.evaluating.leaves``); priors are ignored.
-    ``knowledge``: take what the game knows to be settled as such, and try only the moves that it holds worth it.
-    ``interruptible``: Ctrl-C ends the search, not the program, and the best move so far is returned.
+    The options are those of ``DepthLimited`` and the settings ``seconds`` and ``progress`` of a ``Run``.  A value
+    that is proven is a result; any other is in the unit of the heuristic.  ``interruptible``: Ctrl-C ends the
+    search, not the program, and the best move so far is returned.
     """
-    s = state
-    check_network(network)
-    leaves = leaf_batches(game, evaluator, network)
-    check_depth(game, s, depth, seconds)
-    spot_check(game, s)
-    limit = depth or (DEPTH if seconds is None else MAX_DEPTH)
-    watch = watch or TaskGroup(1, show, interruptible=interruptible)
-    job = Deepening(game, s, limit, knowledge, watch, table_bits, network, leaves)
-    if seconds is not None:
+    method, run = options_and_run("depth_limited", DepthLimited, ("seconds", "progress"), run, options)
+    watch = watch or TaskGroup(1, run.progress, interruptible=interruptible)
+    job = Deepening(game, state, method, watch, run.seconds)
+    if run.seconds is not None:
         job.compile()  # the clock starts after that
     clock = Stopwatch()
-    with stopping_after(seconds, watch):
-        watch.run([partial(_deepen, job, limit)])
+    with stopping_after(run.seconds, watch):
+        watch.run([partial(_deepen, job)])
     if not job.values:
         raise LimitError("the search ended before it had looked at even one move; give it more time")
     return summary(job, clock.seconds)
 
 
-def check_depth(game: Game[Any], s: State, depth: int | None, seconds: float | None) -> None:
-    """Raise MdplayError if a search cannot be made so, or has nothing to choose from."""
-    if depth is not None and not 1 <= depth <= MAX_DEPTH:
-        raise LimitError(f"depth={depth} must be from 1 to {MAX_DEPTH}")
-    if seconds is not None and not seconds > 0:
-        raise LimitError(f"seconds={seconds} must be more than 0")
-    check_open(game, s)
-
-
-def _deepen(job: Deepening, limit: int) -> None:
-    while job.depth < limit and job.deepen():
+def _deepen(job: Deepening) -> None:
+    while job.depth < job.limit and job.deepen():
         pass
 
 
@@ -297,33 +305,17 @@ def _statistics(job: Deepening, action: int, value: float, nodes: int) -> MoveSt
 
 
 # ---------------------------------------------------------------- the agent
-class HeuristicAgent:
-    """Plays by depth-limited search with the game's heuristic; equally good moves are drawn by lot."""
+class HeuristicAgent(MethodAgent):
+    """Plays by depth-limited search with the game's heuristic; ties are broken at random."""
 
-    def __init__(
-        self,
-        game: Game[Any],
-        *,
-        depth: int | None = None,
-        seconds: float | None = None,
-        network: str | None = None,
-        evaluator: LeafEvaluator | Evaluator | None = None,
-        knowledge: bool = True,
-    ) -> None:
-        self._game = game
-        self.options: dict[str, Any] = {
-            "depth": depth,
-            "seconds": seconds,
-            "network": None if network is None else named_network(network, game),
-            "evaluator": evaluator,
-            "knowledge": knowledge,
-        }
+    method = DepthLimited
 
     def search(
         self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position; the seed changes nothing."""
-        return depth_limited(self._game, state, show=show, interruptible=interruptible, **self.options)
+        run = replace(self.run, progress=show)
+        return depth_limited(self._game, state, interruptible=interruptible, run=run, **vars(self.options))
 
     def act(self, state: State, rng: Random) -> int:
         """Choose one of the best actions."""

@@ -19,7 +19,7 @@ import math
 import time
 from collections import deque
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from mdplay.errors import GameError, LimitError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.position import takes_state
 from mdplay.rng import Random
+from mdplay.runtime.run import Run, RunOptions, run_of
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.states.game_length import has_margins
@@ -125,9 +126,9 @@ def fewest_moves(
     game: Game[Any],
     state: Any = None,
     *,
-    seconds: float | None = None,
-    show: Show | None = None,
     interruptible: bool = False,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> SearchResult:
     """Return the shortest way to a goal from a state (default: the start).
 
@@ -136,11 +137,12 @@ def fewest_moves(
     ``actions`` is empty, ``depth`` is a lower bound of the moves, and ``action`` the one with the best
     heuristic.  Raise LimitError if no goal can be reached.
     """
+    run = run_of("fewest_moves", ("seconds", "progress"), run, settings)
     check_puzzle(game)
     spot_check(game, state)
-    start, began = state, time.perf_counter()
+    seconds, start, began = run.seconds, state, time.perf_counter()
     check_open(game, start)
-    watch = TaskGroup(1, show, interruptible=interruptible)
+    watch = TaskGroup(1, run.progress, interruptible=interruptible)
     rows, path = np.zeros((MOST_MOVES, width(game)), np.uint64), np.zeros(MOST_MOVES, np.int64)
     bound = max(1.0, -float(game.heuristic(start)))
     status, count, flooded = BEYOND, 0, False
@@ -224,7 +226,7 @@ class PuzzleAgent:
         self, state: State, *, seed: int = 0, show: Show | None = None, interruptible: bool = False
     ) -> SearchResult:
         """Search a position; the seed changes nothing."""
-        return fewest_moves(self._game, state, seconds=self._seconds, show=show, interruptible=interruptible)
+        return fewest_moves(self._game, state, seconds=self._seconds, progress=show, interruptible=interruptible)
 
     def act(self, state: State, rng: Random) -> int:
         """Choose the next action of the shortest way."""

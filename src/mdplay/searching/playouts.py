@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from mdplay.errors import check_integer
 from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.runtime.threads import Show, Stopwatch, TaskGroup, WorkSlice, num_threads
+from mdplay.runtime.run import Run, RunOptions, run_of
+from mdplay.runtime.threads import Stopwatch, TaskGroup, WorkSlice, num_threads
 from mdplay.states.game_length import MAX_MOVES, move_limit
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
@@ -163,27 +164,29 @@ def playouts(
     *,
     games: int = 10_000,
     seed: int = 0,
-    threads: int | None = None,
     max_moves: int | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Playouts:
     """Play random games from a state (default: the start) and return their statistics.
 
-    A game that is not over after ``max_moves`` moves is called off; by default only games whose positions come
-    again are, after ten times their mean length or as the game says.
+    A game that is not over after ``max_moves`` moves is truncated; by default only games whose positions repeat
+    are truncated, after ten times their mean length or as the game says.  The settings of the run are ``threads``
+    and ``progress``.
     """
+    run = run_of("playouts", ("threads", "progress"), run, settings)
     s = state
     check_integer("games", games)
     spot_check(game, s)
     limit = move_limit(game, max_moves)
     start = words(s)
     rows = np.zeros((-(-games // CHUNK), COLUMNS))
-    count = min(num_threads(threads), len(rows))
-    watch = TaskGroup(count, show)
+    count = min(num_threads(run.threads), len(rows))
+    watch = TaskGroup(count, run.progress)
     play = play_chunks if games <= MOST_PLAIN else play_chunks.compiled_first
-    run = partial(play, native(game), start, word(seed), games, limit)
+    task = partial(play, native(game), start, word(seed), games, limit)
     clock = Stopwatch()
-    watch.run([partial(run, watch.worker(i, count), rows) for i in range(count)])
+    watch.run([partial(task, watch.worker(i, count), rows) for i in range(count)])
     seconds = clock.seconds
     for code in rows[:, BROKEN]:
         check_kept(game, int(code), limit)

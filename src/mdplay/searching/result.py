@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from threading import Timer
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from mdplay.bits import lowest, nonempty
 from mdplay.compiling import State
@@ -23,8 +23,10 @@ from mdplay.errors import PositionError
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
 from mdplay.game import Game
 from mdplay.naming.notation import event_text
+from mdplay.naming.specs import Parameter, parameters
 from mdplay.position import Position
 from mdplay.rng import Random
+from mdplay.runtime.run import Run, options_and_run
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.searching.selecting import LOST, PROVEN
 from mdplay.searching.tree import Tree
@@ -153,6 +155,29 @@ class SearchAgent(Protocol):
 
     def act(self, state: State, rng: Random) -> int:
         """Choose an action."""
+
+
+class MethodAgent:
+    """Base class of agents that play by a search method.
+
+    The options of an agent are those of ``method``, a frozen dataclass that has ``resolved(game)``, the
+    ``settings`` of a run, and the keywords that a subclass adds.
+    """
+
+    method: ClassVar[type[Any]]
+    settings: ClassVar[tuple[str, ...]] = ("seconds",)
+
+    def __init__(self, game: Game[Any], *, run: Run | None = None, **options: Any) -> None:
+        self._game = game
+        method, self.run = options_and_run(type(self).__name__, self.method, self.settings, run, options)
+        self.options = method.resolved(game)
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """Return the options as a text or a command can give them."""
+        limits = [limit for limit in parameters(Run) if limit.name in cls.settings]
+        own = [added for added in parameters(cls.__init__)[2:] if added.name not in ("run", "options")]
+        return [*parameters(cls.method), *limits, *own]
 
 
 def branch(node: Any, text: str, levels: int, share: float = 1.0) -> Branch:

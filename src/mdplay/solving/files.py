@@ -9,49 +9,22 @@ work was interrupted; a state is looked up by binary search in the mapped file.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from mdplay.compiling import width
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, pluralize
 from mdplay.game import Game
 from mdplay.naming.registry import extras_of, plugins
-from mdplay.solving.values import Arrays, Question, Table
-from mdplay.states.keys import WORD_BITS, Layout, key_of, layout_of, num_words, widths_of
+from mdplay.solving.values import Question, Table
 from mdplay.storage import arrays as store
 
 KIND = "solution"
 VERSION = 2  # 2: distances in games whose ``endless`` is not 0 are counted as in docs/games-that-repeat.md
 BUILT_IN = ("hashed", "indexed", "retrograde", "subset")  # modules of tables, by the kinds of their files
-
-
-# ---------------------------------------------------------------- tables of sorted keys
-def sorted_index(game: Game[Any], state: Any, layout: Layout, keys: NDArray[np.uint64], fold: bool) -> int | None:
-    """Return the row of a state in a table of sorted keys; None if it is not there."""
-    key = key_of(game, state, layout, fold=fold)
-    if key is None:
-        return None
-    wanted = tuple(key.view(np.uint64).tolist())
-    at = bisect_left(range(len(keys)), wanted, key=lambda i: tuple(keys[i].tolist()))
-    return at if at < len(keys) and tuple(keys[at].tolist()) == wanted else None
-
-
-def check_layout(game: Game[Any], arrays: Arrays, count: int) -> None:
-    """Raise FormatError unless the keys of a file have the layout of the game's states."""
-    layout, keys = arrays["layout"], arrays["keys"]
-    fits = layout.shape == (width(game), 3)
-    widths = widths_of(layout) if fits else []
-    fits = fits and all(1 <= w <= WORD_BITS for w in widths) and np.array_equal(layout, layout_of(widths))
-    if not fits or keys.shape != (count, num_words(layout)):
-        raise FormatError(f"the keys in the file are not those of states of {game!r}")
 
 
 # ---------------------------------------------------------------- files
@@ -95,9 +68,8 @@ def _reader(kind: object, game: Game[Any]) -> type[Table]:
 
 def open_file(question: Question) -> tuple[Question, Table | None]:
     """Return the question with the unfinished table of its file and a way to save one, and a finished table."""
-    path, game = question.file, question.game
-    if path is None:
-        return question, None
+    path, game = question.run.file, question.game
+    assert path is not None
     found, complete = load_table(path, game) if Path(path).exists() else (None, False)
     if found is not None:
         unfinished = f"unfinished solution of {pluralize(len(found), 'state')} read from {path}"

@@ -18,6 +18,7 @@ time.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -29,13 +30,12 @@ from numpy.typing import NDArray
 from mdplay.bits import elements, nonempty
 from mdplay.checking.contract_checks import diagnose_position
 from mdplay.compiling import native, unpack, width
-from mdplay.errors import CycleError, GameError, LimitError
+from mdplay.errors import CycleError, FormatError, GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.runtime.memory import budget, require
 from mdplay.runtime.signals import defer_exit, saving
 from mdplay.runtime.threads import Show, TaskGroup, stopped_after
-from mdplay.solving.files import check_layout, sorted_index
 from mdplay.solving.hashed_kernel import (
     BROKEN,
     CIRCLE,
@@ -62,18 +62,25 @@ from mdplay.solving.hashed_kernel import (
 )
 from mdplay.solving.values import (
     Arrays,
-    Cost,
     Lacking,
     Question,
-    Solver,
     StateValue,
     Survey,
     Table,
-    against_perfect,
     has_integer_values,
 )
 from mdplay.states.game_length import random_game
-from mdplay.states.keys import Layout, key_of, layout_of, least_fields, num_words, packed_of, state_of, widths_of
+from mdplay.states.keys import (
+    WORD_BITS,
+    Layout,
+    key_of,
+    layout_of,
+    least_fields,
+    num_words,
+    packed_of,
+    state_of,
+    widths_of,
+)
 from mdplay.states.sampling import sample_widths
 
 FIRST_SLOTS = 1 << 12  # of a new table
@@ -89,6 +96,28 @@ GAMES = 16  # random games by which the number of states is compared with MAX_PL
 SUCCESSORS = 16  # room for the successors of each open state, on average
 
 
+# ---------------------------------------------------------------- tables of sorted keys
+def sorted_index(game: Game[Any], state: Any, layout: Layout, keys: NDArray[np.uint64], fold: bool) -> int | None:
+    """Return the row of a state in a table of sorted keys; None if it is not there."""
+    key = key_of(game, state, layout, fold=fold)
+    if key is None:
+        return None
+    wanted = tuple(key.view(np.uint64).tolist())
+    at = bisect_left(range(len(keys)), wanted, key=lambda i: tuple(keys[i].tolist()))
+    return at if at < len(keys) and tuple(keys[at].tolist()) == wanted else None
+
+
+def check_layout(game: Game[Any], arrays: Arrays, count: int) -> None:
+    """Raise FormatError unless the keys of a file have the layout of the game's states."""
+    layout, keys = arrays["layout"], arrays["keys"]
+    fits = layout.shape == (width(game), 3)
+    widths = widths_of(layout) if fits else []
+    fits = fits and all(1 <= w <= WORD_BITS for w in widths) and np.array_equal(layout, layout_of(widths))
+    if not fits or keys.shape != (count, num_words(layout)):
+        raise FormatError(f"the keys in the file are not those of states of {game!r}")
+
+
+# ---------------------------------------------------------------- the solver
 class HashTable(Table):
     """Values and distances of all states that are reachable from the starts asked for so far."""
 
@@ -124,7 +153,7 @@ class HashTable(Table):
             self._use_layout(layout_of(sample_widths(self.game, state)))
             self._survey = question.survey
         with saving(partial(checkpoint, self) if checkpoint else None):
-            while (status := self._run(state, question.save_seconds if checkpoint else None)) != FINISHED:
+            while (status := self._run(state, question.run.save_every if checkpoint else None)) != FINISHED:
                 if (lacking := self._prepare_again(status, question.huge)) is not None:
                     return lacking
                 if checkpoint and status == STOPPED:
@@ -380,18 +409,9 @@ class SortedTable(Table):
         return cls(game, arrays, bool(facts.get("whole", has_integer_values(game))))
 
 
-class Hashed(Solver):
-    """A hash table of all reachable states."""
-
-    name = "hashed"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to every game; ``fill`` finds out whether it fits and has no cycles."""
-        return against_perfect(question) or 3.0
-
-    def fill(self, question: Question) -> Table | Lacking:
-        """Return the values of all states that are reachable from the start."""
-        table = HashTable(question.game, memory=question.memory, show=question.show)
-        if isinstance(question.begun, SortedTable):
-            table.restore(question.begun)
-        return table.fill(question) or table
+def fill(question: Question) -> Table | Lacking:
+    """Return the values of all states that are reachable from the start."""
+    table = HashTable(question.game, memory=question.run.bytes, show=question.run.progress)
+    if isinstance(question.begun, SortedTable):
+        table.restore(question.begun)
+    return table.fill(question) or table

@@ -25,13 +25,9 @@ from mdplay.solving.hashed import INTEGER_LIMIT, REAL_LIMIT
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import (
     Arrays,
-    Cost,
-    Lacking,
     Question,
-    Solver,
     StateValue,
     Table,
-    against_perfect,
     has_integer_values,
 )
 from mdplay.states.keys import no_chance, no_player
@@ -151,35 +147,21 @@ def check_size(game: Game[Any], numbered: NDArray[Any]) -> None:
         raise FormatError(f"the table has {len(numbered):,} values; {game!r} has other numbers")
 
 
-class Indexed(Solver):
-    """A value for every number."""
-
-    name = "indexed"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games that number their states, if the table fits."""
-        if lacking := against_perfect(question):
-            return lacking
-        if not question.game.has_size:
-            return Lacking("a game that numbers its states (index, state and size)")
-        bytes_per_state = 2 if has_integer_values(question.game) else 8
-        return question.too_large(bytes_per_state * question.game.size()) or 2.0
-
-    def fill(self, question: Question) -> Table:
-        """Return the value of every number; raise GameError if a rule is wrong, LimitError if they do not fit."""
-        game, status, at = question.game, NARROW, 0
-        for kinds in INTEGER if has_integer_values(game) else REAL:
-            bytes_per_state = sum(np.dtype(kind).itemsize for kind in kinds)
-            require(game.size() * bytes_per_state, question.memory, f"a table of {game.size():,} states")
-            values = np.zeros(game.size(), kinds[0])
-            distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
-            status, at = _sweep(game, values, distances, question.show)
-            if status != NARROW:
-                break
-        if status in (NARROW, BROKEN):
-            diagnose_position(game, game.state(at))
-            raise GameError(f"the value of state number {at} is too large to be stored exactly")
-        return IndexedTable(game, values, distances)
+def fill(question: Question) -> Table:
+    """Return the value of every number; raise GameError if a rule is wrong, LimitError if they do not fit."""
+    game, status, at = question.game, NARROW, 0
+    for kinds in INTEGER if has_integer_values(game) else REAL:
+        bytes_per_state = sum(np.dtype(kind).itemsize for kind in kinds)
+        require(game.size() * bytes_per_state, question.run.bytes, f"a table of {game.size():,} states")
+        values = np.zeros(game.size(), kinds[0])
+        distances = np.zeros(0 if game.has_outcomes else game.size(), kinds[1])
+        status, at = _sweep(game, values, distances, question.run.progress)
+        if status != NARROW:
+            break
+    if status in (NARROW, BROKEN):
+        diagnose_position(game, game.state(at))
+        raise GameError(f"the value of state number {at} is too large to be stored exactly")
+    return IndexedTable(game, values, distances)
 
 
 def _sweep(game: Game[Any], values: NDArray[Any], distances: NDArray[Any], show: Show | None) -> tuple[int, int]:

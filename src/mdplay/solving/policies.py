@@ -31,10 +31,9 @@ from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
-from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, slack
+from mdplay.solving.values import Arrays, Question, StateValue, Table, slack
 from mdplay.states.keys import no_player
 
-OPPONENTS = ("uniform", "uniform-once")
 OBJECTIVES = ("difference", "own")
 BYTES = 24  # of a state: two values and an action
 FINE = -1  # no number: no rule is wrong
@@ -168,38 +167,22 @@ def first_actions(game: Game[Any]) -> NDArray[np.int64]:
     return np.array([lowest(mask) if nonempty(mask) else 0 for mask in legal], np.int64)
 
 
-class PolicyIteration(Solver):
-    """The best response to a random opponent, by policy iteration over all numbers."""
-
-    name = "policy-iteration"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to two-player games that number their states, without chance."""
-        if question.opponent not in OPPONENTS:
-            return Lacking("the opponent uniform or uniform-once")
-        if not question.game.has_size or question.game.has_outcomes:
-            return Lacking("a game that numbers its states, without chance")
-        return 1.0
-
-    def fill(self, question: Question) -> OpponentTable:
-        """Return the value of every number for both players."""
-        game, opponent, objective = question.game, question.opponent, question.objective
-        if objective not in OBJECTIVES:
-            raise unknown("objective", objective, OBJECTIVES)
-        if opponent == "uniform-once" and objective != "own":
-            raise UnknownName("opponent uniform-once requires objective own: its moves earn no rewards")
-        if (
-            opponent == "uniform-once"
-            and len({game.player(game.state(i)) for i in range(min(64, game.size()))}) > 1
-        ):
-            raise GameError("opponent uniform-once requires numbers that do not include the player to move")
-        require(BYTES * game.size(), question.memory, f"a table of {game.size():,} states")
-        table, changed = OpponentTable(game), 1
-        while changed:
-            sweeps = _evaluate(game, opponent == "uniform-once", objective == "own", table, question.show)
-            changed = int(improve(native(game), table.mine, table.theirs, table.actions))
-            table.rounds.append(Round(sweeps, changed))
-        return table
+def fill(question: Question) -> OpponentTable:
+    """Return the value of every number for both players."""
+    game, opponent, objective = question.game, question.opponent, question.objective
+    if objective not in OBJECTIVES:
+        raise unknown("objective", objective, OBJECTIVES)
+    if opponent == "uniform-once" and objective != "own":
+        raise UnknownName("opponent uniform-once requires objective own: its moves earn no rewards")
+    if opponent == "uniform-once" and len({game.player(game.state(i)) for i in range(min(64, game.size()))}) > 1:
+        raise GameError("opponent uniform-once requires numbers that do not include the player to move")
+    require(BYTES * game.size(), question.run.bytes, f"a table of {game.size():,} states")
+    table, changed = OpponentTable(game), 1
+    while changed:
+        sweeps = _evaluate(game, opponent == "uniform-once", objective == "own", table, question.run.progress)
+        changed = int(improve(native(game), table.mine, table.theirs, table.actions))
+        table.rounds.append(Round(sweeps, changed))
+    return table
 
 
 def _evaluate(game: Game[Any], once: bool, own: bool, table: OpponentTable, show: Show | None) -> int:

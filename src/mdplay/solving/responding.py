@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from mdplay.compiling.contract import need_game
 from mdplay.errors import FormatError, pluralize
@@ -13,7 +13,7 @@ from mdplay.game import Game, num_players
 from mdplay.naming.notation import event_text
 from mdplay.planning.formats.cs747 import write_policy
 from mdplay.planning.mdp import Score
-from mdplay.runtime.threads import Show
+from mdplay.runtime.run import Run, RunOptions, run_of
 from mdplay.solving.responses import Response, first_response, played, responses
 from mdplay.states.graph import END, GameGraph, explore
 
@@ -92,29 +92,34 @@ def respond(
     win: float = 1.0,
     draw: float = 0.0,
     loss: float = 0.0,
-    folder: str | Path | None = None,
-    show: Show | None = None,
     report: Callable[[int, Response], None] | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Responses:
     """Iterate best responses: each player in turn responds to the last policy of the other, until neither changes.
 
     ``start``: the first policy, ``uniform`` (of ``player``, by default 0) or a policy file.  ``win``, ``draw`` and
-    ``loss`` are the results of a game without rewards.  Every policy is written to a file in ``folder``;
-    ``report(number, response)`` is called for each step, ``show`` with the number of states found.
+    ``loss`` are the results of a game without rewards.  ``report(number, response)`` is called for each step.
+    The settings of the run are ``file``, a folder to which every policy is written, and ``progress``, which is
+    called with the number of states found.
     """
+    run = run_of("respond", ("file", "progress"), run, settings)
     need_game(game)
     if num_players(game) != 2:
         raise FormatError(
             f"{type(game).__name__} is a single-player game, and best responses need two players; use mdplay solve"
         )
-    graph = explore(game, show=show)
+    graph = explore(game, show=run.progress)
     score = None if game.has_reward else Score(win, draw, loss)
     steps: list[Response] = []
     for number, step in enumerate(responses(graph, first_response(graph, start, player), score)):
         steps.append(step)
-        if folder is not None:
+        if run.file is not None:
             write_policy(
-                graph, step.player, step.weights, Path(folder) / f"step-{number:02d}-player-{step.player + 1}.txt"
+                graph,
+                step.player,
+                step.weights,
+                Path(run.file) / f"step-{number:02d}-player-{step.player + 1}.txt",
             )
         if report is not None:
             report(number, step)

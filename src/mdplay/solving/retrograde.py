@@ -28,14 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.compiling import get, kernel, native, prefetch, put, unchecked_view, width
-from mdplay.compiling.contract import method_hints
 from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
+from mdplay.runtime.run import Run
 from mdplay.runtime.signals import saving
 from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
-from mdplay.solving.files import check_layout, sorted_index
-from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, against_perfect
+from mdplay.solving.hashed import check_layout, sorted_index
+from mdplay.solving.values import Arrays, Question, StateValue, Table
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
 from mdplay.states.keys import Keys, Layout, num_words, packed_of, read_key, state_of
 from mdplay.states.numbering import Numbering
@@ -205,16 +205,16 @@ def retrograde(
 ) -> RetrogradeTable:
     """Return the table of all states that are reachable from a state (default: the start)."""
     start = game.initial() if state is None else state
-    return Retrograde().fill(Question(game, start, threads=threads, memory=memory, show=show))
+    return fill(Question(game, start, run=Run(threads=threads, memory=memory, progress=show)))
 
 
 def prepared(question: Question) -> Enumeration:
     """Return a new enumeration; raise LimitError if random games show that the game is too large."""
-    sample, threads = question.survey.sample, num_threads(question.threads)
+    sample, threads = question.survey.sample, num_threads(question.run.threads)
     what = f"a table of more than {sample.least_states:.1g} states"
-    require(sample.least_states * BYTES_PER_STATE, question.memory, what)
+    require(sample.least_states * BYTES_PER_STATE, question.run.bytes, what)
     return Enumeration(
-        question.game, question.state, fold=True, threads=threads, memory=question.memory, widths=sample.widths
+        question.game, question.state, fold=True, threads=threads, memory=question.run.bytes, widths=sample.widths
     )
 
 
@@ -393,37 +393,21 @@ def _listed(table: RetrogradeTable) -> States:
     return States(table.game, table.fold, table.layout, numbering, node, np.zeros(0, np.uint32))
 
 
-class Retrograde(Solver):
-    """The result and the remoteness of all reachable states, with or without cycles."""
+def fill(question: Question) -> RetrogradeTable:
+    """Return the table that answers a question, starting from an unfinished enumeration if there is one."""
+    checkpoint, work = question.checkpoint, prepared(question)
+    if isinstance(question.begun, UnfinishedTable):
+        work.restore(np.array(question.begun.enumeration["layout"]), question.begun.enumeration)
 
-    name = "retrograde"
-    supports_cycles = True
+    def save() -> None:
+        if checkpoint is not None:
+            checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
 
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games without chance and rewards; an unfinished analysis is resumed before all else."""
-        game = question.game
-        kind = method_hints(type(game), type(game).result)["return"]
-        if lacking := against_perfect(question):
-            return lacking
-        if game.has_outcomes or game.has_reward or (game.has_result and kind not in (int, bool)):
-            return Lacking("integer results at the end, no chance and no rewards")
-        return 0.0 if isinstance(question.begun, UnfinishedTable) else 4.0
-
-    def fill(self, question: Question) -> RetrogradeTable:
-        """Return the table that answers a question, starting from an unfinished enumeration if there is one."""
-        checkpoint, work = question.checkpoint, prepared(question)
-        if isinstance(question.begun, UnfinishedTable):
-            work.restore(np.array(question.begun.enumeration["layout"]), question.begun.enumeration)
-
-        def save() -> None:
-            if checkpoint is not None:
-                checkpoint(UnfinishedTable(question.game, {"layout": work.layout, **work.arrays()}))
-
-        watch = TaskGroup(work.threads, question.show)
-        with saving(save if checkpoint else None):
-            while not work.complete:
-                with stopped_after(watch, question.save_seconds if checkpoint else None):
-                    work.run(watch)
-                if not work.complete:
-                    save()
-        return analysed(work.states(), threads=work.threads, memory=question.memory)
+    watch = TaskGroup(work.threads, question.run.progress)
+    with saving(save if checkpoint else None):
+        while not work.complete:
+            with stopped_after(watch, question.run.save_every if checkpoint else None):
+                work.run(watch)
+            if not work.complete:
+                save()
+    return analysed(work.states(), threads=work.threads, memory=question.run.bytes)

@@ -28,9 +28,7 @@ from mdplay.evaluating.wording import describe
 from mdplay.game import Game
 from mdplay.position import Position, as_state
 from mdplay.runtime.threads import Show, Stopwatch
-from mdplay.solving.files import load_table, save_table
 from mdplay.solving.values import Arrays, Choice, NotKept, Table, best_actions, finite, known
-from mdplay.storage.files import replacing
 
 MAX_ROWS = 1 << 26  # states that are listed in a file or in arrays
 
@@ -290,11 +288,15 @@ class Solution:
     # ---------------------------------------------------------------- files
     def save(self, path: str | Path) -> None:
         """Write the solution to a file, atomically; ``Solution.load`` reads it."""
+        from mdplay.solving.files import save_table
+
         save_table(path, self.table, game=self.game)
 
     @classmethod
     def load(cls, path: str | Path, game: Game[Any]) -> Solution:
         """Return the solution of a game from a file, memory-mapped; raise FormatError for any other file."""
+        from mdplay.solving.files import load_table
+
         table, complete = load_table(path, game)
         if not complete:
             raise FormatError(f"{path} is unfinished; resume it with solve(game, file={str(path)!r})")
@@ -309,6 +311,8 @@ class Solution:
         """
         self._check_count()
         numbered = self.game.has_size
+        from mdplay.storage.files import replacing
+
         with replacing(path) as file:
             rows = csv.writer(codecs.getwriter("utf-8")(file), lineterminator="\n")
             rows.writerow(("state", "value", "action"))

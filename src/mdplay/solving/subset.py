@@ -31,7 +31,7 @@ from mdplay.compiling import get, inlined, kernel, put, unchecked_view
 from mdplay.game import Game
 from mdplay.runtime.threads import TaskGroup, num_threads
 from mdplay.solving.indexed import check_size
-from mdplay.solving.values import Arrays, Cost, Lacking, Question, Solver, StateValue, Table, against_perfect
+from mdplay.solving.values import Arrays, Question, StateValue, Table
 
 BLOCK_LINES = 6
 BLOCK = 1 << BLOCK_LINES
@@ -39,8 +39,6 @@ SLAB_LINES = 5  # the highest lines, which number the slabs
 LOWEST = -127
 NOTHING = 1 << 62  # a mask that no set contains
 TRIALS = 200  # random positions in which the scoring sets are checked against the rules
-MAX_SETS = 127  # so that every value fits a byte
-MANY_LINES = 10  # actions from which on the table is worth compiling its kernel
 
 
 @inlined
@@ -167,34 +165,20 @@ class SubsetTable(Table):
         return cls(game, arrays["values"])
 
 
-class Subset(Solver):
-    """A byte for every set of actions."""
-
-    name = "subset"
-
-    def applies(self, question: Question) -> Cost | Lacking:
-        """Apply to games of scoring sets whose table fits."""
-        game = question.game
-        if lacking := against_perfect(question):
-            return lacking
-        if not game.has_scoring_sets or game.size() < BLOCK or len(game.scoring_sets) > MAX_SETS:
-            return Lacking(f"scoring sets, at most {MAX_SETS} over {BLOCK_LINES} or more actions")
-        return question.too_large(game.size()) or (1.0 if game.size() >> MANY_LINES else 2.5)
-
-    def fill(self, question: Question) -> Table:
-        """Return the value of every set."""
-        game = question.game
-        check_scoring_sets(game, TRIALS)
-        lines = game.size().bit_length() - 1
-        values = np.full(game.size(), LOWEST, np.int8)
-        values[-1] = 0
-        inner = max(BLOCK_LINES, lines - SLAB_LINES)
-        watch = TaskGroup(num_threads(question.threads), question.show)
-        slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
-        for _, independent in groupby(slabs, int.bit_count):
-            run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
-            watch.run([partial(run, thread) for thread in range(len(watch.progress))])
-        return SubsetTable(game, values)
+def fill(question: Question) -> Table:
+    """Return the value of every set."""
+    game = question.game
+    check_scoring_sets(game, TRIALS)
+    lines = game.size().bit_length() - 1
+    values = np.full(game.size(), LOWEST, np.int8)
+    values[-1] = 0
+    inner = max(BLOCK_LINES, lines - SLAB_LINES)
+    watch = TaskGroup(num_threads(question.run.threads), question.run.progress)
+    slabs = sorted(range(1 << lines - inner), key=lambda slab: (-slab.bit_count(), slab))
+    for _, independent in groupby(slabs, int.bit_count):
+        run = partial(_solve_slabs, watch, values, inner, _masks(game, lines), list(independent))
+        watch.run([partial(run, thread) for thread in range(len(watch.progress))])
+    return SubsetTable(game, values)
 
 
 def _solve_slabs(

@@ -25,7 +25,7 @@ from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.runtime.memory import budget, format_bytes
-from mdplay.runtime.threads import Show
+from mdplay.runtime.run import Run
 from mdplay.states.game_length import FEW, random_game
 from mdplay.states.sampling import Sample, most_seen, sample_games
 
@@ -357,12 +357,7 @@ class Question:
     state: Any
     opponent: Opponent = "perfect"
     objective: str = "difference"
-    seconds: float | None = None
-    memory: int | None = None
-    threads: int | None = None
-    file: str | Path | None = None
-    save_seconds: float = 60.0
-    show: Show | None = None
+    run: Run = Run()  # noqa: RUF009  a frozen value
     network: str | Path | None = None  # a file, or "shipped": the order of moves in proof search
     notes: list[str] = field(default_factory=list)  # sentences about what was read from files
     huge: float = math.inf  # number of states at one ply from which on a table of all states is not filled
@@ -386,7 +381,7 @@ class Question:
 
     def too_large(self, needed: float) -> Lacking | None:
         """Return what is lacking if a number of bytes exceeds the limit of memory."""
-        limit = budget(self.memory)
+        limit = budget(self.run.bytes)
         reason = f"{format_bytes(needed)} of memory; {format_bytes(limit)} may be used"
         return Lacking(reason, LimitError) if needed > limit else None
 
@@ -411,13 +406,14 @@ class Lacking:
 class Solver:
     """A method that answers questions: the base class of those that games and installed packages add.
 
-    ``supports_cycles``: positions of the game may repeat.  ``on_demand``: positions are solved one by one, so the
-    number of states does not matter.
+    ``supports_cycles``: positions of the game may repeat.  ``on_demand``: positions are solved one by one within a
+    time limit, so that the number of states does not matter.  ``takes_network``: a network orders the moves.
     """
 
     name: str
     supports_cycles = False
     on_demand = False
+    takes_network = False
 
     def applies(self, question: Question) -> Cost | Lacking:
         """Return the cost of an answer, or what is lacking; this must not take long."""
@@ -427,7 +423,7 @@ class Solver:
         """Return the table that answers, or what was found to be lacking meanwhile.
 
         A solver that can be resumed starts from ``question.begun``, if that is a table of its own, and calls
-        ``question.checkpoint(table)``, if there is one, every ``question.save_seconds`` seconds and on
+        ``question.checkpoint(table)``, if there is one, every ``question.run.save_every`` seconds and on
         interruption.
         """
         raise NotImplementedError

@@ -16,7 +16,7 @@ from mdplay.games.twenty48.curves import BLOCK
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.games.twenty48.training import METHODS, TilesLearner, TilesTraining, TrainingSettings
 from mdplay.learning.checkpoints import Budget
-from mdplay.learning.learned import Run
+from mdplay.learning.learned import LearningRun
 from mdplay.rng import advance, scramble, stream
 from mdplay.runtime.signals import StillRunning
 
@@ -35,7 +35,9 @@ def training(episodes, settings=SMALL, **options):
 
 
 def gone_on(training, episodes, file=None, report=None, show=None, **options):
-    TilesLearner(**options).go_on(training, Budget(episodes, every=1000), Run(file=file, report=report, show=show))
+    TilesLearner(**options).go_on(
+        training, Budget(episodes, every=1000), LearningRun(file=file, report=report, show=show)
+    )
     return training
 
 

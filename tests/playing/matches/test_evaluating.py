@@ -33,8 +33,8 @@ def test_the_distribution():
 def test_threads_and_results_change_nothing(tmp_path):
     game = make("2048:rows=2,cols=3")
     whole = evaluate(game, "random", games=20, seed=3)
-    evaluate(game, "random", games=7, seed=3, results=tmp_path / "results.db")
-    assert evaluate(game, "random", games=20, seed=3, threads=3, results=tmp_path / "results.db") == whole
+    evaluate(game, "random", games=7, seed=3, file=tmp_path / "results.db")
+    assert evaluate(game, "random", games=20, seed=3, threads=3, file=tmp_path / "results.db") == whole
     assert len({record.events for record in whole.records}) == whole.distinct > 15
 
 
@@ -63,7 +63,7 @@ def test_compiled_games_are_the_same_by_an_engine(needs_compiler, tmp_path):
     learn(game, network="01,23", episodes=30, seed=3).save(file)
     shown = []
     here, there = (
-        evaluate(game, f"network:{file}", games=40, executor=e, show=shown.append) for e in (None, "serial")
+        evaluate(game, f"network:{file}", games=40, executor=e, progress=shown.append) for e in (None, "serial")
     )
     assert (here.results, here.moves, here.shares) == (there.results, there.moves, there.shares)
     assert shown[-1] == here.moves

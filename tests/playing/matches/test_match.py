@@ -131,9 +131,7 @@ def test_a_game_called_off_is_recorded_as_such():
 def test_games_kept_of_another_limit_are_other_games(tmp_path):
     game = Pacing()
     for moves in (6, 8):
-        found = match(
-            game, "random", "random", games=2, max_moves=moves, openings="none", results=tmp_path / "r.db"
-        )
+        found = match(game, "random", "random", games=2, max_moves=moves, openings="none", file=tmp_path / "r.db")
         assert {len(record.events) for record in found.records} == {moves}
 
 
@@ -176,10 +174,10 @@ def test_a_policy_file_of_one_player_plays_its_side_in_every_game(mdplay, tmp_pa
 
 def test_a_fixed_side_has_an_opening_for_every_game_and_results_of_its_own(tmp_path):
     game = make("tic-tac-toe")
-    fixed = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db")
+    fixed = match(game, "random", "random", games=8, side=0, file=tmp_path / "r.db")
     assert len({record.events[:2] for record in fixed.records}) == 8
-    again = match(game, "random", "random", games=8, side=0, results=tmp_path / "r.db", executor="serial")
-    assert again == fixed != match(game, "random", "random", games=8, results=tmp_path / "r.db")
+    again = match(game, "random", "random", games=8, side=0, file=tmp_path / "r.db", executor="serial")
+    assert again == fixed != match(game, "random", "random", games=8, file=tmp_path / "r.db")
     assert match(game, "random", "random", games=8, side=0, executor="serial") == fixed
 
 

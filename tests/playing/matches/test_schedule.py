@@ -10,7 +10,7 @@ import pytest
 
 from mdplay import make, match
 from mdplay.playing.agents import named_agent
-from mdplay.playing.matches.schedule import Schedule
+from mdplay.playing.matches.schedule import MatchOptions, Schedule
 from mdplay.playing.matches.tournament import tournament
 from tests.helpers import NIM, ROOT, python, write
 from tests.playing.players import named
@@ -19,8 +19,8 @@ CUP = """
 import sys
 from mdplay import make, tournament
 _, path, agents, games = sys.argv
-tournament(make("tic-tac-toe"), agents.split(), games=int(games), seed=3, threads=2, results=path,
-           show=lambda done: print(done, flush=True))
+tournament(make("tic-tac-toe"), agents.split(), games=int(games), seed=3, threads=2, file=path,
+           progress=lambda done: print(done, flush=True))
 """
 AGENTS = [named("Slow"), named("Leftmost"), "random"]
 
@@ -28,17 +28,18 @@ AGENTS = [named("Slow"), named("Leftmost"), "random"]
 def test_a_match_resumes_where_it_was(tmp_path):
     game, path = make("tic-tac-toe"), tmp_path / "results.db"
     whole = match(game, "random", "random", games=30, seed=1)
-    assert match(game, "random", "random", games=11, seed=1, results=path).records == whole.records[:11]
+    assert match(game, "random", "random", games=11, seed=1, file=path).records == whole.records[:11]
     played = []
-    assert match(game, "random", "random", games=30, seed=1, results=path, show=played.append) == whole
+    assert match(game, "random", "random", games=30, seed=1, file=path, progress=played.append) == whole
     assert played == list(range(12, 31))
-    assert match(game, "random", "random", games=30, seed=2, results=path) != whole
+    assert match(game, "random", "random", games=30, seed=2, file=path) != whole
 
 
 def test_other_matches_are_filed_apart():
     def key(game="tic-tac-toe", agents=("random", "random"), openings="none", seed=0):
         game = make(game)
-        return Schedule(game, tuple(named_agent(game, agent) for agent in agents), 10, openings, seed).key
+        named_agents = tuple(named_agent(game, agent) for agent in agents)
+        return Schedule(game, named_agents, MatchOptions(10, openings, seed)).key
 
     keys = [
         key(),
@@ -91,7 +92,7 @@ def count(path):
 
 def end_and_compare(path, games):
     game = make("tic-tac-toe")
-    resumed = tournament(game, AGENTS, games=games, seed=3, results=path)
+    resumed = tournament(game, AGENTS, games=games, seed=3, file=path)
     assert count(path) == 3 * games
     assert resumed == tournament(game, AGENTS, games=games, seed=3)
 
@@ -120,7 +121,7 @@ RUN = """
 import sys
 from mdplay import MdplayError, make, match
 try:
-    print(len(match(make(sys.argv[1]), sys.argv[2], "random", games=4, seed=1, results="results.db").records))
+    print(len(match(make(sys.argv[1]), sys.argv[2], "random", games=4, seed=1, file="results.db").records))
 except MdplayError as error:
     print(error)
 """

@@ -67,7 +67,7 @@ def test_ctrl_c_saves_what_is_proved(needs_compiler, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_book(GAME, 3, tmp_path / "stopped.book", memory=1 << 20, threads=1, show=stop)
+        make_book(GAME, 3, tmp_path / "stopped.book", memory=1 << 20, threads=1, progress=stop)
     assert np.count_nonzero(load_book(tmp_path / "stopped.book", GAME).scores != UNKNOWN) == 4
 
 

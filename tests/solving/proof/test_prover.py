@@ -258,7 +258,7 @@ def test_a_choice_that_is_not_proved_in_time_has_bounds_and_one_that_is_cancelle
     start = game.initial()
     assert prover.quick(start) is None
     with pytest.raises(Enough):
-        prover.choice(start, 3, show=show)
+        prover.choice(start, 3, progress=show)
     found = prover.choice(start, 3, seconds=0.01)
     assert (found.exact, found.low, found.high) == (False, -1, 1)
     assert prover.choice(game.parse("4141414"[:6]), 3).value == 1  # still in good order: a four in column 4

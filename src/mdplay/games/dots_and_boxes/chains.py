@@ -644,10 +644,10 @@ class ChainSolver(Solver):
         game: Any = question.game
         if question.opponent != "perfect" or question.objective != "difference":
             return Lacking("a perfect opponent and the difference of points")
-        if question.file is not None:
+        if question.run.file is not None:
             return Lacking("no file, because there is nothing to save")
         return AFTER_TABLES if game.num_lines <= MAX_TABLE_LINES else BEFORE_TABLES
 
     def fill(self, question: Question) -> ChainTable:
         """Return a table that proves positions when they are asked for."""
-        return ChainTable(question.game, seconds=question.seconds, show=question.show)
+        return ChainTable(question.game, seconds=question.run.seconds, show=question.run.progress)

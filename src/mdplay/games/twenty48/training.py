@@ -30,7 +30,7 @@ from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.episodes import LINEAR, NONE, Episodes, Rule, TrainingState, rate_table
-from mdplay.learning.learned import Run
+from mdplay.learning.learned import LearningRun
 from mdplay.learning.lookups import NetworkArrays, new_places
 from mdplay.learning.network import Network
 from mdplay.learning.self_play import SelfPlayLearner
@@ -284,7 +284,7 @@ class TilesLearner(SelfPlayLearner[TilesTraining]):
     lambda_: Annotated[float | None, "Returns of TD(lambda); replays backward."] = None
     optimistic: Annotated[float | None, "First value of every board (0)."] = None
 
-    def settings(self, game: Game[Any], run: Run) -> dict[str, Any]:
+    def settings(self, game: Game[Any], run: LearningRun) -> dict[str, Any]:
         """Return the settings of a training that are given."""
         assert isinstance(game, Twenty48)
         wanted = {"method": run.method, "network": self.network, "alpha": self.alpha, "backward": self.backward}

@@ -42,11 +42,11 @@ def learning_group(quick: bool) -> Group:
 
 
 def _episodes(game: Any, method: str | None, episodes: int) -> Callable[[], Any]:
-    from mdplay.learning.learned import Run
+    from mdplay.learning.learned import LearningRun
     from mdplay.learning.learners import learn_by
 
     def run() -> int:
-        learn_by(game, Run(method, episodes, seed=1))
+        learn_by(game, LearningRun(method, episodes, seed=1))
         return episodes
 
     return run

@@ -359,7 +359,7 @@ def _scores(show: Show) -> Figure:
 
     game = ConnectFour()
     state = game.parse(SCORED)
-    choices = solve(game, state, method="proof", show=show).choices(state)
+    choices = solve(game, state, method="proof", progress=show).choices(state)
     best = [c.action for c in choices if c.score == max(c.score or 0 for c in choices)]
     texts = {c.action: f"{c.score:+d}" if c.score else "0" for c in choices}
     rows = [[game.move_text(state, c.action), texts[c.action], str(c.distance)] for c in choices]
@@ -400,7 +400,7 @@ def _selectors(players: Sequence[str], games: int, simulations: int, seed: int, 
     from mdplay.playing.matches.tournament import tournament
 
     agents = [f"mcts:simulations={simulations},selector={name}" for name in players]
-    found = tournament(ConnectFour(), agents, games=games, seed=seed, show=show)
+    found = tournament(ConnectFour(), agents, games=games, seed=seed, progress=show)
     names = dict(zip(agents, players, strict=True))
     ratings = [(names[r.agent], r.elo, r.reach) for r in found.ratings]
     ranked = [r.agent for r in found.ratings]
@@ -438,7 +438,7 @@ def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
     from mdplay.playing.matches.match import match
 
     opponent = f"mcts:simulations={simulations}"
-    found = match(ConnectFour(), "heuristic:depth=4", opponent, games=games, seed=seed, show=show)
+    found = match(ConnectFour(), "heuristic:depth=4", opponent, games=games, seed=seed, progress=show)
     low, high = found.interval
     tally = found.tally
     return Figure(

@@ -366,7 +366,7 @@ def _perfect(boards: list[tuple[int, int]], show: Show) -> Figure:
     rows, values = [], {}
     for r, c in boards:
         game = DotsAndBoxes(r, c)
-        found = solve(game, show=show)
+        found = solve(game, progress=show)
         best = ", ".join(game.move_text(game.initial(), a) for a in found.best()[:SHOWN])
         more = ", ..." if len(found.best()) > SHOWN else ""
         values[f"{r}x{c}"] = found.value()

@@ -325,7 +325,7 @@ def _colour(warmth: float) -> str:
 def _random(seed: int, show: Show) -> Figure:
     from mdplay.searching.playouts import playouts
 
-    found = playouts(Qubic(), games=1_000_000, seed=seed, show=show)
+    found = playouts(Qubic(), games=1_000_000, seed=seed, progress=show)
     return Figure(
         title="Random play",
         command=f"mdplay playouts qubic --games 1000000 --seed {seed}",

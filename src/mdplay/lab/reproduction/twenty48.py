@@ -307,7 +307,7 @@ def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
     from mdplay.games.twenty48.curves import curve
     from mdplay.playing.learning import learn
 
-    training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, show=show)
+    training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, progress=show)
     found: dict[str, Any] = training.document()
     last = training.curve[-1]
     points = curve(training.scores, training.tiles, max(1, episodes // POINTS))

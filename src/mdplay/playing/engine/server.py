@@ -18,8 +18,9 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from threading import Event, Lock, Thread
 from typing import Any, BinaryIO, Protocol
 
@@ -44,19 +45,11 @@ from mdplay.playing.engine.protocol import PROTOCOL, lines_of, read_command, wri
 from mdplay.playing.records import rules_of
 from mdplay.position import Position
 from mdplay.rng import Random
+from mdplay.runtime.run import Run
 from mdplay.runtime.threads import Stopwatch, TaskGroup, compiling
-from mdplay.searching.by_evaluator import leaf_batches
-from mdplay.searching.depth_limited import (
-    DEPTH,
-    MAX_DEPTH,
-    TABLE_BITS,
-    Deepening,
-    HeuristicAgent,
-    check_depth,
-    summary,
-)
-from mdplay.searching.mcts import MOST_SIMULATIONS, SIMULATIONS, MCTSAgent, Search
-from mdplay.searching.result import SearchResult, check_open, stopping_after
+from mdplay.searching.depth_limited import Deepening, HeuristicAgent, summary
+from mdplay.searching.mcts import MAX_BYTES, MAX_SIMULATIONS, SIMULATIONS, MCTSAgent, Search
+from mdplay.searching.result import MethodAgent, SearchResult, check_open, stopping_after
 
 STEP_SECONDS = 0.25  # between two info lines
 BUDGETS = ("simulations", "seconds", "depth")
@@ -77,9 +70,9 @@ def think(game: Game[Any], agent: Agent, spec: str, state: Any, rng: Random, go:
     """Return the thought of an agent about a position, within the budget that a go gives, or its own."""
     given = {name: go[name] for name in BUDGETS if go.get(name) is not None}
     if go.get("info", True) and isinstance(agent, MCTSAgent):
-        return TreeThought(game, state, agent.options, given, rng.word())
+        return TreeThought(game, state, agent, given, rng.word())
     if go.get("info", True) and isinstance(agent, HeuristicAgent):
-        return DeepThought(game, state, agent.options, given)
+        return DeepThought(game, state, agent, given)
     evaluator = agent if go.get("info", True) and isinstance(agent, Evaluator) else None
     player = agent if not given else _within(game, spec, given)
     return ActThought(game, state, lambda: choose(player, spec, game, state, rng), evaluator)
@@ -127,14 +120,12 @@ class ActThought:
 class TreeThought:
     """Tree search in steps."""
 
-    def __init__(
-        self, game: Game[Any], state: Any, options: Mapping[str, Any], given: Mapping[str, Any], seed: int
-    ) -> None:
-        kept = ("selector", "network", "evaluator", "batch", "expansion", "solver", "knowledge", "max_bytes")
-        self._search = Search(game, state, seed=seed, **{name: options[name] for name in kept})
-        budget = _budget(given, options, ("simulations", "seconds"))
+    def __init__(self, game: Game[Any], state: Any, agent: MCTSAgent, given: Mapping[str, Any], seed: int) -> None:
+        run = Run(memory=agent.run.memory or MAX_BYTES)
+        self._search = Search(game, state, seed=seed, run=run, **vars(replace(agent.options, simulations=None)))
+        budget = _budget(given, agent, "simulations")
         self._seconds: float | None = budget.get("seconds")
-        unbounded = MOST_SIMULATIONS if self._seconds else SIMULATIONS
+        unbounded = MAX_SIMULATIONS if self._seconds else SIMULATIONS
         simulations: int | None = budget.get("simulations")
         self._simulations = unbounded if simulations is None else simulations
         check_integer("simulations", self._simulations)
@@ -160,16 +151,13 @@ class TreeThought:
 class DeepThought:
     """Depth-limited search, depth by depth."""
 
-    def __init__(self, game: Game[Any], state: Any, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        budget = _budget(given, options, ("depth", "seconds"))
+    def __init__(self, game: Game[Any], state: Any, agent: HeuristicAgent, given: Mapping[str, Any]) -> None:
+        budget = _budget(given, agent, "depth")
         self._seconds: float | None = budget.get("seconds")
-        depth = budget.get("depth")
-        check_depth(game, state, depth, self._seconds)
-        self._depth = depth or (DEPTH if self._seconds is None else MAX_DEPTH)
+        check_seconds(self._seconds)
         self._watch = TaskGroup()
-        leaves = leaf_batches(game, options["evaluator"], options["network"])
-        rest = (options["knowledge"], self._watch, TABLE_BITS, options["network"], leaves)
-        self._job = Deepening(game, state, self._depth, *rest)
+        method = replace(agent.options, depth=budget.get("depth"))
+        self._job = Deepening(game, state, method, self._watch, self._seconds)
         self._stopped = False
 
     def answers(self) -> Iterator[Answer]:
@@ -179,7 +167,7 @@ class DeepThought:
         clock = Stopwatch()
         more = job.deepen()  # there is always an answer
         with stopping_after(self._seconds, self._watch):
-            while more and job.depth < self._depth and not self._stopped:
+            while more and job.depth < job.limit and not self._stopped:
                 yield _answer_of(summary(job, clock.seconds))
                 more = job.deepen()
         yield _answer_of(summary(job, clock.seconds))
@@ -192,9 +180,10 @@ class DeepThought:
         return True
 
 
-def _budget(given: Mapping[str, Any], options: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """Return what is given, if any of it counts here, or else the agent's own."""
-    return given if any(name in given for name in names) else options
+def _budget(given: Mapping[str, Any], agent: MethodAgent, name: str) -> Mapping[str, Any]:
+    """Return what is given, if it limits the option ``name`` or the seconds, or else the budget of the agent."""
+    own = {name: getattr(agent.options, name), "seconds": agent.run.seconds}
+    return given if any(limit in given for limit in own) else own
 
 
 def _answer_of(result: SearchResult) -> Answer:

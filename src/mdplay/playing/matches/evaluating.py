@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Unpack, runtime_checkable
 
 from mdplay.bits import nonempty
 from mdplay.compiling.contract import need_game
@@ -17,10 +16,12 @@ from mdplay.game import Game, num_players
 from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.playing.agents import Agent, Maker, make_agent
 from mdplay.playing.engine.limits import entering
+from mdplay.playing.matches.match import SETTINGS
 from mdplay.playing.matches.results import mean_and_error
-from mdplay.playing.matches.schedule import Schedule, Show
+from mdplay.playing.matches.schedule import MatchOptions, Schedule
 from mdplay.playing.records import Record, plain_number
 from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.run import Progress, Run, RunOptions, run_of
 from mdplay.states.game_length import MAX_CHANCE_MOVES, explicit_move_limit
 
 BLOCK = 16  # whole games that are one task of an executor
@@ -41,7 +42,7 @@ class PlaysWholeGames(Protocol):
     """An agent that plays whole games of its game at full speed, without records."""
 
     def play_games(
-        self, *, games: int, seed: int, threads: int | None, show: Show | None, first: int = 0
+        self, *, games: int, seed: int, threads: int | None, show: Progress | None, first: int = 0
     ) -> PlayedGames:
         """Play games ``first`` and on; number i of a seed is the same for any number of threads."""
 
@@ -129,41 +130,40 @@ def evaluate(
     *,
     games: int = 100,
     seed: int = 0,
-    threads: int | None = None,
-    executor: Executor | str | None = None,
     max_moves: int | None = None,
-    results: str | Path | None = None,
     record: bool = False,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> EvaluationResult:
     """Let an agent play a single-player game many times and return its results.
 
     An agent that plays whole games in compiled code does so, on all cores unless ``threads`` is given; with
-    ``record``, ``results`` (a file, as for a match) or ``max_moves`` (as there) it plays move by move like any
-    other agent, so that the games can be saved.  Any other agent is always recorded, and plays in one thread
-    unless ``threads`` is given.
+    ``record``, ``file`` (as for a match) or ``max_moves`` (as there) it plays move by move like any other agent,
+    so that the games can be saved.  Any other agent is always recorded, and plays in one thread unless ``threads``
+    is given.  The settings of the run are those of a match.
 
     Raise LimitError if a game with chance does not end within 100,000 moves and no ``max_moves`` is given: then
     the mean result of the agent is unknown.
     """
+    run = run_of("evaluate", SETTINGS, run, settings)
     need_game(game)
     if num_players(game) != 1:
         raise GameError(
             f"{type(game).__name__} is a two-player game, and evaluate needs one player; use mdplay match"
         )
     with entering(game, (agent,)) as (one,):
-        by_itself = results is None and not record and max_moves is None
+        by_itself = run.file is None and not record and max_moves is None
         if by_itself and isinstance(player := one.fresh(), PlaysWholeGames):
-            if executor is None:
-                played = player.play_games(games=games, seed=seed, threads=threads, show=show)
+            if run.executor is None:
+                played = player.play_games(games=games, seed=seed, threads=run.threads, show=run.progress)
             else:
-                played = _played_by(executor, threads, WholeGames(recipe_of(game), one.sent, games, seed), show)
+                played = _played_by(run.executor, run, WholeGames(recipe_of(game), one.sent, games, seed))
             return EvaluationResult(
                 one.name, seed, played.results, played.moves, played.seconds, shares=played.shares
             )
         began = time.perf_counter()
-        schedule = Schedule(game, (one,), games, "none", seed, max_moves)
-        records = schedule.play(threads, results, show, executor)
+        options = MatchOptions(games, "none", seed, max_moves)
+        records = Schedule(game, (one,), options).play(run)
     seconds = time.perf_counter() - began
     if game.has_outcomes and explicit_move_limit(game, max_moves) is None:
         _check_ended(records)
@@ -203,18 +203,18 @@ def _player_of(order: WholeGames) -> PlaysWholeGames:
     return player
 
 
-def _played_by(executor: Executor | str, workers: int | None, order: WholeGames, show: Show | None) -> PlayedGames:
+def _played_by(executor: Executor | str, run: Run, order: WholeGames) -> PlayedGames:
     """Let an executor play the games."""
     moves = 0
 
     def tell(number: int, played: PlayedGames) -> None:
         nonlocal moves
         blocks[number], moves = played, moves + played.moves
-        if show is not None:
-            show(moves)
+        if run.progress is not None:
+            run.progress(moves)
 
     began, blocks = time.perf_counter(), dict[int, PlayedGames]()
-    with using(executor, workers) as chosen:
+    with using(executor, run.threads) as chosen:
         chosen.run(play_block, range(-(-order.games // BLOCK)), order, done=tell)
     ordered = [blocks[number] for number in sorted(blocks)]
     results = tuple(result for block in ordered for result in block.results)

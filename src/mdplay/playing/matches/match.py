@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mdplay.compiling.contract import need_game
 from mdplay.errors import GameError, pluralize
@@ -18,13 +17,11 @@ from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Maker, NamedAgent, check_player
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import Interval, Results, elo_of_score, mean_and_error, score_interval
-from mdplay.playing.matches.schedule import Schedule, Show, first_player
+from mdplay.playing.matches.schedule import MatchOptions, Schedule, first_player
 from mdplay.playing.records import Record, plain_number
+from mdplay.runtime.run import Run, options_and_run
 
-if TYPE_CHECKING:
-    from mdplay.runtime.executors import Executor
-
-OPENINGS = "random:2"
+SETTINGS = ("threads", "executor", "file", "progress")
 
 
 @dataclass(frozen=True)
@@ -178,43 +175,52 @@ def match(
     a: Agent | Maker | NamedAgent | str,
     b: Agent | Maker | NamedAgent | str,
     *,
-    games: int = 100,
-    openings: str = OPENINGS,
-    seed: int = 0,
-    threads: int | None = None,
-    executor: Executor | str | None = None,
-    max_moves: int | None = None,
-    move_seconds: float | None = None,
-    side: int | None = None,
-    results: str | Path | Results | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **options: Any,
 ) -> MatchResult:
     """Play a match of two agents and return all its games.
 
-    Sides alternate, and each opening is played from both.  ``side=0`` or ``1`` makes the first agent player 0 or
-    1 of every game, as a policy file of one player needs it; then each game has an opening of its own.
+    The options are those of ``MatchOptions`` and the settings ``threads``, ``executor``, ``file`` and ``progress``
+    of a ``Run``.  Sides alternate, and each opening is played from both.  ``side=0`` or ``1`` makes the first
+    agent player 0 or 1 of every game, as a policy file of one player needs it; then each game has its own opening.
 
-    ``threads`` games are played side by side (default: one after the other); with an ``executor``
-    (mdplay.runtime.executors) by so many of its workers, by default one for each core.  The games are the same.
+    ``threads`` games are played in parallel (default: one after the other); with an ``executor``
+    (mdplay.runtime.executors) it is the number of workers, by default one for each core.  The games are the same.
 
-    ``results`` names an SQLite file that takes each game as it ends; games that it already has are not played
-    again.  A game that is not over after ``max_moves`` moves is truncated: its result is the points earned so
-    far plus the value of infinite play (``endless``).  By default only games that repeat positions are
+    ``file`` names an SQLite file to which each game is written as it ends; games that it already has are not
+    played again.  A game that is not over after ``max_moves`` moves is truncated: its result is the points earned
+    so far plus the value of infinite play (``endless``).  By default only games that repeat positions are
     truncated: as the game says, when deterministic agents reach a position for the third time, or after ten
     times the mean length of random games.  Raise AgentError if an agent raises an exception or chooses an action
     that is not legal.
 
     ``move_seconds``: an agent whose move takes longer, or that raises, dies or chooses what is not legal, loses
-    the game, and the match goes on (``MatchResult.forfeits``).  An engine that fails always loses so.
+    the game, and the match continues (``MatchResult.forfeits``).  An engine that fails always loses so.
     """
+    need_two_players(game)
+    given, run = options_and_run("match", MatchOptions, SETTINGS, run, options)
+    if given.side is not None:
+        check_player(game, given.side, "side")
+    with entering(game, (a, b), given.move_seconds) as (first, second):
+        return played(game, (first, second), given, run)
+
+
+def need_two_players(game: Game[Any]) -> None:
+    """Raise GameError unless this is a game of two players."""
     need_game(game)
     if num_players(game) != 2:
         raise GameError(
             f"{type(game).__name__} is a single-player game, and a match needs two players; use mdplay evaluate"
         )
-    if side is not None:
-        check_player(game, side, "side")
-    with entering(game, (a, b), move_seconds) as (first, second):
-        schedule = Schedule(game, (first, second), games, openings, seed, max_moves, move_seconds, side)
-        records = schedule.play(threads, results, show, executor)
-    return MatchResult((first.name, second.name), openings, seed, records, side)
+
+
+def played(
+    game: Game[Any],
+    agents: tuple[NamedAgent, NamedAgent],
+    options: MatchOptions,
+    run: Run,
+    store: Results | None = None,
+) -> MatchResult:
+    """Play a match of agents that are entered; ``store`` has the results of other matches too."""
+    records = Schedule(game, agents, options).play(run, store)
+    return MatchResult((agents[0].name, agents[1].name), options.openings, options.seed, records, options.side)

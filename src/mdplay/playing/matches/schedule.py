@@ -16,26 +16,26 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar
 
 from mdplay.checking.contract_checks import spot_check
 from mdplay.errors import MdplayError, check_integer
-from mdplay.game import Game
+from mdplay.game import Between, Game
 from mdplay.naming.registry import name_of
 from mdplay.playing.agents import NamedAgent, leave
 from mdplay.playing.engine.limits import entered
 from mdplay.playing.matches.games import Opening, make_openings, openings_label, play_game
 from mdplay.playing.matches.results import Results
 from mdplay.playing.records import Record
+from mdplay.runtime.run import Run
 from mdplay.runtime.signals import KERNEL_SECONDS
 
 if TYPE_CHECKING:
     from mdplay.naming.transfer import GameSpec
-    from mdplay.runtime.executors import Executor
 
 T = TypeVar("T")
 POLL_SECONDS = 0.1
@@ -139,7 +139,32 @@ def _collect(box: SimpleQueue[_Done[T] | None], done: Callable[[int, T], None], 
     return failed
 
 
-Show = Callable[[int], None]
+OPENINGS = "random:2"
+
+
+@dataclass(frozen=True)
+class MatchOptions:
+    """The options of a match; those of a tournament are the same but ``side``.
+
+    Games without ``max_moves`` are truncated as the game says, or when positions repeat.  ``side`` is the player
+    that the first agent is in every game; None: sides alternate.
+    """
+
+    games: Annotated[int, Between(1, 1 << 62), "Number of games."] = 100
+    openings: Annotated[str, "none, random:N (N random moves), or a file with one position per line."] = OPENINGS
+    seed: Annotated[int, "Seed of the random numbers."] = 0
+    max_moves: Annotated[
+        int | None,
+        Between(1, 1 << 62),
+        "Truncate games after this number of moves.  [default: max_moves of the game, else automatic]",
+    ] = None
+    move_seconds: Annotated[
+        float | None, "Time limit per move; an agent that exceeds it or fails loses the game."
+    ] = None
+    side: Annotated[int | None, "Player of the first agent in every game."] = None
+
+    def __post_init__(self) -> None:
+        check_integer("games", self.games)
 
 
 @dataclass(frozen=True)
@@ -148,65 +173,51 @@ class Schedule:
 
     game: Game[Any]
     named_agents: tuple[NamedAgent, ...]
-    games: int
-    openings: str
-    seed: int
-    max_moves: int | None = None  # of a game; None: as the game says, or as positions come again
-    move_seconds: float | None = None  # the limit with which the agents were made
-    side: int | None = None  # the player that the first agent always is; None: sides alternate
-
-    def __post_init__(self) -> None:
-        """Refuse an empty schedule."""
-        check_integer("games", self.games)
+    options: MatchOptions
 
     @property
     def key(self) -> str:
         """The text under which the games are filed; it leaves out how many they are."""
         name, given = name_of(self.game)
         agents = [one.name for one in self.named_agents]
-        parts = [name, given, agents, openings_label(self.openings), self.seed]
-        if self.move_seconds is not None:
-            parts += [self.max_moves, self.move_seconds]
-        elif self.max_moves is not None:
-            parts += [self.max_moves]
-        if self.side is not None:
-            parts += [{"side": self.side}]
+        parts = [name, given, agents, openings_label(self.options.openings), self.options.seed]
+        if self.options.move_seconds is not None:
+            parts += [self.options.max_moves, self.options.move_seconds]
+        elif self.options.max_moves is not None:
+            parts += [self.options.max_moves]
+        if self.options.side is not None:
+            parts += [{"side": self.options.side}]
         return json.dumps(parts, sort_keys=True)
 
-    def play(
-        self,
-        threads: int | None = None,
-        results: str | Path | Results | None = None,
-        show: Show | None = None,
-        executor: Executor | str | None = None,
-    ) -> tuple[Record, ...]:
-        """Play the games that ``results`` does not have yet, and return all of them in order.
+    def play(self, run: Run, results: Results | None = None) -> tuple[Record, ...]:
+        """Play the games that the results do not have yet, and return all of them in order.
 
-        ``threads`` games are played side by side, in threads of this process or by so many workers of an executor.
+        ``run.threads`` games are played in parallel, in threads of this process or by workers of an executor.
+        ``results`` are opened from ``run.file`` unless they are given.
         """
         spot_check(self.game)
         for one in self.named_agents:
-            leave(one.fresh())  # whoever cannot be made says so before the first game
+            leave(one.fresh())  # an agent that cannot be made raises before the first game
         with ExitStack() as stack:
-            store = stack.enter_context(Results(results)) if isinstance(results, str | Path) else results
+            store = stack.enter_context(Results(run.file)) if run.file is not None else results
             found = self._found(store) if store else {}
 
             def done(number: int, record: Record) -> None:
                 found[number] = record
                 if store:
                     store.add(self.key, record)
-                if show:
-                    show(len(found))
+                if run.progress:
+                    run.progress(len(found))
 
-            missing = [number for number in range(self.games) if number not in found]
+            missing = [number for number in range(self.options.games) if number not in found]
             openings = self.make_openings()
             try:
-                if executor is None:
-                    run_numbered(missing, partial(self.play_one, openings), done, threads=threads or 1)
+                if run.executor is None:
+                    run_numbered(missing, partial(self.play_one, openings), done, threads=run.threads or 1)
                 elif missing:
                     from mdplay.runtime.executors import using
 
-                    with using(executor, threads) as chosen:
+                    with using(run.executor, run.threads) as chosen:
                         order = self._order()
                         chosen.run(play_ordered, missing, order, done=partial(self._received, openings, done))
             except (MdplayError, KeyboardInterrupt) as error:
@@ -214,33 +225,40 @@ class Schedule:
                     found[number] for number in sorted(found)
                 )  # for the caller to save
                 raise
-        return tuple(found[number] for number in range(self.games))
+        return tuple(found[number] for number in range(self.options.games))
 
     def make_openings(self) -> list[Opening]:
         """Return the opening of every game."""
-        count = self.games if self.side is not None else (self.games + 1) // 2
-        found = make_openings(self.game, self.openings, count, self.seed)
-        return found if self.side is not None else [found[number // 2] for number in range(self.games)]
+        count = self.options.games if self.options.side is not None else (self.options.games + 1) // 2
+        found = make_openings(self.game, self.options.openings, count, self.options.seed)
+        return (
+            found
+            if self.options.side is not None
+            else [found[number // 2] for number in range(self.options.games)]
+        )
 
     def _order(self) -> Order:
         """Return what another process needs to play the games."""
         names = tuple(one.sent for one in self.named_agents)
-        openings = str(Path(self.openings).resolve()) if Path(self.openings).is_file() else self.openings
-        limits = self.max_moves, self.move_seconds, self.side
+        openings = (
+            str(Path(self.options.openings).resolve())
+            if Path(self.options.openings).is_file()
+            else self.options.openings
+        )
         from mdplay.naming.transfer import recipe_of
 
-        return Order(recipe_of(self.game), names, self.games, openings, self.seed, *limits)
+        return Order(recipe_of(self.game), names, replace(self.options, openings=openings))
 
     def _received(
         self, openings: list[Opening], done: Callable[[int, Record], None], number: int, played: Played
     ) -> None:
         """Pass on a game that another process played."""
         opening, names = openings[number], [one.name for one in self._sides(number)]
-        given = (self.seed, number, opening.start, len(opening.events))
+        given = (self.options.seed, number, opening.start, len(opening.events))
         done(number, Record(self.game, tuple(names), played.events, played.result, *given, *played.end))
 
     def _sides(self, number: int) -> tuple[NamedAgent, ...]:
-        return self.named_agents[::-1] if first_player(number, self.side) else self.named_agents
+        return self.named_agents[::-1] if first_player(number, self.options.side) else self.named_agents
 
     def _found(self, store: Results) -> dict[int, Record]:
         """Return the games that the results have, if the rules and the agents are still those that played them."""
@@ -248,17 +266,17 @@ class Schedule:
 
         parts = {"the rules have": game_identity(self.game)}
         store.claim(self.key, parts | {f"agent {one.name} has": one.identity for one in self.named_agents})
-        return store.records(self.key, self.game, self.games)
+        return store.records(self.key, self.game, self.options.games)
 
     def play_one(self, openings: list[Opening], number: int, stopped: Callable[[], bool]) -> Record:
         """Play a game of the schedule from its opening."""
         return play_game(
             self.game,
             self._sides(number),
-            seed=self.seed,
+            seed=self.options.seed,
             number=number,
             opening=openings[number],
-            max_moves=self.max_moves,
+            max_moves=self.options.max_moves,
             stopped=stopped,
         )
 
@@ -274,12 +292,7 @@ class Order(NamedTuple):
 
     recipe: GameSpec
     agents: tuple[str, ...]
-    games: int
-    openings: str
-    seed: int
-    max_moves: int | None
-    move_seconds: float | None
-    side: int | None
+    options: MatchOptions
 
 
 class Played(NamedTuple):
@@ -302,7 +315,6 @@ def _ordered(order: Order) -> tuple[Schedule, list[Opening]]:
     from mdplay.naming.transfer import rebuild
 
     game = rebuild(order.recipe)
-    agents = tuple(entered(game, text, order.move_seconds) for text in order.agents)
-    limits = order.max_moves, order.move_seconds, order.side
-    schedule = Schedule(game, agents, order.games, order.openings, order.seed, *limits)
+    agents = tuple(entered(game, text, order.options.move_seconds) for text in order.agents)
+    schedule = Schedule(game, agents, order.options)
     return schedule, schedule.make_openings()

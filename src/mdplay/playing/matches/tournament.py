@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling.contract import need_game
-from mdplay.errors import AgentError, pluralize
+from mdplay.errors import AgentError, ArgumentError, pluralize
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, NamedAgent, leave
 from mdplay.playing.engine.limits import entering
-from mdplay.playing.matches.match import OPENINGS, MatchResult, Tally, match
+from mdplay.playing.matches.match import SETTINGS, MatchResult, Tally, need_two_players, played
 from mdplay.playing.matches.results import Results, elo_ratings
-from mdplay.playing.matches.schedule import Show
+from mdplay.playing.matches.schedule import MatchOptions
 from mdplay.playing.records import Record
-from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.executors import using
+from mdplay.runtime.run import Progress, Run, options_and_run
 from mdplay.views.plots import save_plot
 
 
@@ -140,34 +140,28 @@ def tournament(
     game: Game[Any],
     agents: Sequence[Agent | Maker | str],
     *,
-    games: int = 100,
-    openings: str = OPENINGS,
-    seed: int = 0,
-    threads: int | None = None,
-    executor: Executor | str | None = None,
-    max_moves: int | None = None,
-    move_seconds: float | None = None,
-    results: str | Path | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **options: Any,
 ) -> TournamentResult:
-    """Let every agent play a match of so many games against every other; all options are those of a match."""
-    need_game(game)
-    meet = partial(match, game, games=games, openings=openings, seed=seed, threads=threads, max_moves=max_moves)
-    meet = partial(meet, move_seconds=move_seconds)
+    """Let every agent play a match against every other; the options and settings are those of ``match``."""
+    need_two_players(game)
+    given, run = options_and_run("tournament", MatchOptions, SETTINGS, run, options)
+    if given.side is not None:
+        raise ArgumentError("side has no effect in a tournament; remove it")
     matches: dict[tuple[str, str], MatchResult] = {}
     failures: dict[str, str] = {}
     with ExitStack() as stack:
-        named_agents = stack.enter_context(entering(game, agents, move_seconds))
+        named_agents = stack.enter_context(entering(game, agents, given.move_seconds))
         _check_entered(named_agents)
-        store = stack.enter_context(Results(results)) if results is not None else None
-        chosen = stack.enter_context(using(executor, threads)) if executor is not None else None
+        store = stack.enter_context(Results(run.file)) if run.file is not None else None
+        if run.executor is not None:
+            run = replace(run, executor=stack.enter_context(using(run.executor, run.threads)))
         for number, (a, b) in enumerate(combinations(named_agents, 2)):
             if a.name in failures or b.name in failures:
                 continue
             try:
-                matches[a.name, b.name] = meet(
-                    a, b, executor=chosen, results=store, show=_shifted(show, number * games)
-                )
+                own = replace(run, file=None, progress=_shifted(run.progress, number * given.games))
+                matches[a.name, b.name] = played(game, (a, b), given, own, store)
             except AgentError as error:
                 failures[error.agent] = str(error)
     names = tuple(one.name for one in named_agents if one.name not in failures)
@@ -182,11 +176,11 @@ def _check_entered(named_agents: Sequence[NamedAgent]) -> None:
     if len(names) < 2:
         raise AgentError(f"a tournament needs two agents or more, not {len(names)}")
     for one in named_agents:
-        leave(one.fresh())  # whoever cannot be made says so before the first game
+        leave(one.fresh())  # an agent that cannot be made raises before the first game
 
 
-def _shifted(show: Show | None, before: int) -> Show | None:
-    return None if show is None else lambda done: show(before + done)
+def _shifted(progress: Progress | None, before: int) -> Progress | None:
+    return None if progress is None else lambda done: progress(before + done)
 
 
 def plot_tournament(found: TournamentResult, path: str | Path) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,10 @@ from mdplay.learning.network import named_network
 from mdplay.naming.registry import extras_of, games_with_extras
 from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.run import Run, RunOptions, run_of
 from mdplay.runtime.signals import defer_exit
-from mdplay.runtime.threads import Show, TaskGroup
-from mdplay.solving.proof.prover import MEMORY, Prover
+from mdplay.runtime.threads import TaskGroup, num_threads
+from mdplay.solving.proof.prover import MEMORY, SETTINGS, Prover
 from mdplay.solving.proof.table import LIMIT
 from mdplay.solving.values import Question
 from mdplay.states.keys import packed_of
@@ -48,8 +49,6 @@ from mdplay.states.perft import Plies
 from mdplay.storage import arrays as store
 from mdplay.storage.files import make_folder
 from mdplay.storage.folders import cache_folder
-
-SAVE_SECONDS = 10.0
 
 
 def checkpoint_of(book: Path, executor: Executor | str | None = None) -> Path:
@@ -64,27 +63,25 @@ def prove_strategy(
     book: Path,
     *,
     fresh: bool = False,
-    executor: Executor | str | None = None,
-    threads: int | None = None,
-    save_seconds: float = SAVE_SECONDS,
     pause: Callable[[int, int], None] | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Any:
     """Prove a game's result, write the strategy as a book if that succeeds, and return the proof.
 
-    It goes on from its checkpoint, unless it is to begin ``fresh``.  ``pause`` is told how many of all answers are
-    proved.
+    The proof is resumed from its checkpoint, which is written every ``save_every`` seconds, unless ``fresh`` is
+    set.  ``pause`` is called with the number of answers that are proved and the number of all answers.
     """
-    prove, checkpoint = _brought(game, "prove"), checkpoint_of(book, executor)
+    run = run_of("prove_strategy", ("executor", "threads", "save_every", "progress"), run, settings)
+    prove, checkpoint = _brought(game, "prove"), checkpoint_of(book, run.executor)
     if not book.absolute().parent.is_dir():  # before the work, not after it
         raise FormatError(f"cannot write {book}: there is no folder {book.absolute().parent}")
     if fresh and checkpoint.is_dir():
         rmtree(checkpoint)
     elif fresh:
         checkpoint.unlink(missing_ok=True)
-    proof = prove(
-        checkpoint, executor=executor, threads=threads, save_seconds=save_seconds, pause=pause, show=show
-    )
+    given = {"executor": run.executor, "threads": run.threads, "save_seconds": run.save_every}
+    proof = prove(checkpoint, **given, pause=pause, show=run.progress)
     if proof.book is not None:
         proof.save(book)
     return proof
@@ -94,12 +91,12 @@ def verify_strategy(
     game: Game[Any],
     book: Path,
     *,
-    executor: Executor | str | None = None,
-    threads: int | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Any:
-    """Check a book that claims a game's result, and return the verdict; an ``executor`` shares the work out."""
-    return _brought(game, "verify")(book, executor=executor, threads=threads, show=show)
+    """Check a book that claims a game's result, and return the verdict; an ``executor`` shares the work."""
+    run = run_of("verify_strategy", ("executor", "threads", "progress"), run, settings)
+    return _brought(game, "verify")(book, executor=run.executor, threads=run.threads, show=run.progress)
 
 
 def _brought(game: Game[Any], what: str) -> Any:
@@ -184,26 +181,25 @@ def make_book(
     plies: int,
     path: Path | None = None,
     *,
-    memory: int | None = None,
-    threads: int | None = None,
-    executor: Executor | str | None = None,
-    show: ShowOf | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> OpeningBook:
-    """Prove every position after so many plies, on all cores; go on with an unfinished book.
+    """Prove every position after ``plies`` plies, on all cores; resume an unfinished book.
 
     ``path`` is by default where ``solve`` looks, ``memory`` that of a prover.  With an ``executor``
-    (mdplay.runtime.executors) batches of positions go to its workers, each of which may use so much.  ``show``
-    gets the number of positions done and of all.  Stopped by Ctrl-C, it saves what it has.
+    (mdplay.runtime.executors) batches of positions go to its workers, and ``memory`` is the limit of each.
+    ``progress`` gets the number of positions done and of all.  On Ctrl-C the finished part is saved.
     """
-    path, memory = path or user_path(game, plies), memory or MEMORY
+    run = run_of("make_book", ("memory", "threads", "executor", "progress"), run, settings)
+    path, memory, show = path or user_path(game, plies), run.bytes or MEMORY, run.progress
     book = _begun(game, plies, path)
     try:
-        if executor is None:
-            prover = Prover(game, memory=memory, threads=threads)
+        if run.executor is None:
+            prover = Prover(game, memory=memory, threads=num_threads(run.threads))
             book.teach(prover)
             _fill(book, prover.scores, show)
         else:
-            _fill_by(executor, threads, Order(recipe_of(game), plies, memory), book, show)
+            _fill_by(run.executor, run.threads, Order(recipe_of(game), plies, memory), book, show)
     finally:
         with defer_exit():
             book.save()
@@ -306,7 +302,7 @@ def _has_rules_of(path: Path, game: Game[Any]) -> bool:
 
 def prover_for(game: Game[Any], **options: Any) -> Prover:
     """Return a prover, with the options of `Prover`, that knows the opening book of the game, if there is one."""
-    prover = Prover(game, **{"threads": None, **options})
+    prover = Prover(game, **{**options, "threads": num_threads(options.get("threads"))})
     if book := find_book(game):
         book.teach(prover)
     return prover
@@ -317,10 +313,7 @@ def table_for(question: Question) -> Prover:
     name = question.network
     return prover_for(
         question.game,
-        memory=question.memory or MEMORY,
-        threads=question.threads,
         network=None if name is None else named_network(str(name), question.game),
         weak=question.objective == "win",
-        seconds=question.seconds,
-        show=question.show,
+        **{setting: getattr(question.run, setting) for setting in SETTINGS},
     )

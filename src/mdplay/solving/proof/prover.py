@@ -15,8 +15,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -27,11 +27,13 @@ from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.game import Game, ProofView
 from mdplay.learning.network import Network
 from mdplay.position import as_state, takes_state
-from mdplay.runtime.threads import Show, translating
+from mdplay.runtime.run import Progress, Run, RunOptions, run_of
+from mdplay.runtime.threads import Show, num_threads, translating
 from mdplay.solving.proof.search import ProofSearch, Rows, Values, full_windows
 from mdplay.solving.proof.table import LIMIT, NODES, QUESTIONS
 from mdplay.solving.values import Choice, StateValue, Table
 
+SETTINGS = ("seconds", "memory", "threads", "progress")
 MEMORY = 256 << 20  # bytes that the table may take
 WEAK = (-1, 1)  # the window of the question who wins
 REMEMBERED = 1024  # positions whose bounds are remembered if time is limited
@@ -92,11 +94,13 @@ class Scale:
 class Prover(Table):
     """Exact values of the positions of one game, proved when they are asked for.
 
-    ``memory`` is the size of the transposition table in bytes; ``threads`` work on one position together.  With a
-    ``network`` moves are tried in the order of its values, not in that of the game; the results are the same.
+    With a ``network`` moves are tried in the order of its values, not in that of the game; the results are the
+    same.  ``memory`` limits the transposition table (default 256 MiB); ``threads`` (default 1) work together on
+    one position.
 
     As the table of a solution:  ``seconds`` limits each call, for a position and all of its moves together;
-    ``weak`` asks only who wins, not how soon or by how much; ``show`` gets the number of nodes ten times a second.
+    ``weak`` asks only who wins, not how soon or by how much; ``progress`` gets the number of nodes ten times a
+    second.
     """
 
     method = "proof"
@@ -106,17 +110,17 @@ class Prover(Table):
         self,
         game: Game[Any],
         *,
-        memory: int = MEMORY,
-        threads: int | None = 1,
         network: Network | None = None,
         weak: bool = False,
-        seconds: float | None = None,
-        show: Show | None = None,
+        run: Run | None = None,
+        **settings: Unpack[RunOptions],
     ) -> None:
+        run = run_of("Prover", SETTINGS, run, settings)
+        memory, threads = run.bytes or MEMORY, run.threads or 1
         self._search = ProofSearch(game, memory=memory, threads=threads, network=network)
         self.game, self.proof_view = game, self._search.proof_view
         self.scale = Scale(self.proof_view, weak)
-        self.weak, self.seconds, self._show = weak, seconds, show
+        self.weak, self.seconds, self._progress = weak, run.seconds, run.progress
         self._known: dict[tuple[Any, int], tuple[int, int]] = {}
 
     def __repr__(self) -> str:
@@ -150,7 +154,7 @@ class Prover(Table):
         weak: bool = False,
         lead: int = 0,
         seconds: float | None = None,
-        show: Show | None = None,
+        progress: Progress | None = None,
     ) -> Proof:
         """Prove the score of a position; after ``seconds`` seconds, return the bounds proved so far.
 
@@ -160,7 +164,7 @@ class Prover(Table):
         window = full_windows(1)
         if weak:
             window[0] = np.clip(np.array(WEAK) - lead, -LIMIT, LIMIT)
-        self._search.narrow(self.packed([state]), window, seconds=seconds, show=show)
+        self._search.narrow(self.packed([state]), window, seconds=seconds, show=progress)
         low, high = (np.clip(window[0] + lead, *WEAK) if weak else window[0]).tolist()
         asked = self._search.total(QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
@@ -179,17 +183,17 @@ class Prover(Table):
         return score
 
     def scores(
-        self, states: Iterable[Any] | Rows, *, weak: bool | None = None, show: Show | None = None
+        self, states: Iterable[Any] | Rows, *, weak: bool | None = None, progress: Progress | None = None
     ) -> Values:
         """Return an array of the scores of positions for their players to move, without a time limit.
 
-        ``weak`` and ``show`` are by default those of the prover.  Rows of ``packed`` save a microsecond each.
+        ``weak`` and ``progress`` are by default those of the prover.  Rows of ``packed`` save a microsecond each.
         """
         rows = states if isinstance(states, np.ndarray) else self.packed(states)
         windows = full_windows(len(rows))
         if self.weak if weak is None else weak:
             windows[:] = WEAK
-        self._search.narrow(rows, windows, show=show or self._show)
+        self._search.narrow(rows, windows, show=progress or self._progress)
         return windows[:, 0]
 
     def packed(self, states: Iterable[Any]) -> Rows:
@@ -245,13 +249,15 @@ class Prover(Table):
         return choices
 
     @takes_state
-    def choice(self, state: Any, action: int, *, seconds: float | None = None, show: Show | None = None) -> Choice:
+    def choice(
+        self, state: Any, action: int, *, seconds: float | None = None, progress: Progress | None = None
+    ) -> Choice:
         """Return one legal move with its value and score, or only bounds if it is not proved within ``seconds``.
 
-        ``show`` gets the number of nodes ten times a second.  It may raise an exception, which ends the search and
-        is propagated to the caller; what was proved stays in the table.
+        ``progress`` gets the number of nodes ten times a second.  It may raise an exception, which ends the search
+        and is propagated to the caller; what was proved stays in the table.
         """
-        proof = self.prove(self.game.step(state, action), seconds=seconds, show=show)
+        proof = self.prove(self.game.step(state, action), seconds=seconds, progress=progress)
         return self._choice(state, action, (proof.low, proof.high))
 
     @takes_state
@@ -271,13 +277,13 @@ class Prover(Table):
     # ---------------------------------------------------------------- the parts
     def _bounds(self, state: Any, seconds: float | None, lead: int = 0) -> tuple[int, int]:
         """Return the bounds of a position's score for its mover; if ``weak``, with ``lead`` points more."""
-        if seconds is None and not self.weak and self._show is None:
+        if seconds is None and not self.weak and self._progress is None:
             score = self.score(state)
             return score, score
         if (state, lead) not in self._known:
             if len(self._known) >= REMEMBERED:
                 self._known.clear()
-            proof = self.prove(state, weak=self.weak, lead=lead, seconds=seconds, show=self._show)
+            proof = self.prove(state, weak=self.weak, lead=lead, seconds=seconds, progress=self._progress)
             self._known[state, lead] = proof.low, proof.high
         return self._known[state, lead]
 
@@ -336,12 +342,11 @@ def prove(
     state: Any = None,
     *,
     weak: bool = False,
-    seconds: float | None = None,
-    memory: int = MEMORY,
-    threads: int | None = None,
     network: Network | None = None,
-    show: Show | None = None,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
 ) -> Proof:
-    """Prove the score of one position (default: the start), on all cores; see ``Prover``."""
-    prover = Prover(game, memory=memory, threads=threads, network=network)
-    return prover.prove(state, weak=weak, seconds=seconds, show=show)
+    """Prove the score of one position (default: the start), on all cores; the options are those of ``Prover``."""
+    run = run_of("prove", SETTINGS, run, settings)
+    prover = Prover(game, network=network, run=replace(run, threads=num_threads(run.threads)))
+    return prover.prove(state, weak=weak, seconds=run.seconds, progress=run.progress)

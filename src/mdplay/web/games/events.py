@@ -156,7 +156,7 @@ def emit_search(job: Job, asked: Ask, evaluators: Evaluators, seconds: float, si
     """Search within the time and the simulations, or until the client leaves; emit ten events a second."""
 
     def work() -> None:
-        search, last = Search(asked.game, asked.state, seed=1, max_bytes=TREE_BYTES), 0.0
+        search, last = Search(asked.game, asked.state, seed=1, memory=TREE_BYTES), 0.0
         for found in search.steps(simulations, seconds=seconds):
             has_tree = time.monotonic() - last > TREE_SECONDS
             last = time.monotonic() if has_tree else last
@@ -243,14 +243,14 @@ def _at_random(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting
 
 
 def _by_search(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
-    search = Search(asked.game, asked.state, seed=rng.word(), max_bytes=TREE_BYTES)
+    search = Search(asked.game, asked.state, seed=rng.word(), memory=TREE_BYTES)
     for found in search.steps(setting, every=STEP_SECONDS):
         job.emit("stats", statistics(asked, found))
     return search.result().action
 
 
 def _by_looking_ahead(job: Job, asked: Ask, evaluators: Evaluators, agent: str, setting: int, rng: Random) -> int:
-    best = depth_limited(asked.game, asked.state, depth=setting, show=job.show).best
+    best = depth_limited(asked.game, asked.state, depth=setting, progress=job.show).best
     return best[rng.below(len(best))]
 
 

@@ -22,8 +22,8 @@ from mdplay.planning.formats.cs747 import parse_mdp
 from mdplay.planning.planner import Plan
 from mdplay.playing.engine.limits import entering
 from mdplay.playing.evaluators import EvaluatorAgent
-from mdplay.playing.matches.match import OPENINGS, MatchResult
-from mdplay.playing.matches.schedule import Schedule
+from mdplay.playing.matches.match import MatchResult
+from mdplay.playing.matches.schedule import MatchOptions, Schedule
 from mdplay.playing.matches.tournament import TournamentResult
 from mdplay.playing.records import Record
 from mdplay.web.games.catalogue import MOST, Entry, agents_of, spec_of
@@ -105,7 +105,7 @@ def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance:
         job.emit("stats", {"sweeps": int(sweeps), "residual": plain(distance)})
 
     def work() -> Plan:
-        return mdplay.plan(model, method, tolerance=tolerance, threads=1, show=show)
+        return mdplay.plan(model, method, tolerance=tolerance, threads=1, progress=show)
 
     task = {"kind": "plan", "text": body.decode("utf-8", "replace"), "method": method}
     found = workshop.done("the planner", task, work, check=job.check, notice=notice_of(job))
@@ -184,11 +184,11 @@ def _match(
 ) -> Iterator[MatchResult]:
     """Play the games of ``match`` one after the other, and yield the result after each."""
     with entering(game, pair, None) as (first, second):
-        schedule = Schedule(game, (first, second), games, OPENINGS, seed)
+        schedule = Schedule(game, (first, second), MatchOptions(games=games, seed=seed))
         openings, records = schedule.make_openings(), list[Record]()
         for number in range(games):
             records.append(schedule.play_one(openings, number, stopped))
-            yield MatchResult((first.name, second.name), OPENINGS, seed, tuple(records))
+            yield MatchResult((first.name, second.name), schedule.options.openings, seed, tuple(records))
 
 
 def _by_evaluator(job: Job, evaluators: Evaluators, entry: Entry, params: str, name: str) -> EvaluatorAgent:

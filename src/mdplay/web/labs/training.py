@@ -57,7 +57,7 @@ def learned_by(
     takes = {option.name for option in parameters(learners(game)[method])}
     if "network" in takes and getattr(game, "rows", 0) == getattr(game, "cols", 1) == 4 and game.view == "tiles":
         small["network"] = "4x5"
-    return learn(game, method=method, episodes=episodes, seed=seed, report=report, show=show, **small)
+    return learn(game, method=method, episodes=episodes, seed=seed, report=report, progress=show, **small)
 
 
 def tell_training(

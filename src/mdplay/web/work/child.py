@@ -37,7 +37,7 @@ def search(game: Game[Any]) -> None:
     """Search a little."""
     from mdplay.searching.mcts import Search
 
-    Search(game, first_state(game), max_bytes=1 << 20).run(20)
+    Search(game, first_state(game), memory=1 << 20).run(20)
 
 
 def look_ahead(game: Game[Any]) -> None:
