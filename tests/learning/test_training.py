@@ -1,7 +1,7 @@
 """Networks learned by self-play: perfect play on small games, the same bits twice, files that are refused.
 
-Here are tested besides: ``mdplay.learning.checkpoints``, ``mdplay.learning.curves``,
-``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.lookups``.
+Here are tested besides: ``mdplay.learning.self_play``, ``mdplay.learning.curves``,
+``mdplay.learning.board``, ``mdplay.learning.episodes`` and ``mdplay.learning.lookups``.
 """
 
 import csv

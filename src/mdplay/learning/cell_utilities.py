@@ -23,7 +23,7 @@ from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.storage.files import read_text, write
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 Shape = tuple[int, int, int]
 

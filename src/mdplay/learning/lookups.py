@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
 from mdplay.compiling import gather_total, inlined, pack, store_indices, unchecked_view
-from mdplay.learning.derived import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
+from mdplay.learning.board import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
 NO_MOVE = np.float32(-1e30)  # less than any value of a move
 

@@ -23,7 +23,6 @@ from mdplay.compiling.contract import mask_size
 from mdplay.errors import FormatError, GameError, pluralize
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import COLUMNS, NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
@@ -39,7 +38,7 @@ from mdplay.learning.episodes import (
 from mdplay.learning.learned import Actor, Run
 from mdplay.learning.lookups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
-from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
+from mdplay.learning.self_play import Learn, SelfPlayLearner, Training, check_settings
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.position import takes_state
 from mdplay.runtime.executors import Executor, driver

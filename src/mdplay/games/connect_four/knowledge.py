@@ -42,7 +42,7 @@ from mdplay.bits import completing_four, has_four, popcount, without_lowest
 from mdplay.errors import FormatError
 from mdplay.game import Bounds, Game, ProofView
 from mdplay.games.connect_four.rules import State as Board
-from mdplay.playing.formats.conversion import ForeignFormat, from_the_start
+from mdplay.playing.formats import ForeignFormat, from_the_start
 from mdplay.playing.records import Record
 
 MOST_COLUMNS = 9  # that a digit tells

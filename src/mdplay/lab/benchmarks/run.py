@@ -20,7 +20,7 @@ from mdplay.lab.benchmarks import planning as learning
 from mdplay.lab.benchmarks import planning as mdp
 from mdplay.lab.benchmarks.measuring import Group, Measured, installed, measure
 from mdplay.storage.files import write
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 GROUPS: Mapping[str, Callable[[bool], Group]] = {
     "mdp": mdp.group,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from mdplay.views.plots import data_url
+from mdplay.views.charts import data_url
 from mdplay.lab.reproduction.steps import MARKS, Claim, table, tally
 from mdplay.lab.reproduction.steps import Drawing, Made, ResultTable, Row
 import json

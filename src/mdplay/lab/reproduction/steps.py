@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 from mdplay import __version__
 from mdplay.storage.files import write
-from mdplay.views.plots import Paint, Size, png
+from mdplay.views.charts import Paint, Size, png
 
 
 EQUAL, BETTER, DIFFERS = MARKS = ("equal", "better", "differs")

@@ -220,7 +220,7 @@ def claims(facts: Facts) -> list[Claim]:
 
 # ---------------------------------------------------------------- the worked example
 def _example(seed: int) -> Figure:
-    from mdplay.games.twenty48.patterns import board_for, index
+    from mdplay.games.twenty48.files import board_for, index
     from mdplay.games.twenty48.player import Player
     from mdplay.learning.network import Network
 
@@ -304,7 +304,7 @@ def _images() -> str:
 
 # ---------------------------------------------------------------- learning
 def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
-    from mdplay.games.twenty48.curves import curve
+    from mdplay.games.twenty48.player import curve
     from mdplay.playing.learning import learn
 
     training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, show=show)

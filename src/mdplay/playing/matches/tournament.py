@@ -30,7 +30,7 @@ from mdplay.playing.matches.results import Results, elo_ratings
 from mdplay.playing.matches.schedule import Show
 from mdplay.playing.records import Record
 from mdplay.runtime.executors import Executor, using
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 
 @dataclass(frozen=True)

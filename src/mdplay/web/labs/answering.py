@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
@@ -30,7 +30,6 @@ from mdplay.web.games.catalogue import MOST, Entry, agents_of, spec_of
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.labs.reproduction import tell_system
 from mdplay.web.labs.training import methods_of, tell_training
-from mdplay.web.numbers import plain, plain_list
 from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Deadline, Job, notice_of
 from mdplay.web.work.worker import Worker
@@ -281,3 +280,13 @@ def _specs(entry: Entry, params: str, agents: str) -> list[str]:
     if not 2 <= len(set(found)) == len(found) <= MOST_AGENTS:
         raise Refused(422, f"a tournament is for 2 to {MOST_AGENTS} different agents")
     return found
+
+
+def plain(number: float) -> float | str:
+    """Return a number as JSON can hold it: what is infinite or none as a text."""
+    return float(number) if math.isfinite(number) else str(float(number))
+
+
+def plain_list(numbers: Iterable[float]) -> list[float | str]:
+    """Return numbers as JSON can hold them."""
+    return [plain(number) for number in numbers]

@@ -14,8 +14,7 @@ from mdplay.learning.learners import learners
 from mdplay.naming.specs import parameters
 from mdplay.playing.learning import TrainingEvaluator, learn
 from mdplay.web.games.catalogue import Entry, LearnedAgents
-from mdplay.web.games.evaluators import has_at_most
-from mdplay.web.numbers import points_of
+from mdplay.web.games.evaluators import has_at_most, points_of
 from mdplay.web.work.jobs import Deadline, Job, notice_of
 from mdplay.web.work.workshop import Workshop
 
