@@ -1,6 +1,7 @@
-"""Utilities of points as pictures: a row of layers for every run, warm where whoever took the point won.
+"""Learned utilities of points, the share of games won by the player who took a point: files, plots and an agent.
 
-Utilities of points, as learned: what each point was worth, as figures, in files, and as a player.
+A game may define ``layers``, ``rows`` and ``cols``, by which the points are laid out, and ``lines_through``, the
+number of winning lines through each point.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -256,14 +258,10 @@ def _lines_through(game: Game[Any]) -> Sequence[int]:
 
 
 def shape_of(game: Game[Any]) -> tuple[int, int, int]:
-    """Return how the points are laid out, as layers x rows x columns: a cube, the game's own rows, or one row."""
+    """Return the layout of the points, layers x rows x columns, by the attributes of the game; else one row."""
     count = num_points(game)
-    side = round(count ** (1 / 3))
-    rows, cols = getattr(game, "rows", 0), getattr(game, "cols", 0)
-    if rows * cols == count:
-        return 1, rows, cols
-    is_cube = side**3 == count == as_int(game.legal(game.initial())).bit_length()
-    return (side, side, side) if is_cube else (1, 1, count)
+    shape = getattr(game, "layers", 1), getattr(game, "rows", 0), getattr(game, "cols", 0)
+    return shape if prod(shape) == count else (1, 1, count)
 
 
 # ---------------------------------------------------------------- for people

@@ -89,6 +89,9 @@ class Qubic(Game[State]):
     """Whoever has four in a row wins; X moves first."""
 
     view: ClassVar[str] = "cube"
+    layers: ClassVar[int] = 4
+    rows: ClassVar[int] = 4
+    cols: ClassVar[int] = 4
 
     def initial(self) -> State:
         """Return the empty cube."""

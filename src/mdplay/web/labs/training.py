@@ -51,12 +51,12 @@ def learned_by(
     show: Any = None,
     examine: Callable[[Actor], Found] | None = None,
 ) -> Learned:
-    """Learn a game by a method; where patterns can be chosen, by small ones, which learn soon."""
-    small: dict[str, Any] = {} if examine is None else {"examine": examine}
-    takes = {option.name for option in parameters(learners(game)[method])}
-    if "network" in takes and getattr(game, "rows", 0) == getattr(game, "cols", 1) == 4 and game.view == "tiles":
-        small["network"] = "4x5"
-    return learn(game, method=method, episodes=episodes, seed=seed, report=report, show=show, **small)
+    """Learn a game by a method, with the options that the learner has for short runs (``short_run``)."""
+    short_run = getattr(learners(game)[method], "short_run", None)
+    options: dict[str, Any] = {} if short_run is None else short_run(game)
+    if examine is not None:
+        options["examine"] = examine
+    return learn(game, method=method, episodes=episodes, seed=seed, report=report, show=show, **options)
 
 
 def tell_training(
