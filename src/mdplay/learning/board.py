@@ -155,9 +155,9 @@ def _touch(a: int, b: int, width: int) -> bool:
 
 IMAGES = 4000  # of states that are looked at for symmetries
 GAMES = 60  # random games that show what a game is like
-MOST_STATES = 1500  # of all of them together
-LONGEST = 300
-MOST_CELLS = 512
+MAX_SAMPLED_STATES = 1500  # of all of them together
+MAX_SAMPLED_MOVES = 300  # sampled random games are truncated after this many moves
+MAX_CELLS = 512
 PACKED_CELLS = PACKED_VALUES = 16  # of a board that a word holds
 
 Permutation = tuple[int, ...]
@@ -168,8 +168,8 @@ Values = NDArray[np.int16]
 class Board:
     """What a network sees of a game.
 
-    ``sides`` is the number of tables a tuple of cells has: one for each player to move, or a single one where what
-    is to come depends on the cells alone and belongs to whoever moves (``shared``), or where there is one player.
+    ``sides`` is the number of tables a tuple of cells has: one for each player to move, or a single one if the
+    future depends on the cells alone, for the player to move (``shared``), or if there is one player.
     ``points``: values are points and not results -1, 0 and 1.  ``four_moves``: the game has four actions and a
     method ``four_moves`` that returns their afterstates together, in the form of 2048's (games/twenty48/moves.py).
     """
@@ -220,10 +220,8 @@ def _board_of(game: Game[Any]) -> Board:
     else:
         found = derive(game, games)
         sizes, layout, neighbours = tuple(found.sizes), tuple(found.rows), found.neighbours  # type: ignore[assignment]
-    if not 0 < len(sizes) <= MOST_CELLS:
-        raise GameError(
-            f"{type(game).__name__} has {len(sizes)} cells to learn from; 1 to {MOST_CELLS} are needed"
-        )
+    if not 0 < len(sizes) <= MAX_CELLS:
+        raise GameError(f"{type(game).__name__} has {len(sizes)} cells to learn from; 1 to {MAX_CELLS} are needed")
     beside = tuple(tuple(sorted(one)) for one in neighbours)
     symmetries = _symmetries(game, layout, states, len(sizes))
     return Board(game, sizes, beside, symmetries, layout, _is_shared(game, states), _has_points(game, games))
@@ -275,7 +273,7 @@ def _permutation(here: Values, there: Values) -> Permutation | None:
 
 # ---------------------------------------------------------------- what values are
 def _is_shared(game: Game[Any], states: list[Any]) -> bool:
-    """Tell whether what is to come belongs to the mover: states with one number, whoever moves, say so."""
+    """Tell whether what is to come belongs to the mover: states without a field for the player show it."""
     if not game.has_index or not hasattr(states[0], "player"):
         return False
     return all(game.index(s) == game.index(s._replace(player=1 - s.player)) for s in states)
@@ -294,11 +292,11 @@ def random_games(game: Game[Any], games: int = GAMES) -> list[list[Any]]:
     The games are the same every time, so what is read off them is too.
     """
     found: list[list[Any]] = []
-    while len(found) < games and sum(map(len, found)) < MOST_STATES:
-        found.append(random_game(game, Random(0, len(found)), LONGEST))
+    while len(found) < games and sum(map(len, found)) < MAX_SAMPLED_STATES:
+        found.append(random_game(game, Random(0, len(found)), MAX_SAMPLED_MOVES))
     return found
 
 
 def is_over(game: Game[Any], s: Any) -> bool:
-    """Tell whether a game has ended: nobody moves, neither a player nor chance."""
+    """Tell whether a game has ended: neither a player nor chance moves."""
     return not nonempty(game.outcomes(s)) and not nonempty(game.legal(s))

@@ -170,7 +170,7 @@ class PointUtilities:
 
         shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
         games = pluralize(self.num_games, "game")
-        about = f"{games}, {self.explore}, seed {self.seed}: how often whoever took a point has won."
+        about = f"{games}, {self.explore}, seed {self.seed}: share of games won by the player who took a point."
         return sentence(about) + heat_map(self.utilities.reshape(shape).tolist())
 
     # ---------------------------------------------------------------- one run

@@ -1,4 +1,4 @@
-"""What every learner is told and brings back: a common face, whatever is learned and however."""
+"""The interface of all learners: the arguments of a run and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Report = Callable[[str], None]
 
 
 class Actor(Protocol):
-    """Whoever chooses moves (an agent of ``mdplay.playing``)."""
+    """An agent of ``mdplay.playing``: it chooses moves."""
 
     def act(self, state: Any, rng: Random) -> int:
         """Return a legal action."""

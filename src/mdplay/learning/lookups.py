@@ -304,7 +304,7 @@ def estimate(game: Any, tables: Any, s: Any, places: Any) -> Any:
 
 @inlined
 def is_over(game: Any, s: Any) -> Any:
-    """Tell whether nobody moves any more, neither a player nor chance."""
+    """Tell whether a state is terminal: neither a player nor chance moves."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     return not nonempty(game.legal(s))

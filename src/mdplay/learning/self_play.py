@@ -29,8 +29,8 @@ from mdplay.runtime.threads import MAX_THREADS, Show, TaskGroup, WorkSlice, num_
 
 FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
 POINTS = 10  # of the curve of a run
-NO_END = 1 << 40  # episodes of a run whose end is told by the clock
-SAVE_SHARE = 20  # saving takes at most one part in so many of the time
+NO_END = 1 << 40  # episodes of a run that ends by time
+SAVE_SHARE = 20  # saving takes at most 1 / SAVE_SHARE of the time
 
 
 class Saved(Protocol):
@@ -109,7 +109,7 @@ class Timed(Protocol):
 
 @dataclass
 class Budget:
-    """How long a run is: so many episodes, or so many seconds of learning."""
+    """The length of a run: a number of episodes, or seconds of learning."""
 
     episodes: int | None
     seconds: float | None = None
@@ -140,7 +140,7 @@ class Budget:
     def block(self, training: Timed, point: int, most: int | None = None) -> int:
         """Return how many episodes to learn before the clock is asked again, at most up to the next point.
 
-        ``most``: so many unless the point comes sooner; else as many as take a while.
+        At most ``most``, up to the next point; without it, as many as take about BLOCK_SECONDS.
         """
         speed = training.episodes / training.seconds if training.seconds else 0.0
         count = most or max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
@@ -155,7 +155,7 @@ class Budget:
         return left if self.every is None else min(left, point * self.every - training.episodes)
 
 
-Learn = Callable[[int, int], None]  # so many episodes of a run that has so many in all
+Learn = Callable[[int, int], None]  # arguments: the episodes to learn now, and those of the whole run
 Played = TypeVar(
     "Played", bound=tuple[Any, ...]
 )  # what came of episodes: a NamedTuple of arrays, moves among them
@@ -179,7 +179,7 @@ class Training(ABC, Generic[Played]):
 
     @abstractmethod
     def room(self, episodes: int) -> Played:
-        """Return room for what comes of so many episodes; -1 moves: not played."""
+        """Return arrays for the results of ``count`` episodes; -1 moves: not played."""
 
     @abstractmethod
     def task(self, worker: WorkSlice, planned: int, out: Played) -> Callable[[], None]:
@@ -271,7 +271,7 @@ class SelfPlayLearner(ABC, Generic[L]):
         return training
 
     def budget(self, episodes: Any) -> Budget:
-        """Return how long a run of so many episodes is, or of the minutes that are given instead."""
+        """Return the length of a run: ``episodes``, or the minutes that are given instead."""
         if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
             raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
         if episodes is not None and self.minutes is not None:
@@ -302,7 +302,7 @@ class SelfPlayLearner(ABC, Generic[L]):
 
     @contextmanager
     def learning(self, training: L, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
-        """Give what learns so many episodes, and how many at once if that is fixed."""
+        """Yield the function that learns episodes, and the number per call if it is fixed."""
         training.prepare()
         most = self.POINT_EPISODES if self.minutes is None else None  # else the clock is asked more often
         yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), most

@@ -65,7 +65,7 @@ class ClickableBoard(anywidget.AnyWidget):
         self._show(self._answering.answer(Position.start(self._game)))
 
     def _told(self, _: Any, message: dict[str, Any], __: Any) -> None:
-        """Do what a click says; what goes wrong, such as an engine that has died, is told below the board."""
+        """Do what a click says; an error, such as an engine that has died, is shown below the board."""
         try:
             self._do(message)
         except MdplayError as error:

@@ -51,7 +51,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        feeling = asyncio.create_task(service.feel())
+        feeling = asyncio.create_task(service.monitor_event_loop_lag())
         yield
         feeling.cancel()
         service.close()
@@ -163,7 +163,7 @@ PREPARE_SECONDS = 1.0  # after the start: the page that is opened at once comes 
 
 
 class Server(uvicorn.Server):
-    """A server that ends at once: streams are closed and nobody is waited for."""
+    """A server that ends at once and closes its streams."""
 
     def __init__(self, config: uvicorn.Config, began: Callable[[], None], ended: Callable[[], None]) -> None:
         super().__init__(config)

@@ -287,7 +287,7 @@ NODE = 5
 
 @inlined
 def capacity(words: int) -> int:
-    """Return the number of positions that a table of so many words may hold: three quarters of its slots."""
+    """Return the number of positions that a table of ``words`` words may hold: three quarters of its slots."""
     return words // SLOT // 4 * 3
 
 

@@ -217,7 +217,7 @@ class _Reader:
         return struct.unpack(f"<{layout}", self.data(struct.calcsize(f"<{layout}")).tobytes())
 
     def data(self, size: int) -> NDArray[np.uint8]:
-        """Read so many bytes."""
+        """Read ``length`` bytes."""
         if not 0 <= size <= len(self._content) - self._at:
             raise FormatError(f"{self.path} is truncated or no network: {size} bytes are missing at {self._at}")
         self._at += size

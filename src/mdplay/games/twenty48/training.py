@@ -305,7 +305,9 @@ class TilesTraining(TupleTraining):
         """Read a checkpoint."""
         network, arrays, meta = load_network(path)
         if "settings" not in meta:
-            raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
+            raise FormatError(
+                f"{path} contains weights but no training state; resume from the checkpoint that learn wrote"
+            )
         try:
             settings, seconds = _settings_of(meta["settings"]), float(meta["seconds"])
             coherence = arrays["coherence"] if settings.rule.coherent else None
@@ -339,7 +341,7 @@ class TilesLearner(SelfPlayLearner[TilesTraining]):
 
     Methods: td (after-states, the default), td-before (before-states), tc (temporal coherence).  Every 1000
     episodes: the mean score, the maximum, and for each tile the share of games that reached it.  The file is
-    network and checkpoint in one, written about every minute.  Ctrl-C saves and stops; resume goes on.  One seed
+    network and checkpoint in one, written about every minute.  Ctrl-C saves and stops; resume continues.  One seed
     and one thread repeat to the last bit, also over kills.
 
     Example:

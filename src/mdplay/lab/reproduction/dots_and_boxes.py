@@ -2,8 +2,8 @@
 
 The first part is the report's method in plain Python: 4096 integers and policy iteration by sweeps.
 
-A move that completes boxes earns them, and the mover goes on.  After any other move the opponent draws one random
-line, which earns nothing.  The full board has value 0.
+A move that completes boxes earns them, and the mover moves again.  After any other move the opponent draws one
+random line, which earns nothing.  The full board has value 0.
 """
 
 from __future__ import annotations
@@ -349,7 +349,7 @@ def _by_lines() -> Figure:
     return Figure(
         title="Value by number of lines drawn",
         command="mdplay solve dots-and-boxes --opponent uniform --objective own --all states.csv",
-        text="The mean, least and greatest value to the player to move over all states with so many lines.",
+        text="The mean, least and greatest value for the player to move, by the number of lines drawn.",
         facts={"mean": means},
         table=ResultTable(["lines", *means], rows),
         picture=both(lambda figure: _paint(figure, curves, lines)),

@@ -3,7 +3,7 @@
 The first part is the report's algorithm in plain Python, with the package's random numbers: points with a state,
 wins and games.
 
-A point is 0 (blank), 1 (X) or -1 (O).  The result of a game is 1, -1, 2 for a tie, 0 while it goes on.
+A point is 0 (blank), 1 (X) or -1 (O).  The result of a game is 1, -1, 2 for a tie, 0 while it continues.
 """
 
 from __future__ import annotations
@@ -281,8 +281,8 @@ def _points(explore: str, seed: int, show: Show) -> Figure:
         command=f"mdplay learn qubic --method points --episodes {','.join(map(str, GAMES))} "
         f"--explore {explore} --seed {seed}",
         text=f"Each run starts from scratch and plays {how}; a point's utility is the share of games won by "
-        "whoever took it, here in thousandths, the darker the higher. The sixteen points on seven lines are "
-        "framed.",
+        "the player who took it, here in thousandths, the darker the higher. The sixteen points on seven lines "
+        "are framed.",
         facts={"games": list(GAMES), "in_top": in_top, "utilities": [run.utilities.tolist() for run in runs]},
         table=ResultTable(["games", f"seven-line points in the top {TOP}", "lowest utility", "highest"], rows),
         drawings=[

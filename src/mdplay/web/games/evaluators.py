@@ -27,7 +27,7 @@ from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.requests import Ask
 from mdplay.web.safety import busy
 from mdplay.web.work.jobs import Cancelled
-from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, Workshop
+from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, CompileService
 
 MAX_CACHED = 24  # evaluators; each has a table or the memory of a prover
 MAX_CACHED_BYTES = 2 << 30  # memory of this process, above which the least recently used evaluator is dropped
@@ -57,8 +57,8 @@ class Making:
 class Evaluators:
     """The evaluators of games, each made once for all requests."""
 
-    def __init__(self, workshop: Workshop | None = None) -> None:
-        self.workshop = workshop or Workshop()
+    def __init__(self, workshop: CompileService | None = None) -> None:
+        self.workshop = workshop or CompileService()
         self._lock = threading.Lock()
         self._made: OrderedDict[Key, Making] = OrderedDict()
         self._busy: dict[Key, str] = {}  # what is being made, as text for the status page

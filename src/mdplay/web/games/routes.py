@@ -118,7 +118,7 @@ def _parameter(parameter: Any) -> dict[str, Any]:
 
 @router.get("/status")
 async def status(service: ServiceDep) -> dict[str, Any]:
-    """Tell what is being prepared, and how the server feels."""
+    """Return what is being prepared, and the load of the server."""
     return service.status()
 
 

@@ -68,7 +68,7 @@ async def run(number: Number, service: ServiceDep) -> Response:
 
 
 def tell_system(job: Job, number: int) -> None:
-    """Let another process compute a system; it is ended when nobody waits for it any more."""
+    """Let another process compute a system; it is ended when the client has left."""
     folder = folder_of(number)
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "mdplay", "reproduce", str(number), "--quick", "--out", str(folder)]

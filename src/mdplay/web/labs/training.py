@@ -16,7 +16,7 @@ from mdplay.playing.learning import TrainingEvaluator, learn
 from mdplay.web.games.catalogue import Entry, LearnedAgents
 from mdplay.web.games.evaluators import has_at_most, points_of
 from mdplay.web.work.jobs import Deadline, Job, notice_of
-from mdplay.web.work.workshop import Workshop
+from mdplay.web.work.workshop import CompileService
 
 LEARN_SECONDS = 300.0
 OPPONENT, GAMES = "random", 100  # whom a learner of a two-player game plays at each point of its curve
@@ -61,7 +61,7 @@ def learned_by(
 
 def tell_training(
     job: Job,
-    workshop: Workshop,
+    workshop: CompileService,
     agents: LearnedAgents,
     entry: Entry,
     params: str,
