@@ -70,10 +70,8 @@ NO_NUMBER = -2  # instead of an episode's moves
 
 MAX_MOVES = 1024  # a longer episode is truncated, and valued by the network
 MAX_ONLINE = 1 << 18  # the same online, where no trajectory is kept
-MAX_RANDOM_START, ROAMING = (
-    12,
-    0.2,
-)  # of an exploring start: its random moves; the least share of them from there on
+MAX_RANDOM_START = 12  # random moves of an exploring start
+ROAMING = 0.2  # the least share of random moves after it
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
 COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is left of it at the end

@@ -19,8 +19,7 @@ from mdplay.naming.registry import make
 from mdplay.playing.agents import Agent, Answering, check_player, default_agent, named_agent
 from mdplay.position import Position
 from mdplay.svg import STYLE
-from mdplay.views.html import sentence
-from mdplay.views.safe_svg import SVG, safe_picture
+from mdplay.views.html import SVG, safe_picture, sentence
 
 if TYPE_CHECKING:
     import anywidget

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 from mdplay.errors import LimitError, MdplayError
 from mdplay.storage.files import write
 from mdplay.svg import element, label, line, polygon, rect
-from mdplay.views.html import MAX_ROWS, MAX_TEXT, cut, safe, sentence, shortened
-from mdplay.views.safe_svg import SVG, printable
+from mdplay.views.html import MAX_ROWS, MAX_TEXT, SVG, cut, printable, safe, sentence, shortened
 
 Paint = Callable[[Any], None]
 Size = tuple[float, float]

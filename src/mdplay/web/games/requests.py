@@ -35,7 +35,7 @@ from mdplay.game import Game, num_players
 from mdplay.naming.notation import split_moves
 from mdplay.position import Position
 from mdplay.rng import Random
-from mdplay.views.safe_svg import safe_picture
+from mdplay.views.html import safe_picture
 from mdplay.web.games.catalogue import Entry
 
 MAX_MOVES = 2_000

@@ -16,7 +16,7 @@ from fastapi import Path as InPath
 
 from mdplay.errors import LimitError
 from mdplay.storage.folders import cache_folder
-from mdplay.views.safe_svg import safe_picture
+from mdplay.views.html import safe_picture
 from mdplay.web.games.routes import PLAIN, STREAM
 from mdplay.web.safety import Refused
 from mdplay.web.service import ServiceDep
