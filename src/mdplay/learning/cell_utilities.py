@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,26 +30,7 @@ from mdplay.views.charts import save_plot
 Shape = tuple[int, int, int]
 
 
-class Run(Protocol):
-    """What is drawn: the utility of every point after a number of games."""
-
-    @property
-    def utilities(self) -> NDArray[Any]:
-        """In point order."""
-
-    @property
-    def num_games(self) -> int:
-        """The games behind them."""
-
-
-def draw(path: str | Path, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
-    """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
-    layers, rows, cols = shape
-    size = (0.75 * cols * layers + 2.0, (0.7 * rows + 0.7) * len(runs) + 0.8)
-    save_plot(lambda figure: paint(figure, runs, shape, title), path, size)
-
-
-def paint(figure: Any, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
+def paint(figure: Any, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
     """Paint a row of layers for each run; each run has its own scale."""
     figure.suptitle(title)
     grid = figure.subplots(len(runs), shape[0], squeeze=False)
@@ -57,7 +38,7 @@ def paint(figure: Any, runs: Sequence[Run], shape: Shape, title: str = "") -> No
         _draw_run(figure, axes, run, shape)
 
 
-def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
+def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: Shape) -> None:
     values = run.utilities.reshape(shape)
     low, high = float(values.min()), float(values.max())
     for z, plot in enumerate(axes):
@@ -73,13 +54,8 @@ def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
 
 def _write_values(plot: Any, layer: Any, dark: float) -> None:
     """Write each utility into its cell, white on dark ones."""
-    for (y, x), value in _cells(layer):
+    for (y, x), value in np.ndenumerate(layer):
         plot.text(x, y, f"{value:.3f}", ha="center", va="center", fontsize=10, color="w" if value > dark else "k")
-
-
-def _cells(layer: Any) -> list[tuple[tuple[int, int], float]]:
-    rows, cols = layer.shape
-    return [((y, x), float(layer[y, x])) for y in range(rows) for x in range(cols)]
 
 
 NEUTRAL = 0.5  # the utility of a point without games
@@ -150,9 +126,11 @@ class PointUtilities:
         return "\n".join(line for run in self.curve for line in _lines(run))
 
     def plot(self, path: str | Path) -> None:
-        """Draw the layers of each run as heat maps."""
+        """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
         title = f"utility of each point, {self.explore}, seed {self.seed}"
-        draw(path, self.curve, shape_of(self._known_game()), title)
+        layers, rows, cols = shape = shape_of(self._known_game())
+        size = (0.75 * cols * layers + 2.0, (0.7 * rows + 0.7) * len(self.curve) + 0.8)
+        save_plot(lambda figure: paint(figure, self.curve, shape, title), path, size)
 
     def write_curve(self, path: str | Path) -> None:
         """Write a line of CSV for every point of every run."""
