@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 WORD = 0xFFFF_FFFF_FFFF_FFFF  # all 64 bits
-MAX_MASK_WORDS = 32  # of a mask
+MAX_MASK_WORDS = 32  # 64-bit words of a mask
 
 if TYPE_CHECKING:
     U64 = int

@@ -153,9 +153,9 @@ def _touch(a: int, b: int, width: int) -> bool:
     return a != b and abs(a // width - b // width) <= 1 and abs(a % width - b % width) <= 1
 
 
-IMAGES = 4000  # of states that are looked at for symmetries
-GAMES = 60  # random games that show what a game is like
-MAX_SAMPLED_STATES = 1500  # of all of them together
+MAX_IMAGES = 4000  # images of states that are compared to find symmetries
+GAMES = 60  # random games that are sampled
+MAX_SAMPLED_STATES = 1500  # states of all sampled games
 MAX_SAMPLED_MOVES = 300  # sampled random games are truncated after this many moves
 MAX_CELLS = 512
 PACKED_CELLS = PACKED_VALUES = 16  # of a board that a word holds
@@ -239,7 +239,7 @@ def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: Any) -> li
 def _symmetries(game: Game[Any], layout: Any, states: list[Any], num_cells: int) -> tuple[Permutation, ...]:
     """Return where each symmetry of the game takes each cell; those that do not move whole cells are left out."""
     identity = tuple(range(num_cells))
-    count = max(60, IMAGES // game.symmetries()) if game.has_symmetries else 0
+    count = max(60, MAX_IMAGES // game.symmetries()) if game.has_symmetries else 0
     states = states[:: max(1, len(states) // max(1, count))][:count]
     here = _values(game, layout, states)
     found = [identity]

@@ -1,6 +1,6 @@
 """Learning by self-play, compiled: an episode is played, then replayed from its end.
 
-Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random; some
+Moves are greedy by their values (points + V of the afterstate), with probability epsilon random; some
 episodes begin with several random moves (exploring starts) and roam on, so that positions far from good play are
 met too, while the others stay near it.
 
@@ -117,7 +117,7 @@ class Trajectory(NamedTuple):
     places: NDArray[np.uint32]
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
-    bests: NDArray[np.float32]  # what the greedy move was worth to player 0
+    bests: NDArray[np.float32]  # the values of the greedy moves for player 0
     move_kinds: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
     rates: NDArray[np.float32]  # room for those of one correction
     actions: NDArray[np.int32]  # room for the moves of one position
@@ -171,7 +171,7 @@ def borrowed_trajectory(trajectory: Any) -> Any:
 
 @inlined
 def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
-    """Fill in the legal actions and what they are worth to the mover, replies not looked at; return how many."""
+    """Write the legal actions and their values for the mover, without replies; return their number."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
     left, count = game.legal(s), 0
     while nonempty(left):
@@ -467,7 +467,7 @@ def train_network(
 
 @kernel
 def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: Any) -> None:
-    """Fill in what every legal action of packed states is worth to its mover; other entries stay as they are."""
+    """Write the value of every legal action of packed states for its mover; other entries stay unchanged."""
     tables = borrowed(tables)
     places = borrowed_places(places)
     for k in range(len(states)):

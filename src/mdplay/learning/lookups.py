@@ -342,7 +342,7 @@ def gain(game: Any, s: Any, action: int) -> Any:
 
 @inlined
 def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
-    """Return what an action is worth to player 0: its points, and the result or the value after it."""
+    """Return the value of an action for player 0: its points, and the result or the value after it."""
     points = gain(game, s, action)
     if is_over(game, after):
         return points + np.float32(game.result(after))
@@ -361,7 +361,7 @@ def estimate_after(game: Any, shape: Any, tables: Any, s: Any, action: int, afte
 
 @inlined
 def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
-    """Return what an action is worth to player 0; one that loses to a single reply is lost."""
+    """Return the value of an action for player 0; an action that loses to a single reply is lost."""
     after = game.step(s, action)
     if tables.ahead and is_answered(game, s, after):
         return np.float32(1) if game.player(after) == 0 else np.float32(-1)

@@ -237,7 +237,7 @@ class NetworkTraining(TupleTraining):
 
     @takes_state
     def value(self, state: Any) -> float:
-        """Return what a state is held to be worth to the player to move."""
+        """Return the estimated value of a state for the player to move."""
         return self.network.value(state)
 
     def text(self) -> str:

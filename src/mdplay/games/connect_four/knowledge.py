@@ -45,7 +45,7 @@ from mdplay.games.connect_four.rules import State as Board
 from mdplay.playing.formats import ForeignFormat, from_the_start
 from mdplay.playing.records import Record
 
-MAX_COLUMNS = 9  # that a digit tells
+MAX_COLUMNS = 9  # columns that one digit can name
 
 
 class MoveStrings(ForeignFormat):

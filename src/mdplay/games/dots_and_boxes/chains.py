@@ -289,7 +289,7 @@ class ChainTable(Table):
         return self._nodes
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a position is worth to a player; raise LimitError if the time did not suffice."""
+        """Return the value of a position for a player; raise LimitError if the time did not suffice."""
         low, high = self.bounds(state, player)
         if low < high:
             within = "" if self.seconds is None else f" within {self.seconds:g} s"
@@ -297,7 +297,7 @@ class ChainTable(Table):
         return StateValue(low, self._lines_left(state))
 
     def bounds(self, state: Any, player: int) -> tuple[float, float]:
-        """Return what a position is worth to a player at least and at most."""
+        """Return the lower and upper bound of the value of a position for a player."""
         found = self._proved(state, None if self.seconds is None else self.seconds / 2)
         mine = player == self.game.player(state)
         return (float(found.low), float(found.high)) if mine else (-float(found.high), -float(found.low))

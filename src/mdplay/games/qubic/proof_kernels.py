@@ -152,7 +152,7 @@ def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> Non
     put(room.table, place + 2, both)
 
 
-# ---------------------------------------------------------------- what a new node is worth
+# ---------------------------------------------------------------- values of new nodes
 @inlined
 def potential(attacker: Any, defender: Any) -> int:
     """Return the attacker's open lines, those with two marks six times."""
