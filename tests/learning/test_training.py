@@ -365,7 +365,7 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(FormatError, match="holds a network; a tuple-network is needed"):
         Network.load(tmp_path / "tiles", game)
     learned.network.save(tmp_path / "bare")
-    with pytest.raises(FormatError, match="without its training"):
+    with pytest.raises(FormatError, match="no training state"):
         learn(game, file=tmp_path / "bare", resume=True)
 
 
