@@ -64,7 +64,7 @@ def cell_name(cell: int, cols: int) -> str:
 
 
 def marks_of(mine: int, theirs: int, player: int, size: int) -> str:
-    """Return the cells as characters: x the first player, o the second, a dot nobody; ``mine`` moves."""
+    """Return the cells as characters: x the first player, o the second, a dot empty; ``mine`` is to move."""
     first, second = (theirs, mine) if player else (mine, theirs)
     return "".join("x" if first >> i & 1 else "o" if second >> i & 1 else "." for i in range(size))
 

@@ -4,7 +4,7 @@ A shape is a piece of SVG; ``picture`` makes one document of many.  Each shape h
 the style sheet colours it, in light and in dark surroundings:
 
     panel  the board            first, second  the players' pieces      ink    lines and words on the board
-    hole   an empty place       neutral        nobody's piece           faint  numbers to help the eye
+    hole   an empty place       neutral        a neutral piece          faint  numbers to help the eye
     open   what may be played   ring           around what has won
 
 Pieces that are strokes are also ``thin`` or ``thick``, areas that shine through ``tint``.  A shape of any other
@@ -107,7 +107,7 @@ def element(tag: str, kind: str, content: str = "", /, **attributes: float | str
 
 
 def _shape(tag: str, kind: str, content: str, more: Mapping[str, float | str], /, **at: float | str) -> str:
-    """Return one shape; raise UnknownName for a kind that nobody colours."""
+    """Return one shape; raise UnknownName for a kind that has no colour."""
     if not {"fill", "stroke"} & more.keys() and (wrong := uncoloured(kind)):
         raise UnknownName(wrong)
     return element(tag, kind, content, **at, **more)

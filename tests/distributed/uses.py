@@ -11,7 +11,7 @@ from mdplay import AgentError, evaluate, make, match, plan, solve, tournament
 from mdplay.bandits.laboratory import compare, parse_bandit
 from mdplay.distributed.planning import plan_sharded
 from mdplay.distributed.states import count_states
-from mdplay.games.qubic.replies import prove_replies
+from mdplay.games.qubic.proof import prove_replies
 from mdplay.games.qubic.verify import verify
 from mdplay.solving.proof.book import make_book
 from tests.distributed import tasks

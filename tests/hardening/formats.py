@@ -222,7 +222,7 @@ def _read_records(path: Path) -> Any:
 
 def _foreign(game: Any) -> tuple[Callable[[Path], None], Callable[[Path], Any]]:
     """Return how games are written in the form that a file's ending names, and read again."""
-    from mdplay.playing.formats.conversion import load_games, save_games
+    from mdplay.playing.formats import load_games, save_games
 
     def make_games(path: Path) -> None:
         save_games(path, [play(game, *["random"] * num_players(game), seed=seed) for seed in range(3)])

@@ -14,7 +14,7 @@ import click
 
 from mdplay import make
 from mdplay.cli.commands import COMMANDS, group
-from mdplay.playing.formats.conversion import convert
+from mdplay.playing.formats import convert
 from tests.helpers import NIM
 
 NUMBERS = (

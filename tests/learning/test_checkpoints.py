@@ -1,6 +1,6 @@
 from types import SimpleNamespace
 
-from mdplay.learning.checkpoints import NO_END, Budget
+from mdplay.learning.self_play import NO_END, Budget
 
 
 def training(episodes, seconds):

@@ -1,7 +1,7 @@
 """Networks learned by self-play: perfect play on small games, the same bits twice, files that are refused.
 
-Here are tested besides: ``mdplay.learning.checkpoints``, ``mdplay.learning.curves``,
-``mdplay.learning.derived``, ``mdplay.learning.episodes`` and ``mdplay.learning.lookups``.
+Here are tested besides: ``mdplay.learning.self_play``, ``mdplay.learning.curves``,
+``mdplay.learning.board``, ``mdplay.learning.episodes`` and ``mdplay.learning.lookups``.
 """
 
 import csv
@@ -367,7 +367,7 @@ def test_files_that_are_refused(tmp_path):
     with pytest.raises(FormatError, match="holds a network; a tuple-network is needed"):
         Network.load(tmp_path / "tiles", game)
     learned.network.save(tmp_path / "bare")
-    with pytest.raises(FormatError, match="without its training"):
+    with pytest.raises(FormatError, match="no training state"):
         learn(game, file=tmp_path / "bare", resume=True)
 
 

@@ -18,8 +18,7 @@ from mdplay.learning.training import NetworkTraining, Settings
 from mdplay.naming.registry import names
 from mdplay.solving.solution import Solution
 from mdplay.views.charts import Branch, Series, chart, heat_map, ticks, tree
-from mdplay.views.html import board, brief, number, sentence, table
-from mdplay.views.safe_svg import TAGS
+from mdplay.views.html import TAGS, board, brief, number, sentence, table
 
 TIC_TAC_TOE = make("tic-tac-toe")
 FORK = Position.parse(TIC_TAC_TOE, "110220000")  # the one to move wins at once by 2

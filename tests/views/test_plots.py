@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay.errors import MdplayError
-from mdplay.views.plots import data_url, png, save_plot
+from mdplay.views.charts import data_url, png, save_plot
 
 
 def paint(figure):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mdplay import Position, make
 from mdplay.naming import registry
-from mdplay.views.safe_svg import ATTRIBUTES, SPACE, TAGS, safe_picture
+from mdplay.views.html import ATTRIBUTES, SPACE, TAGS, safe_picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from mdplay import MdplayError
-from mdplay.web.serving import _listen
+from mdplay.web.app import _listen
 from mdplay.web.work.backends import DIED
 from tests.helpers import HUNG_SECONDS, NIM, ROOT, python, write
 from tests.web.reading import moves, told

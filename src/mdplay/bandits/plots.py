@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mdplay.bandits.laboratory import BAND, Comparison, Curve
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 
 def plot_curves(found: Comparison, path: str | Path) -> None:

@@ -194,7 +194,7 @@ def serve_command(
       mdplay serve --executor ray:10.0.0.7:6379
     """
     try:
-        from mdplay.web.serving import serve
+        from mdplay.web.app import serve
     except ModuleNotFoundError as error:
         raise click.ClickException(f"the page needs {error.name}: pip install 'mdplay[web]'") from None
 

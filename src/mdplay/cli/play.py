@@ -159,7 +159,7 @@ def convert_command(
       mdplay convert games.jsonl games.sgf
       mdplay convert openings.moves games.jsonl --game connect-four --header event=openings
     """
-    from mdplay.playing.formats.conversion import convert
+    from mdplay.playing.formats import convert
 
     found = convert(
         source,

@@ -18,7 +18,7 @@ from types import FrameType, FunctionType, ModuleType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary, WeakSet
 
-from mdplay.bits import MOST_WORDS, U64, WORD, Mask
+from mdplay.bits import MAX_MASK_WORDS, U64, WORD, Mask
 from mdplay.compiling.digest import code_names, refresh
 from mdplay.errors import GameError, short
 from mdplay.game import NEVER_COMPILED, REMEMBERED, Between, Bounds, Compiled, Game
@@ -91,7 +91,7 @@ def is_named_tuple(annotation: Hint) -> bool:
 
 def is_mask_class(annotation: Hint) -> bool:
     """Tell whether an annotation is a class of masks of several words, such as Wide."""
-    if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MOST_WORDS:
+    if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MAX_MASK_WORDS:
         return False
     return all(hint is U64 for hint in hints_of(annotation).values())
 
@@ -322,7 +322,7 @@ def _check_method(cls: type, name: str, function: FunctionType) -> None:
             known = f"int, float, bool, U64 or a NamedTuple{_instead(hints[n])}{aside}"
             raise GameError(f"{where(function)}: {n} is annotated {_name(hints[n])}; rules use {known}")
     if name in MASKS and hints["return"] not in (int, U64, Mask) and not is_mask_class(hints["return"]):
-        known = f"an int, a U64, a Wide or a NamedTuple of up to {MOST_WORDS} U64 words"
+        known = f"an int, a U64, a Wide or a NamedTuple of up to {MAX_MASK_WORDS} U64 words"
         raise GameError(f"{where(function)}: a mask is {known}, not {_name(hints['return'])}")
 
 

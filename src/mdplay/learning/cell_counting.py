@@ -1,4 +1,4 @@
-"""Monte Carlo utilities of points: how often whoever took a point has won.
+"""Monte Carlo utilities of points: the share of games won by the player who took a point.
 
 For games whose actions are points, each played at most once in a game (Qubic, Tic-Tac-Toe, the lines of Dots and
 Boxes).  Every point keeps its wins and its games, and its
@@ -8,7 +8,7 @@ Boxes).  Every point keeps its wins and its games, and its
 N games of self-play are learned from.  Before each move of game i = 0 .. N - 1, with probability i / N the free
 point of the highest utility is played, ties at random (``annealed``); otherwise, or always (``always``), a random
 free point.  After the game every point of the winner gets a win and a game, every point of the loser a game, in
-a tie every point played a game; points that nobody played get nothing.
+a tie every point played a game; points that were not played are unchanged.
 
 Game i has a random stream of its own, so a seed repeats a run to the last count.
 """
@@ -68,7 +68,7 @@ def best_point(mask: Any, utility: Any, draw: Any) -> int:
 def play_game(game: Any, s: Any, x: Any, greed: float, utility: Any, out_points: Any, out_players: Any) -> Any:
     """Play a game, greedy with a probability; return what player 0 gets and the number of moves.
 
-    A game that goes on when every point has been played returns TWICE as its moves, one with a point beyond the
+    A game that continues when every point has been played returns TWICE as its moves, one with a point beyond the
     table of points BEYOND, one whose total is no number NO_NUMBER.
     """
     total, moves = 0.0, 0
@@ -135,7 +135,7 @@ def learn_points(
 
 @dataclass(frozen=True)
 class PointsLearner:
-    """Learn how much each point is worth by playing: the share of games won by whoever took it.
+    """Learn the utility of each point by playing: the share of games won by the player who took it.
 
     Several numbers of episodes are learned one after the other, each from scratch.  The file takes all runs as
     JSON, for the agent points:FILE.
@@ -167,7 +167,7 @@ def learn_utilities(
     explore: str = "annealed",
     show: Show | None = None,
 ) -> PointUtilities:
-    """Return the utilities of the points of a game after so many games; several numbers are learned in turn."""
+    """Return the utilities of the points of a game after ``episodes`` games, or after each number of a list."""
     counts = (episodes,) if isinstance(episodes, int) else tuple(episodes)
     if not counts or min(counts) < 1:
         raise LimitError(f"episodes={short(episodes)} must be at least 1")
@@ -181,7 +181,7 @@ def learn_utilities(
 
 
 def _run(game: Game[Any], episodes: int, explore: str, seed: int, show: Show | None) -> PointUtilities:
-    """Play so many games and return what the points were worth in them."""
+    """Play ``episodes`` games and return the utilities of the points."""
     tally, results = np.zeros((2, num_points(game)), np.int64), np.zeros(3, np.int64)
     watch = TaskGroup(1, show)
     run = partial(learn_points, native(game), words(game.initial()), word(seed))

@@ -1,6 +1,7 @@
-"""Utilities of points as pictures: a row of layers for every run, warm where whoever took the point won.
+"""Learned utilities of points, the share of games won by the player who took a point: files, plots and an agent.
 
-Utilities of points, as learned: what each point was worth, as figures, in files, and as a player.
+A game may define ``layers``, ``rows`` and ``cols``, by which the points are laid out, and ``lines_through``, the
+number of winning lines through each point.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,31 +25,12 @@ from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.storage.files import read_text, write
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 Shape = tuple[int, int, int]
 
 
-class Run(Protocol):
-    """What is drawn: the utility of every point after a number of games."""
-
-    @property
-    def utilities(self) -> NDArray[Any]:
-        """In point order."""
-
-    @property
-    def num_games(self) -> int:
-        """The games behind them."""
-
-
-def draw(path: str | Path, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
-    """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
-    layers, rows, cols = shape
-    size = (0.75 * cols * layers + 2.0, (0.7 * rows + 0.7) * len(runs) + 0.8)
-    save_plot(lambda figure: paint(figure, runs, shape, title), path, size)
-
-
-def paint(figure: Any, runs: Sequence[Run], shape: Shape, title: str = "") -> None:
+def paint(figure: Any, runs: Sequence[PointUtilities], shape: Shape, title: str = "") -> None:
     """Paint a row of layers for each run; each run has its own scale."""
     figure.suptitle(title)
     grid = figure.subplots(len(runs), shape[0], squeeze=False)
@@ -55,7 +38,7 @@ def paint(figure: Any, runs: Sequence[Run], shape: Shape, title: str = "") -> No
         _draw_run(figure, axes, run, shape)
 
 
-def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
+def _draw_run(figure: Any, axes: Any, run: PointUtilities, shape: Shape) -> None:
     values = run.utilities.reshape(shape)
     low, high = float(values.min()), float(values.max())
     for z, plot in enumerate(axes):
@@ -71,13 +54,8 @@ def _draw_run(figure: Any, axes: Any, run: Run, shape: Shape) -> None:
 
 def _write_values(plot: Any, layer: Any, dark: float) -> None:
     """Write each utility into its cell, white on dark ones."""
-    for (y, x), value in _cells(layer):
+    for (y, x), value in np.ndenumerate(layer):
         plot.text(x, y, f"{value:.3f}", ha="center", va="center", fontsize=10, color="w" if value > dark else "k")
-
-
-def _cells(layer: Any) -> list[tuple[tuple[int, int], float]]:
-    rows, cols = layer.shape
-    return [((y, x), float(layer[y, x])) for y in range(rows) for x in range(cols)]
 
 
 NEUTRAL = 0.5  # the utility of a point without games
@@ -148,9 +126,11 @@ class PointUtilities:
         return "\n".join(line for run in self.curve for line in _lines(run))
 
     def plot(self, path: str | Path) -> None:
-        """Draw the layers of each run as heat maps."""
+        """Draw the layers of each run as heat maps into a picture (.png, .svg or .pdf)."""
         title = f"utility of each point, {self.explore}, seed {self.seed}"
-        draw(path, self.curve, shape_of(self._known_game()), title)
+        layers, rows, cols = shape = shape_of(self._known_game())
+        size = (0.75 * cols * layers + 2.0, (0.7 * rows + 0.7) * len(self.curve) + 0.8)
+        save_plot(lambda figure: paint(figure, self.curve, shape, title), path, size)
 
     def write_curve(self, path: str | Path) -> None:
         """Write a line of CSV for every point of every run."""
@@ -168,7 +148,7 @@ class PointUtilities:
 
         shape = (1, 1, len(self.utilities)) if self.game is None else shape_of(self.game)
         games = pluralize(self.num_games, "game")
-        about = f"{games}, {self.explore}, seed {self.seed}: how often whoever took a point has won."
+        about = f"{games}, {self.explore}, seed {self.seed}: share of games won by the player who took a point."
         return sentence(about) + heat_map(self.utilities.reshape(shape).tolist())
 
     # ---------------------------------------------------------------- one run
@@ -256,14 +236,10 @@ def _lines_through(game: Game[Any]) -> Sequence[int]:
 
 
 def shape_of(game: Game[Any]) -> tuple[int, int, int]:
-    """Return how the points are laid out, as layers x rows x columns: a cube, the game's own rows, or one row."""
+    """Return the layout of the points, layers x rows x columns, by the attributes of the game; else one row."""
     count = num_points(game)
-    side = round(count ** (1 / 3))
-    rows, cols = getattr(game, "rows", 0), getattr(game, "cols", 0)
-    if rows * cols == count:
-        return 1, rows, cols
-    is_cube = side**3 == count == as_int(game.legal(game.initial())).bit_length()
-    return (side, side, side) if is_cube else (1, 1, count)
+    shape = getattr(game, "layers", 1), getattr(game, "rows", 0), getattr(game, "cols", 0)
+    return shape if prod(shape) == count else (1, 1, count)
 
 
 # ---------------------------------------------------------------- for people

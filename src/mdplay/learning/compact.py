@@ -1,7 +1,7 @@
 """Weights in a fraction of their room, for networks that are handed on: a byte each, then compressed.
 
 A weight w becomes a whole number q of -127 .. 127 with  w = scale * q * |q|:  fine steps for small weights, coarse
-ones for the few that are large.  Most weights of a network are 0, as nobody has ever looked them up, and hardly
+ones for the few that are large.  Most weights of a network are 0, as they were never looked up, and hardly
 take any room.
 
 A tuple of all cells is looked up once under every symmetry, and the images of a position look up the same entries,
@@ -30,7 +30,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 MOST = 127  # the largest number
-MOST_WEIGHTS = 1 << 26  # of a file that is unpacked: nobody vouches for how large it says it is
+MAX_WEIGHTS = 1 << 26  # weights of a packed file, whose stated size is not trusted
 SCALE, NUMBERS = "scale", "numbers"  # the arrays of a file
 CLOSE = 1e-3  # that sums of many weights may differ by rounding, relative to the largest
 TYPES = {SCALE: "float32", NUMBERS: "uint8"}
@@ -46,7 +46,7 @@ def packed(weights: NDArray[np.float32]) -> Arrays:
 
 
 def weights_of(path: str | Path, arrays: Arrays, count: int) -> NDArray[np.float32]:
-    """Return so many weights of a file, whole or packed, or raise FormatError saying what is wrong with it."""
+    """Return the weights of a file, whole or packed, or raise FormatError saying what is wrong with it."""
     if SCALE in arrays and NUMBERS in arrays:
         return unpacked(path, arrays, count)
     if "weights" not in arrays:
@@ -57,8 +57,8 @@ def weights_of(path: str | Path, arrays: Arrays, count: int) -> NDArray[np.float
 
 
 def unpacked(path: str | Path, arrays: Arrays, count: int) -> NDArray[np.float32]:
-    """Return so many weights, or raise FormatError saying what is wrong with the file."""
-    if arrays[SCALE].shape != (1,) or count > MOST_WEIGHTS:
+    """Return the weights, or raise FormatError saying what is wrong with the file."""
+    if arrays[SCALE].shape != (1,) or count > MAX_WEIGHTS:
         raise FormatError(f"{path} is damaged: it cannot hold {count:,} packed weights")
     try:
         data = lzma.LZMADecompressor().decompress(arrays[NUMBERS].tobytes(), max_length=count + 1)

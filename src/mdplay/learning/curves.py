@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from mdplay.errors import pluralize
 from mdplay.storage.files import write
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 if TYPE_CHECKING:
     from mdplay.views.charts import Series

@@ -1,6 +1,6 @@
 """Learning by self-play, compiled: an episode is played, then replayed from its end.
 
-Moves are greedy by what they are worth (points + V of the afterstate), with probability epsilon random; some
+Moves are greedy by their values (points + V of the afterstate), with probability epsilon random; some
 episodes begin with several random moves (exploring starts) and roam on, so that positions far from good play are
 met too, while the others stay near it.
 
@@ -13,7 +13,7 @@ exactly:
 where V and target of a finished game are its result,
 
 so the last positions of both players learn the result itself, as does one after which chance ends the game, and
-what a random move spoils is nobody's fault.
+the loss by a random move is not attributed to earlier moves.
 For results the error is target - tanh(sum) without the factor 1 - V * V: the gradient of the cross-entropy, which
 does not vanish where the network is surely wrong.
 
@@ -28,8 +28,9 @@ or, if it is linear, |sum of its errors| / sum of their sizes (TC, Beal and Smit
 ``fair`` multiplies it by rate / mean rate of the lookups: what weights that have seen it all do not take goes to
 the others, so that one large, specific table is not held back by small ones.
 
-Episode e of a seed has a random stream of its own and the rate of its number, so an interrupted run goes on as if
-nothing had happened.  Several threads share the weights without locks; only one thread repeats to the last bit.
+Episode e of a seed has a random stream of its own and the rate of its number, so an interrupted run continues as
+if nothing had happened.  Several threads share the weights without locks; only one thread repeats to the last
+bit.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ NO_NUMBER = -2  # instead of an episode's moves
 
 MAX_MOVES = 1024  # a longer episode is truncated, and valued by the network
 MAX_ONLINE = 1 << 18  # the same online, where no trajectory is kept
-LONGEST_START, ROAMING = 12, 0.2  # of an exploring start: its random moves; the least share of them from there on
+MAX_RANDOM_START = 12  # random moves of an exploring start
+ROAMING = 0.2  # the least share of random moves after it
 RATES = 1024  # steps of the table of rates
 STEEPNESS = 2.7  # of the rate over coherence
 COHERENT, LAST_RATE = 2 / 3, 0.1  # the share of a run at the full rate; what is left of it at the end
@@ -115,7 +117,7 @@ class Trajectory(NamedTuple):
     places: NDArray[np.uint32]
     signs: NDArray[np.float32]
     gains: NDArray[np.float32]  # points for player 0
-    bests: NDArray[np.float32]  # what the greedy move was worth to player 0
+    bests: NDArray[np.float32]  # the values of the greedy moves for player 0
     move_kinds: NDArray[np.uint8]  # RANDOM: such a move was made instead; ENDED: by chance, before another move
     rates: NDArray[np.float32]  # room for those of one correction
     actions: NDArray[np.int32]  # room for the moves of one position
@@ -132,7 +134,7 @@ def new_trajectory(tables: Tables, num_actions: int) -> Trajectory:
 
 
 def no_episodes(count: int) -> Episodes:
-    """Return room for what comes of so many episodes."""
+    """Return arrays for the results of ``count`` episodes."""
     return Episodes(np.zeros(count, np.float32), np.full(count, -1, np.int32), np.zeros(count, np.int32))
 
 
@@ -169,7 +171,7 @@ def borrowed_trajectory(trajectory: Any) -> Any:
 
 @inlined
 def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
-    """Fill in the legal actions and what they are worth to the mover, replies not looked at; return how many."""
+    """Write the legal actions and their values for the mover, without replies; return their number."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
     left, count = game.legal(s), 0
     while nonempty(left):
@@ -230,7 +232,7 @@ def exploration(rule: Any, x: Any) -> Any:
     if unit(scramble(x)) >= rule.starts:
         return 0, rule.epsilon, x
     x = advance(x)
-    return below(scramble(x), LONGEST_START + 1), max(rule.epsilon, ROAMING), x
+    return below(scramble(x), MAX_RANDOM_START + 1), max(rule.epsilon, ROAMING), x
 
 
 @inlined
@@ -465,7 +467,7 @@ def train_network(
 
 @kernel
 def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: Any) -> None:
-    """Fill in what every legal action of packed states is worth to its mover; other entries stay as they are."""
+    """Write the value of every legal action of packed states for its mover; other entries stay unchanged."""
     tables = borrowed(tables)
     places = borrowed_places(places)
     for k in range(len(states)):

@@ -1,4 +1,4 @@
-"""What every learner is told and brings back: a common face, whatever is learned and however."""
+"""The interface of all learners: the arguments of a run and its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Report = Callable[[str], None]
 
 
 class Actor(Protocol):
-    """Whoever chooses moves (an agent of ``mdplay.playing``)."""
+    """An agent of ``mdplay.playing``: it chooses moves."""
 
     def act(self, state: Any, rng: Random) -> int:
         """Return a legal action."""
@@ -23,17 +23,17 @@ class Actor(Protocol):
 
 @runtime_checkable
 class Learned(Protocol):
-    """A game learned: it plays, it tells values, it can be kept."""
+    """The result of learning: an agent, values of states, statistics; it can be saved."""
 
     @property
     def curve(self) -> Sequence[Any]:
-        """How the learning went: a point for each number of episodes."""
+        """The learning curve: a point for each number of episodes."""
 
     def agent(self) -> Actor:
         """Return an agent that plays by the learned values."""
 
     def value(self, state: Any) -> float:
-        """Return what a state is held to be worth to the player to move, in the learner's own unit."""
+        """Return the estimated value of a state for the player to move, in the unit of the learner."""
 
     def save(self, path: str | Path) -> None:
         """Write everything that was learned to a file, atomically."""
@@ -53,10 +53,10 @@ class Learned(Protocol):
 
 @dataclass(frozen=True)
 class LearningRun:
-    """What every learner is told of a run; None is what was not given.
+    """The arguments of a run; None means not given.
 
-    ``method`` is the name that the learner was asked for by, ``file`` where the result is kept; ``report`` is told
-    a line now and then, ``show`` the progress.
+    ``method`` is the name by which the learner was chosen, ``file`` the path of the result; ``report`` is called
+    with lines of text, ``show`` with the progress.
     """
 
     method: str | None = None

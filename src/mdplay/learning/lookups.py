@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
 from mdplay.compiling import gather_total, inlined, pack, store_indices, unchecked_view
-from mdplay.learning.derived import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
+from mdplay.learning.board import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
 NO_MOVE = np.float32(-1e30)  # less than any value of a move
 
@@ -304,7 +304,7 @@ def estimate(game: Any, tables: Any, s: Any, places: Any) -> Any:
 
 @inlined
 def is_over(game: Any, s: Any) -> Any:
-    """Tell whether nobody moves any more, neither a player nor chance."""
+    """Tell whether a state is terminal: neither a player nor chance moves."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     return not nonempty(game.legal(s))
@@ -342,7 +342,7 @@ def gain(game: Any, s: Any, action: int) -> Any:
 
 @inlined
 def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
-    """Return what an action is worth to player 0: its points, and the result or the value after it."""
+    """Return the value of an action for player 0: its points, and the result or the value after it."""
     points = gain(game, s, action)
     if is_over(game, after):
         return points + np.float32(game.result(after))
@@ -361,7 +361,7 @@ def estimate_after(game: Any, shape: Any, tables: Any, s: Any, action: int, afte
 
 @inlined
 def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
-    """Return what an action is worth to player 0; one that loses to a single reply is lost."""
+    """Return the value of an action for player 0; an action that loses to a single reply is lost."""
     after = game.step(s, action)
     if tables.ahead and is_answered(game, s, after):
         return np.float32(1) if game.player(after) == 0 else np.float32(-1)

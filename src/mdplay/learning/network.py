@@ -152,7 +152,7 @@ class Network:
     # ---------------------------------------------------------------- values, and play by them
     @takes_state
     def values(self, state: Any) -> dict[int, float]:
-        """Return what every move is worth to the player to move, points on the way included."""
+        """Return the value of every move for the player to move, its points included."""
         row = np.array([[int(w) for w in words(state)]], np.uint64)
         out = np.zeros((1, MAX_ACTIONS), np.float32)
         value_moves(native(self.game), self.fixed, new_places(self.fixed), row, out)
@@ -160,7 +160,7 @@ class Network:
 
     @takes_state
     def value(self, state: Any) -> float:
-        """Return what a state is held to be worth to the player to move; chance is averaged."""
+        """Return the estimated value of a state for the player to move; chance is averaged."""
         game = self.game
         if nonempty(game.outcomes(state)):
             return sum(self._share(state, i) for i in elements(game.outcomes(state)))
@@ -327,7 +327,7 @@ class NetworkAgent:
         return best_of(self.values(state), self.network.game, state)
 
     def values(self, state: Any) -> dict[int, float]:
-        """Return what every move is held to be worth to the player to move."""
+        """Return the estimated value of every move for the player to move."""
         return self.network.values(state)
 
 

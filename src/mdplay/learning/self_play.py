@@ -1,10 +1,12 @@
-"""Learning by self-play, whatever the network: a training that is run, judged, stopped, killed and gone on with.
+"""Learning by self-play with any network: the training loop, its limits and its checkpoints.
 
-`Training` is what has been learned so far, `SelfPlayLearner` the options of a run and its course:
+`Training` is the state of a run, `SelfPlayLearner` holds its options and the training loop:
 
     begin or resume  ->  episodes, a block at a time  ->  a point of the curve  ->  ...  ->  the last checkpoint
 
-Each network says how it learns episodes (``task``) and what it keeps of them (``add``); all else is here.
+Each network defines how it learns episodes (``task``) and which results it stores (``add``).  `Budget` is the
+length of a run and the positions of the points of its curve.  Checkpoints are written atomically, at intervals,
+at the end and on interruption; saving takes at most a twentieth of the time.
 """
 
 from __future__ import annotations
@@ -16,16 +18,144 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Protocol, TypeVar
 
-from mdplay.errors import LimitError
+from mdplay.errors import FormatError, LimitError
 from mdplay.game import Between, Game
-from mdplay.learning.checkpoints import Budget, Checkpoints, begin_or_resume
 from mdplay.learning.curves import NO_JUDGE, Found
 from mdplay.learning.learned import Actor, LearningRun
+from mdplay.runtime.signals import StillRunning, defer_exit
 from mdplay.runtime.threads import MAX_THREADS, Show, TaskGroup, WorkSlice, num_threads
 
-Learn = Callable[[int, int], None]  # so many episodes of a run that has so many in all
+FIRST_BLOCK, BLOCK_SECONDS = 64, 0.5  # episodes of the first run of a kernel; how long a run should take
+POINTS = 10  # of the curve of a run
+NO_END = 1 << 40  # episodes of a run that ends by time
+SAVE_SHARE = 20  # saving takes at most 1 / SAVE_SHARE of the time
+
+
+class Saved(Protocol):
+    """What can be kept."""
+
+    def save(self, path: str | Path) -> None:
+        """Write everything to a file, atomically."""
+
+
+T = TypeVar("T", bound=Saved)
+
+
+class Checkpoints:
+    """When a training is written to its file; without a path nothing is written."""
+
+    def __init__(self, training: Saved, path: str | Path | None, seconds: float) -> None:
+        self._training, self._path, self._seconds = training, path, seconds
+        self._wait, self._saved = seconds, time.monotonic()
+
+    def save_if_due(self) -> None:
+        """Write a checkpoint if the last one is old enough, and saving is not too slow for that."""
+        if self._path is None or time.monotonic() - self._saved < self._wait:
+            return
+        began = time.monotonic()
+        self._training.save(self._path)
+        self._saved = time.monotonic()
+        self._wait = max(self._seconds, SAVE_SHARE * (self._saved - began)) if self._seconds else 0.0
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Write the checkpoint before a run and, however it ends, after it.
+
+        A path that cannot be written is better known at once.  Where a kernel still writes into the weights the
+        last checkpoint stays.
+        """
+        if self._path is not None:
+            self._training.save(self._path)
+            self._saved = time.monotonic()
+        try:
+            yield
+        except StillRunning:
+            self._path = None
+            raise
+        finally:
+            if self._path is not None:
+                with defer_exit():
+                    self._training.save(self._path)
+
+
+def begin_or_resume(
+    file: str | Path | None, again: bool, begin: Callable[[], T], resume: Callable[[str | Path], T]
+) -> T:
+    """Return a new training, or that of the file to go on with; never one that would overwrite another."""
+    if again and file is None:
+        raise FormatError("resume needs a file to go on from")
+    if file is not None and Path(file).exists():
+        if again:
+            return resume(file)
+        raise FormatError(f"{file} is already there; resume it, or name another file")
+    return begin()
+
+
+def check_settings(path: str | Path, settings: object, wanted: Mapping[str, Any]) -> None:
+    """Raise FormatError where a training to go on with has not the settings that are asked for."""
+    for name, value in wanted.items():
+        if (has := getattr(settings, name)) != value:
+            raise FormatError(f"{path} was learned with {name} {has}, not {value}; leave it out or start anew")
+
+
+class Timed(Protocol):
+    """A training, as far as a budget asks."""
+
+    episodes: int
+    seconds: float
+
+
+@dataclass
+class Budget:
+    """The length of a run: a number of episodes, or seconds of learning."""
+
+    episodes: int | None
+    seconds: float | None = None
+    began: float = 0.0  # the seconds that the training had before
+    every: int | None = None  # episodes from point to point of the curve; else the run has POINTS
+
+    def share(self, training: Timed) -> float:
+        """Return which part of the run is done."""
+        if self.seconds is None:
+            return training.episodes / (self.episodes or 1)
+        return (training.seconds - self.began) / self.seconds
+
+    def next_point(self, training: Timed) -> int:
+        """Return the number of the point of the curve that comes next, from 1; beyond the last one at the end."""
+        if self.every is not None:
+            return training.episodes // self.every + 1
+        if self.seconds is None:
+            return training.episodes * POINTS // (self.episodes or 1) + 1
+        return int(self.share(training) * POINTS) + 1
+
+    def planned(self, training: Timed) -> int:
+        """Return how many episodes the run will have in all, as far as that can be told."""
+        if self.seconds is None:
+            return self.episodes or 1
+        share = self.share(training)
+        return int(training.episodes / share) + 1 if share > 0 else NO_END
+
+    def block(self, training: Timed, point: int, most: int | None = None) -> int:
+        """Return how many episodes to learn before the clock is asked again, at most up to the next point.
+
+        At most ``most``, up to the next point; without it, as many as take about BLOCK_SECONDS.
+        """
+        speed = training.episodes / training.seconds if training.seconds else 0.0
+        count = most or max(FIRST_BLOCK, int(speed * BLOCK_SECONDS))
+        return max(1, min(count, self._until(training, point, speed)))
+
+    def _until(self, training: Timed, point: int, speed: float) -> int:
+        """Return how many episodes there are up to a point or the end, whichever is first."""
+        points = POINTS if self.every is None else point  # with points of their own the end is no point
+        left = -(-(self.episodes or 1) * point // points) - training.episodes
+        if self.seconds is not None:
+            left = int((self.seconds * point / points + self.began - training.seconds) * speed) or 1
+        return left if self.every is None else min(left, point * self.every - training.episodes)
+
+
+Learn = Callable[[int, int], None]  # arguments: the episodes to learn now, and those of the whole run
 Played = TypeVar(
     "Played", bound=tuple[Any, ...]
 )  # what came of episodes: a NamedTuple of arrays, moves among them
@@ -49,7 +179,7 @@ class Training(ABC, Generic[Played]):
 
     @abstractmethod
     def room(self, episodes: int) -> Played:
-        """Return room for what comes of so many episodes; -1 moves: not played."""
+        """Return arrays for the results of ``count`` episodes; -1 moves: not played."""
 
     @abstractmethod
     def task(self, worker: WorkSlice, planned: int, out: Played) -> Callable[[], None]:
@@ -102,11 +232,11 @@ def done(out: Any) -> Any:
     return type(out)(*(column[played] for column in out))
 
 
-T = TypeVar("T", bound=Training[Any])
+L = TypeVar("L", bound=Training[Any])
 
 
 @dataclass(frozen=True)
-class SelfPlayLearner(ABC, Generic[T]):
+class SelfPlayLearner(ABC, Generic[L]):
     """The options that every way to learn by self-play has, and the course of a run."""
 
     EPISODES: ClassVar[int]  # unless given
@@ -123,14 +253,14 @@ class SelfPlayLearner(ABC, Generic[T]):
         """Return the settings of a training that are given."""
 
     @abstractmethod
-    def begin(self, game: Game[Any], given: Mapping[str, Any]) -> T:
+    def begin(self, game: Game[Any], given: Mapping[str, Any]) -> L:
         """Return a new training with the settings given, the others as they suit the game."""
 
     @abstractmethod
-    def resumed(self, game: Game[Any], given: Mapping[str, Any], path: str | Path) -> T:
+    def resumed(self, game: Game[Any], given: Mapping[str, Any], path: str | Path) -> L:
         """Read a checkpoint to go on with; the settings given must be its own."""
 
-    def learn(self, game: Game[Any], run: LearningRun) -> T:
+    def learn(self, game: Game[Any], run: LearningRun) -> L:
         """Begin a training, or go on with that of the file, until the run is over."""
         budget, given = self.budget(run.episodes), self.settings(game, run)
         begin, go_on = partial(self.begin, game, given), partial(self.resumed, game, given)
@@ -141,7 +271,7 @@ class SelfPlayLearner(ABC, Generic[T]):
         return training
 
     def budget(self, episodes: Any) -> Budget:
-        """Return how long a run of so many episodes is, or of the minutes that are given instead."""
+        """Return the length of a run: ``episodes``, or the minutes that are given instead."""
         if episodes is not None and (not isinstance(episodes, int) or episodes < 1):
             raise LimitError("a network is learned in one go; give one number of episodes, at least 1")
         if episodes is not None and self.minutes is not None:
@@ -151,7 +281,7 @@ class SelfPlayLearner(ABC, Generic[T]):
         seconds = None if self.minutes is None else 60.0 * self.minutes
         return Budget(episodes or self.EPISODES, seconds, every=self.POINT_EPISODES)
 
-    def go_on(self, training: T, budget: Budget, run: LearningRun) -> None:
+    def go_on(self, training: L, budget: Budget, run: LearningRun) -> None:
         """Go on with a training until its budget is spent."""
         budget.began = training.seconds
         checkpoints = Checkpoints(training, run.file, self.save_every)
@@ -166,13 +296,13 @@ class SelfPlayLearner(ABC, Generic[T]):
                 if budget.share(training) < 1.0:
                     checkpoints.save_if_due()
 
-    def judged(self, training: T) -> Found:
+    def judged(self, training: L) -> Found:
         """Return what judges find at a point of the curve; here there are none."""
         return NO_JUDGE
 
     @contextmanager
-    def learning(self, training: T, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
-        """Give what learns so many episodes, and how many at once if that is fixed."""
+    def learning(self, training: L, show: Show | None) -> Iterator[tuple[Learn, int | None]]:
+        """Yield the function that learns episodes, and the number per call if it is fixed."""
         training.prepare()
         most = self.POINT_EPISODES if self.minutes is None else None  # else the clock is asked more often
         yield lambda episodes, planned: training.run(episodes, num_threads(self.threads), planned, show), most

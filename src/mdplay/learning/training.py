@@ -1,4 +1,4 @@
-"""Learning a network of tuples for any game: a training that can be stopped, killed and gone on with.
+"""Learning a network of tuples for any game: a training that can be stopped, killed and resumed.
 
 A checkpoint is the network's file: the weights, the sums of temporal coherence, the settings and the curve.  On
 one thread a run of a given number of episodes ends with the same bits however often it was interrupted.
@@ -23,7 +23,6 @@ from mdplay.compiling.contract import mask_size
 from mdplay.errors import FormatError, GameError, pluralize
 from mdplay.game import Between, Game
 from mdplay.learning.board import Board, board_of
-from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import COLUMNS, NO_JUDGE, Found, Point, draw, label, point_from, series, write_csv
 from mdplay.learning.episodes import (
     LARGEST,
@@ -39,7 +38,7 @@ from mdplay.learning.episodes import (
 from mdplay.learning.learned import Actor, LearningRun
 from mdplay.learning.lookups import new_places
 from mdplay.learning.network import Network, NetworkAgent, lengths_text
-from mdplay.learning.self_play import Learn, SelfPlayLearner, Training
+from mdplay.learning.self_play import Learn, SelfPlayLearner, Training, check_settings
 from mdplay.learning.tuples import choose_tuples, read_tuples, tuples_text
 from mdplay.position import takes_state
 from mdplay.runtime.executors import Executor, driver
@@ -125,7 +124,7 @@ class TupleTraining(Training[Episodes]):
         """Return the rule of a run of ``planned`` episodes, as kernels take it."""
 
     def room(self, episodes: int) -> Episodes:
-        """Return room for what comes of so many episodes."""
+        """Return arrays for the results of ``count`` episodes."""
         return no_episodes(episodes)
 
     def check(self, played: Episodes) -> None:
@@ -238,7 +237,7 @@ class NetworkTraining(TupleTraining):
 
     @takes_state
     def value(self, state: Any) -> float:
-        """Return what a state is held to be worth to the player to move."""
+        """Return the estimated value of a state for the player to move."""
         return self.network.value(state)
 
     def text(self) -> str:
@@ -275,7 +274,9 @@ class NetworkTraining(TupleTraining):
         """Read a checkpoint to go on with."""
         network, arrays, meta = Network.load(path, game)
         if "settings" not in meta or "coherence" not in arrays:
-            raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
+            raise FormatError(
+                f"{path} contains weights but no training state; resume from the checkpoint that learn wrote"
+            )
         try:
             settings = Settings(**meta["settings"])
             progress = meta["progress" if "progress" in meta else "course"]  # as older files have it
@@ -302,7 +303,7 @@ class NetworkLearner(SelfPlayLearner[NetworkTraining]):
 
     A game may say what its cells are (num_cells, cell_values, cell); else they are read off its states.  The file
     is network and checkpoint in one, for the agents network:FILE and mcts:network=FILE.  Ctrl-C saves and stops;
-    resume goes on.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
+    resume continues.  One seed, one thread and a number of episodes repeat to the last bit, also over kills.
     With an executor workers learn slices of episodes, which are put together: another training, not bit by bit.
 
     Example:

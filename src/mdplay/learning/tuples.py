@@ -34,9 +34,9 @@ WHOLE = 1 << 24  # entries up to which one tuple takes the whole board
 ENOUGH = 1 << 17  # entries of a whole board that needs no other tuples beside it
 LOOK_UPS = 140  # of a network, all images counted
 BESIDE_WHOLE = ((2, TABLE), (4, 1 << 10))  # walks beside the whole board: how many, and their tables
-MOST_ENTRIES = (1 << 31) - 1  # differences of places are int32
-MOST_PACKED = 1 << 32  # places are uint32
-MOST_TUPLES = 4096
+MAX_ENTRIES = (1 << 31) - 1  # differences of places are int32
+MAX_PACKED_ENTRIES = 1 << 32  # places are uint32
+MAX_TUPLES = 4096
 TRIES = 200  # walks that are tried for each one that is wanted
 CANDIDATES = 8  # walks of which the one is taken that evens out how often cells are looked at
 COUNTED = re.compile(r"(\d{1,4})x(\d{1,3})")
@@ -70,14 +70,14 @@ def read_tuples(text: str, board: Board, seed: int) -> tuple[Cells, ...]:
 
 
 def named_tuples(text: str, board: Board) -> tuple[Cells, ...]:
-    """Return the tuples of a file, whose cells are all named: nobody vouches for it, so nothing long is begun."""
-    items = text[: 64 * MOST_TUPLES].split(",")
+    """Return the tuples of a file, whose cells are all named; its size is checked first."""
+    items = text[: 64 * MAX_TUPLES].split(",")
     return _not_too_many([_named(item, board) for item in items])
 
 
 def _not_too_many(tuples: list[Cells]) -> tuple[Cells, ...]:
-    if len(tuples) > MOST_TUPLES:
-        raise LimitError(f"{len(tuples):,} tuples are too many; at most {MOST_TUPLES:,}")
+    if len(tuples) > MAX_TUPLES:
+        raise LimitError(f"{len(tuples):,} tuples are too many; at most {MAX_TUPLES:,}")
     return tuple(tuples)
 
 
@@ -98,7 +98,7 @@ def tuples_text(tuples: Sequence[Cells]) -> str:
 
 # ---------------------------------------------------------------- walks
 def _walks(board: Board, count: int, seed: int, *, entries: int = 0, cells: int = 0) -> list[Cells]:
-    """Return random walks of so many cells or so large tables, no two of them images of each other.
+    """Return random walks of limited length or table size, no two of them images of each other.
 
     Of some walks the one is taken whose cells, under all symmetries, were looked at least so far: networks that
     hardly see a part of the board play far worse.
@@ -125,7 +125,7 @@ def _kind(board: Board, walk: Cells) -> Cells:
 
 
 def _walk(board: Board, rng: Random, entries: int, cells: int) -> Cells:
-    """Return the cells of one walk, in ascending order; where it is stuck it goes on anywhere."""
+    """Return the cells of one walk, in ascending order; where it is stuck it continues anywhere."""
     here = rng.below(board.num_cells)
     walk, size = [here], board.sizes[here]
     while len(walk) < (cells or board.num_cells):
@@ -146,7 +146,7 @@ def num_entries(board: Board, tuples: Sequence[Cells], *, packed: bool = False) 
     """Return the number of weights that tuples need; raise LimitError if places cannot count them."""
     sizes = (PACKED_VALUES,) * board.num_cells if packed else board.sizes
     total = sum(board.sides * prod(sizes[c] for c in cells) for cells in tuples)
-    most = MOST_PACKED if packed else MOST_ENTRIES
+    most = MAX_PACKED_ENTRIES if packed else MAX_ENTRIES
     if total > most:
         raise LimitError(f"the tuples need {total:,} weights; at most {most:,}, so use fewer cells")
     return total

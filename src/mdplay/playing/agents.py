@@ -32,7 +32,7 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from mdplay.bits import MOST_WORDS, elements, has
+from mdplay.bits import MAX_MASK_WORDS, elements, has
 from mdplay.compiling.contract import need_game
 from mdplay.errors import AgentError, Forfeit, GameError, MdplayError, NotCompiled, UnknownName, unknown
 from mdplay.game import Game, num_players
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mdplay.searching.result import SearchResult
 
 SEARCH_SETTINGS = ("seconds", "memory", "threads", "progress")
-MAX_ACTIONS = 64 * MOST_WORDS
+MAX_ACTIONS = 64 * MAX_MASK_WORDS
 AGENTS = {
     "engine": "mdplay.playing.engine.agent:EngineAgent",
     "heuristic": "mdplay.searching.depth_limited:HeuristicAgent",

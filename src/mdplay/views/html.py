@@ -1,20 +1,21 @@
-"""How results show themselves in notebooks: static HTML with pictures drawn as SVG, no script, no dependency.
+"""HTML of results for notebooks, static and without scripts, and pictures of games made safe for a page.
 
-A result's ``_repr_html_`` hands plain figures to these parts:
+A result's ``_repr_html_`` combines these parts:
 
     shown      all parts as one piece        table   rows of figures, the first ones of many
-    sentence   words above or below          board   a position with what its moves are worth
+    sentence   words above or below          board   a position with the values of its moves
     moves      board and table of a position's moves
 
 Curves, trees and heat maps are in ``mdplay.views.charts``.
 
-Words and lines take the colour of the notebook (``currentColor``), so they are read on a light and on a dark
-ground.  Every text is escaped, and of a game's picture only shapes and words pass: a game may be anybody's.
+Words and lines have the colour of the notebook (``currentColor``), light or dark.  Every text is escaped.  The
+picture of a game is not trusted: only known shapes, attributes and text are copied from it (``safe_picture``).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -22,8 +23,69 @@ from xml.etree import ElementTree as ET
 
 from mdplay.errors import MdplayError
 from mdplay.position import Position
-from mdplay.svg import STYLE, circle, element, label
-from mdplay.views.safe_svg import SVG, printable, safe_picture
+from mdplay.svg import STYLE, circle, element, label, typed
+
+SVG = "http://www.w3.org/2000/svg"
+TAGS = {
+    *("svg", "g", "title", "desc", "text", "tspan", "rect", "circle", "ellipse", "line", "polyline", "polygon"),
+    *("path", "defs", "linearGradient", "radialGradient", "stop"),
+}
+ATTRIBUTES = {
+    *("class", "id", "viewBox", "width", "height", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "rx", "ry"),
+    *("fx", "fy", "dx", "dy", "d", "points", "transform", "offset", "opacity", "gradientUnits"),
+    *("fill", "fill-opacity", "fill-rule", "stroke", "stroke-opacity", "stroke-width", "stroke-linecap"),
+    *("stroke-linejoin", "stroke-dasharray", "stop-color", "stop-opacity", "font-size", "font-weight"),
+    *("font-style", "text-anchor", "dominant-baseline", "role", "aria-label", "aria-hidden"),
+    *("data-action", "data-at", "data-fall"),
+}
+SPACE = "{http://www.w3.org/XML/1998/namespace}space"
+ACTS = re.compile(r"url\s*\(\s*(?!['\"]?#)|javascript:|expression\s*\(", re.IGNORECASE)  # url(#own) is harmless
+MAX_CHARACTERS = 400_000
+
+ET.register_namespace("", SVG)
+
+
+def safe_picture(svg: str, board: str) -> str:
+    """Return a picture with all that acts left out; of one that cannot be read, the characters of the board."""
+    try:
+        return _cleaned(svg)
+    except (ET.ParseError, ValueError, RecursionError):
+        return _cleaned(typed(printable(board[:20_000])))
+
+
+def printable(text: str) -> str:
+    """Return a text with only such characters as XML has a place for."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+
+
+def _cleaned(svg: str) -> str:
+    if len(svg) > MAX_CHARACTERS or "<!" in svg:
+        raise ValueError("no picture of ours is so large, or defines entities")
+    root = ET.fromstring(svg)
+    if _name(root) != "svg":
+        raise ValueError("this is no picture")
+    _clean(root)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _clean(shape: ET.Element) -> None:
+    shape.tag = f"{{{SVG}}}{_name(shape)}"
+    shape.attrib = {name: value for name, value in shape.attrib.items() if _passes(name, value)}
+    for child in list(shape):
+        if isinstance(child.tag, str) and _name(child) in TAGS:
+            _clean(child)
+        else:
+            shape.remove(child)
+
+
+def _passes(name: str, value: str) -> bool:
+    return (name in ATTRIBUTES or name == SPACE) and not ACTS.search(value)
+
+
+def _name(shape: ET.Element) -> str:
+    space, _, name = shape.tag.rpartition("}")
+    return name if space in ("", f"{{{SVG}") else ""
+
 
 MAX_ROWS = 12  # of a table
 MAX_TEXT = 60  # characters of a name

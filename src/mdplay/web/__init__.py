@@ -3,11 +3,9 @@
 It contains no algorithm.  The server passes requests to a worker process, which calls the package, and streams the
 results to the browser.
 
-    serving.py   ``serve``: the server, its address and its shutdown
-    app.py       the application: the API, the page and its files
+    app.py       ``serve`` and the application: the API, the page and its files
     service.py   the objects that all routes use
     safety.py    requests that are refused, before and after they are read
-    numbers.py   numbers as JSON
     games/       the API of games: catalogue, requests, evaluations, wording, records
     labs/        the API beyond games: planning, bandits, learning, tournaments, reproduction
     work/        the worker process, its jobs and streams, and the processes that compile

@@ -1,25 +1,36 @@
-"""The application: the API, the page and its files, and what guards them."""
+"""The application (the API, the page and its files) and ``serve``, which runs it on a server of this machine."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+import secrets
+import socket
+import sys
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from inspect import signature
+from types import FrameType
 from typing import Any
 
+import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
 from mdplay import __version__
+from mdplay.errors import MdplayError
+from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.signals import mark_interrupt_handled
 from mdplay.web.games import routes as games
+from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.labs import reproduction
 from mdplay.web.labs import routes as labs
-from mdplay.web.safety import Guard, Refused, TooLong
+from mdplay.web.safety import LOOPBACK, Guard, Refused, TooLong
 from mdplay.web.service import Service
 
 TYPES = {
@@ -40,7 +51,7 @@ def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None =
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        feeling = asyncio.create_task(service.feel())
+        feeling = asyncio.create_task(service.monitor_event_loop_lag())
         yield
         feeling.cancel()
         service.close()
@@ -142,3 +153,124 @@ def _sent(file: dict[str, Any], request: Request) -> Response:
     if request.headers.get("if-none-match") == file["tag"]:
         return Response(status_code=304, headers=headers)
     return Response(file["body"], media_type=file["kind"], headers=headers)
+
+
+HOST, PORT = "127.0.0.1", 8765
+SWITCH_SECONDS = 0.001  # after which a thread hands on the GIL: the event loop never waits long for it
+CONNECTIONS = 512
+AT_ONCE = 8  # connections taken in one turn of the event loop: between two of them everybody else is answered
+PREPARE_SECONDS = 1.0  # after the start: the page that is opened at once comes first
+
+
+class Server(uvicorn.Server):
+    """A server that ends at once and closes its streams."""
+
+    def __init__(self, config: uvicorn.Config, began: Callable[[], None], ended: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._began, self._ended = began, ended
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say so."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)
+        if self.started:
+            self._began()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End on Ctrl-C or SIGTERM."""
+        mark_interrupt_handled()
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._ended)
+        self.should_exit = True
+
+
+def serve(
+    games: Sequence[str] = (),
+    *,
+    host: str = HOST,
+    port: int = PORT,
+    token: str | None = None,
+    open_browser: bool = False,
+    executor: Executor | str | None = None,
+    tell: Callable[[str], None] = print,
+) -> None:
+    """Serve the page until Ctrl-C; ``games`` are specs that come first, among them a user's ``file.py:Class``.
+
+    Only this machine is served, unless ``host`` is another address: then everybody who asks must bring a token,
+    and one is made if none is given.  Port 0 takes a free one.  The workers of an ``executor`` do tree searches.
+    """
+    if host not in LOOPBACK and not token:
+        token = secrets.token_urlsafe(24)
+    elif host in LOOPBACK:
+        token = token or None
+    with ExitStack() as stack:
+        opened = None if executor is None else stack.enter_context(using(executor))
+        service = Service(Catalogue(games), apart=games, executor=opened)
+        _serve(service, host, port, token, open_browser, tell)
+
+
+def _serve(
+    service: Service, host: str, port: int, token: str | None, open_browser: bool, tell: Callable[[str], None]
+) -> None:
+    listener = _listen(host, port)
+    app = make_app(service, hosts=_names(host), token=token)
+    address = _address(host, listener.getsockname()[1], token)
+    sys.setswitchinterval(SWITCH_SECONDS)
+
+    def began() -> None:
+        listener.listen(CONNECTIONS)  # that may wait to be taken; asyncio knows one number for this and AT_ONCE
+        tell(address)
+        loop = asyncio.get_running_loop()
+        loop.call_later(PREPARE_SECONDS, lambda: loop.create_task(service.prepare()))
+        if open_browser:
+            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=CONNECTIONS,
+        backlog=AT_ONCE,
+        proxy_headers=False,
+        timeout_keep_alive=5,
+        timeout_graceful_shutdown=1,
+        lifespan="on",
+        ws="none",
+    )
+    Server(config, began, service.close).run([listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens, or raise MdplayError.
+
+    Its protocol is named: of sockets without one asyncio does not know that they are TCP, and leaves Nagle's
+    algorithm on, by which the second part of every answer waits 40 ms for the client's acknowledgement.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except (OSError, TypeError, UnicodeError) as error:  # the last two: no name can be spelled so
+        listener.close()
+        why = getattr(error, "strerror", None) or error
+        advice = "choose another --port or --host"
+        raise MdplayError(f"cannot listen on {host!r}, port {port}: {why}; {advice}") from None
+    return listener
+
+
+def _names(host: str) -> list[str]:
+    """Return the names by which others may ask for this server."""
+    if host in ("0.0.0.0", "::"):  # every address of this machine
+        found = {socket.gethostname(), socket.getfqdn()}
+        with suppress(OSError):
+            found |= {str(info[4][0]) for info in socket.getaddrinfo(socket.gethostname(), None)}
+        return sorted(found)
+    return [host]
+
+
+def _address(host: str, port: int, token: str | None) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/" + (f"?token={token}" if token else "")

@@ -1,6 +1,6 @@
-"""What all routes work with: the games, the worker, what is known of it; and how the server feels.
+"""The objects that all routes use: the games, the worker and its status, and the load of the server.
 
-Nothing is computed here, and no compiled code is imported: that is the worker's (work/), a process of its own.
+Nothing is computed here, and no compiled code is imported; the worker (work/) is a separate process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fastapi import Depends, Request, Response
 from mdplay.runtime.executors import Executor
 from mdplay.web.games.catalogue import Catalogue, Entry, agents_that_learned
 from mdplay.web.safety import Refused, refusal
-from mdplay.web.work.backends import Doer, EventStream, InProcess, InThreads, Pool
+from mdplay.web.work.backends import Backend, EventStream, InProcess, InThreads, Pool
 from mdplay.web.work.jobs import Tell
 from mdplay.web.work.on_executor import OnExecutor
 
@@ -27,9 +27,9 @@ PULSE_SECONDS = 0.02
 
 
 class Service:
-    """What the routes work with; ``apart``: a process of its own computes for the games of these specs.
+    """The objects that the routes use; ``apart``: the specs of the games that a separate process computes.
 
-    ``executor``: whoever else is there for tree searches.
+    ``executor``: its workers run tree searches.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Service:
     ) -> None:
         self.catalogue = catalogue
 
-        def doer(tell: Tell) -> Doer:
+        def doer(tell: Tell) -> Backend:
             beside = InThreads(tell, catalogue) if apart is None else InProcess(tell, apart)
             return beside if executor is None else OnExecutor(tell, beside, executor, apart or ())
 
@@ -81,7 +81,7 @@ class Service:
 
     # ---------------------------------------------------------------- answers
     async def quick(self, task: Callable[[], T]) -> T:
-        """Return what a short task gives; what was wrong with the question is told without repeating it."""
+        """Return the result of a short task; an error is reported without the text of the request."""
         try:
             return await self.pool.quick(task)
         except Exception as error:
@@ -92,12 +92,12 @@ class Service:
         return await self.pool.ask(kind, given)
 
     async def stream(self, kind: str, /, **given: Any) -> Response:
-        """Return what the worker tells, as it comes."""
+        """Return the events of the worker as a stream."""
         return EventStream(await self.pool.begin(kind, given))
 
-    # ---------------------------------------------------------------- how it feels
-    async def feel(self) -> None:
-        """Measure without end how long the event loop keeps anybody waiting, and how much of that is our doing."""
+    # ---------------------------------------------------------------- load
+    async def monitor_event_loop_lag(self) -> None:
+        """Measure continuously the lag of the event loop, and the part of it that this process computed."""
         while True:
             before, computed = time.perf_counter(), time.process_time()
             await asyncio.sleep(PULSE_SECONDS)
@@ -106,7 +106,7 @@ class Service:
             self.own_lags.append(min(late, time.process_time() - computed))
 
     def status(self) -> dict[str, Any]:
-        """Return what is being prepared, and how the server feels."""
+        """Return what is being prepared, and the load of the server."""
         told = self.pool.status
         return {
             "busy": told.get("busy", []),

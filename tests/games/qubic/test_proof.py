@@ -1,6 +1,6 @@
 """Tests of ``mdplay.games.qubic.proof``.
 
-Here are tested besides: ``mdplay.games.qubic.proof_kernels`` and ``mdplay.games.qubic.proof_nodes``.
+Here are tested besides: ``mdplay.games.qubic.proof_kernels`` and ``mdplay.games.qubic.proof_kernels``.
 """
 
 import os

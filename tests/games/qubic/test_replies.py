@@ -1,4 +1,4 @@
-from mdplay.games.qubic.replies import prove_replies
+from mdplay.games.qubic.proof import prove_replies
 from tests.games.qubic.test_proof import SMALL, WIDE, holds
 
 

@@ -3,7 +3,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from mdplay.errors import MdplayError
-from mdplay.games.twenty48.curves import COLUMNS, curve
+from mdplay.games.twenty48.player import COLUMNS, curve
 from mdplay.learning.curves import draw, paint, write_csv
 
 SCORES = np.array([100, 300, 200, 50], np.int32)

@@ -1,8 +1,8 @@
 import pytest
 
 from mdplay import make, solve
-from mdplay.games.twenty48 import evaluator
-from mdplay.games.twenty48.patterns import board_for, parse_patterns
+from mdplay.games.twenty48 import player
+from mdplay.games.twenty48.files import board_for, parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.learning.network import Network
 from mdplay.playing.evaluators import evaluator_for
@@ -10,8 +10,8 @@ from mdplay.playing.evaluators import evaluator_for
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(evaluator, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(evaluator, "EPISODES", 30)
+    monkeypatch.setattr(player, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(player, "EPISODES", 30)
     return tmp_path
 
 
@@ -40,7 +40,7 @@ def test_a_network_is_trained_once_and_then_evaluates(folder):
 
 def test_a_damaged_network_is_trained_again(folder):
     game = make("2048:rows=3,cols=3")
-    evaluator.network_file(game).write_bytes(b"nothing of the kind")
+    player.network_file(game).write_bytes(b"nothing of the kind")
     assert evaluator_for(game).method == "search"
 
 
@@ -64,4 +64,4 @@ def test_the_best_moves_all_directions_is_the_players_choice(depth, before):
 def test_patterns_fit_their_board():
     for text in ("2048:rows=3,cols=3", "2048:rows=2,cols=4", "2048:rows=3,cols=4", "2048"):
         game = make(text)
-        parse_patterns(evaluator.patterns_for(game), game.rows, game.cols)
+        parse_patterns(player.patterns_for(game), game.rows, game.cols)

@@ -5,7 +5,7 @@ from mdplay import evaluate
 from mdplay.bits import elements
 from mdplay.compiling import cache as fingerprint
 from mdplay.errors import IllegalMove, LimitError
-from mdplay.games.twenty48.patterns import board_for, parse_patterns
+from mdplay.games.twenty48.files import board_for, parse_patterns
 from mdplay.games.twenty48.player import Player
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.network import Network

@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError
-from mdplay.games.twenty48.files import load_network, read_network, save_network, write_network
-from mdplay.games.twenty48.patterns import board_for, parse_patterns, patterns_text
+from mdplay.games.twenty48.files import (
+    board_for,
+    load_network,
+    parse_patterns,
+    patterns_text,
+    read_network,
+    save_network,
+    write_network,
+)
 from mdplay.games.twenty48.rules import State
 from mdplay.learning.network import Network
 from mdplay.storage.arrays import save

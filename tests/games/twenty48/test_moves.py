@@ -3,8 +3,8 @@ import pytest
 
 from mdplay.bits import U64, elements
 from mdplay.compiling import kernel, native, word
-from mdplay.games.twenty48.moves import Evaluator, QuickTwenty48, greedy_move, largest, pop_up, start
-from mdplay.games.twenty48.patterns import board_for, parse_patterns
+from mdplay.games.twenty48.files import board_for, parse_patterns
+from mdplay.games.twenty48.moves import BoardNetwork, QuickTwenty48, greedy_move, largest, pop_up, start
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.network import Network
 from mdplay.rng import Random, advance, scramble, stream
@@ -86,7 +86,7 @@ def test_the_best_move_is_best_by_the_rules(rows, cols, expected):
     network.weights[:] = np.random.default_rng(1).normal(scale=10, size=len(network.weights))
     out = np.zeros(4)
     for board in some_boards(game, 60):
-        choose(native(network.game), Evaluator(network.arrays(), expected), word(board), out)
+        choose(native(network.game), BoardNetwork(network.arrays(), expected), word(board), out)
         legal = elements(game.legal(State(board, 0)))
         if not legal:
             assert out[0] == -1

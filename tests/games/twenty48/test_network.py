@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError
-from mdplay.games.twenty48.patterns import board_for, index, parse_patterns
+from mdplay.games.twenty48.files import board_for, index, parse_patterns
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.learning.network import Network
 from mdplay.rng import Random

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mdplay.errors import FormatError, LimitError, UnknownName
-from mdplay.games.twenty48.patterns import NAMED, board_for, default_patterns, index, parse_patterns, patterns_text
+from mdplay.games.twenty48.files import NAMED, board_for, default_patterns, index, parse_patterns, patterns_text
 from mdplay.learning.tuples import PackedTuples
 
 

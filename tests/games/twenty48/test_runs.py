@@ -1,5 +1,5 @@
 from mdplay import make
-from mdplay.games.twenty48.runs import Runs
+from mdplay.games.twenty48.files import Runs
 
 RUN = "2@0 2@1\nL 4@5\nD 2@15\n\n"
 

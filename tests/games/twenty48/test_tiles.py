@@ -3,7 +3,7 @@
 import pytest
 
 from mdplay import GameError, make, solve
-from mdplay.games.twenty48.tiles import reach_tile
+from mdplay.games.twenty48.rules import reach_tile
 
 
 @pytest.mark.parametrize("tile, probability", [(8, 1.0), (16, 0.9625112538), (32, 0.0828872891)])

@@ -12,11 +12,11 @@ import pytest
 
 from mdplay.bits import elements
 from mdplay.errors import FormatError, UnknownName
-from mdplay.games.twenty48.curves import BLOCK
+from mdplay.games.twenty48.player import BLOCK
 from mdplay.games.twenty48.rules import State, Twenty48
 from mdplay.games.twenty48.training import METHODS, TilesLearner, TilesTraining, TrainingSettings
-from mdplay.learning.checkpoints import Budget
 from mdplay.learning.learned import LearningRun
+from mdplay.learning.self_play import Budget
 from mdplay.rng import advance, scramble, stream
 from mdplay.runtime.signals import StillRunning
 

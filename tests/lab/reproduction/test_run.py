@@ -1,7 +1,8 @@
 """Tests of ``mdplay.lab.reproduction.run``.
 
 Here are tested besides: ``mdplay.lab.reproduction.connect_four``, ``mdplay.lab.reproduction.dots_and_boxes``,
-``mdplay.lab.reproduction.anti_tic_tac_toe``, ``mdplay.lab.reproduction.qubic`` and ``mdplay.lab.reproduction.twenty48``.
+``mdplay.lab.reproduction.anti_tic_tac_toe``, ``mdplay.lab.reproduction.qubic`` and
+``mdplay.lab.reproduction.twenty48``.
 """
 
 import json

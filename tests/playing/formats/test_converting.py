@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from mdplay import FormatError, MdplayError, Position, Record, make, match, play
 from mdplay.naming.registry import extras_of, register_extras
-from mdplay.playing.formats.conversion import ForeignFormat, convert, format_names, load_games, save_games
+from mdplay.playing.formats import ForeignFormat, convert, format_names, load_games, save_games
 from tests.helpers import NIM, write
 
 GAMES = {

@@ -1,8 +1,7 @@
 import pytest
 
 from mdplay import FormatError, Record, make, play
-from mdplay.playing.formats.conversion import from_the_start
-from mdplay.playing.formats.sgf import SGF, main_lines
+from mdplay.playing.formats import SGF, from_the_start, main_lines
 
 OTHELLO = make("othello:side=4")
 

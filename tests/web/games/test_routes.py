@@ -1,8 +1,8 @@
 """The API of games: what it shows is what the package knows.
 
 Here are tested besides: ``mdplay.web.games.requests``, ``mdplay.web.games.catalogue``,
-``mdplay.web.games.requests``, ``mdplay.web.games.events``, ``mdplay.web.games.wording``,
-``mdplay.games.qubic.agents`` and ``mdplay.games.twenty48.evaluator``.
+``mdplay.web.games.requests``, ``mdplay.web.games.events``, ``mdplay.web.games.requests``,
+``mdplay.games.qubic.agents`` and ``mdplay.games.twenty48.player``.
 """
 
 import random

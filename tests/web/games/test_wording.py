@@ -5,8 +5,7 @@ from mdplay.evaluating.evaluation import MoveEvaluation
 from mdplay.evaluating.wording import is_puzzle, signed
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.games.events import over_verdict
-from mdplay.web.games.requests import ask
-from mdplay.web.games.wording import bound_headline, headline, ordinal, shown, status
+from mdplay.web.games.requests import ask, bound_headline, headline, ordinal, shown, status
 from tests.helpers import ROOT, write
 
 GAMES = Catalogue()

@@ -2,7 +2,7 @@
 
 Here are tested besides: ``mdplay.web.labs.answering``, ``mdplay.web.labs.answering``,
 ``mdplay.web.labs.answering``, ``mdplay.web.labs.training``, ``mdplay.web.labs.answering``,
-``mdplay.web.labs.answering``, ``mdplay.web.games.catalogue`` and ``mdplay.web.numbers``.
+``mdplay.web.labs.answering`` and ``mdplay.web.games.catalogue``.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """Beyond games: plan, bandits, learn, tournament, reproduction.
 
-Here is tested besides: ``mdplay.web.serving``.
+Here is tested besides: ``mdplay.web.app``.
 """
 
 import json

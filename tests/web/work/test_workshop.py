@@ -12,7 +12,7 @@ from mdplay.errors import NotCompiled
 from mdplay.web.safety import Refused
 from mdplay.web.work import workshop as module
 from mdplay.web.work.jobs import Cancelled
-from mdplay.web.work.workshop import CHILDREN, MAX_WAITING, Workshop
+from mdplay.web.work.workshop import CHILDREN, MAX_WAITING, CompileService
 from tests.web.serving import wait_for
 
 
@@ -21,7 +21,7 @@ class Children:
 
     def __init__(self, monkeypatch):
         self.begun, self.killed, self.finish = [], [], threading.Event()
-        monkeypatch.setattr(Workshop, "_run", lambda _, order: self.run(order))
+        monkeypatch.setattr(CompileService, "_run", lambda _, order: self.run(order))
         monkeypatch.setattr(module, "LEAVE_SECONDS", 0.05)
 
     def run(self, order):
@@ -71,7 +71,7 @@ class Caller:
 
 
 def test_no_more_tasks_than_processes_and_places_to_wait(children):
-    workshop = Workshop()
+    workshop = CompileService()
     callers = [Caller(workshop, number) for number in range(40)]
     wait_for(lambda: sum(isinstance(one.outcome, Refused) for one in callers) == 40 - CHILDREN - MAX_WAITING)
     assert {one.outcome.code for one in callers if one.outcome} == {503}
@@ -83,7 +83,7 @@ def test_no_more_tasks_than_processes_and_places_to_wait(children):
 
 
 def test_callers_of_the_same_task_share_it(children):
-    workshop = Workshop()
+    workshop = CompileService()
     callers = [Caller(workshop, 1) for _ in range(10)]
     wait_for(lambda: children.begun)
     children.finish.set()
@@ -94,7 +94,7 @@ def test_callers_of_the_same_task_share_it(children):
 
 
 def test_a_task_ends_when_its_last_caller_has_left_and_leaves_no_thread(children):
-    workshop, before = Workshop(), threading.active_count()
+    workshop, before = CompileService(), threading.active_count()
     callers = [Caller(workshop, number) for number in (0, 0, 1, 2)]  # two run, one waits
     wait_for(lambda: len(children.begun) == CHILDREN)
     callers[0].left.set()
@@ -113,7 +113,7 @@ def test_a_task_ends_when_its_last_caller_has_left_and_leaves_no_thread(children
 
 
 def test_one_training_at_a_time(children):
-    workshop = Workshop()
+    workshop = CompileService()
     first = workshop.train("a network", {"n": 1}, lambda line: None)
     assert workshop.train("another", {"n": 2}, lambda line: None) is None
     children.finish.set()

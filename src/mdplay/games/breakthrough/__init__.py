@@ -3,6 +3,6 @@
 from mdplay.games.breakthrough.rules import Breakthrough
 from mdplay.naming.registry import register_extras
 
-register_extras(Breakthrough, formats={"sgf": "mdplay.playing.formats.sgf:SGF"})
+register_extras(Breakthrough, formats={"sgf": "mdplay.playing.formats:SGF"})
 
 __all__ = ["Breakthrough"]

@@ -1,7 +1,7 @@
-"""Breakthrough on rows x cols cells: whoever gets a pawn to the far side, or takes all pawns, wins (Troyka 2000).
+"""Breakthrough on rows x cols cells: a pawn on the far side wins, and so does taking all pawns (Troyka 2000).
 
 Each player begins with two rows of pawns, x below and moving up, o above and moving down.  A pawn goes one cell
-forward, straight or diagonally; straight only where nobody stands, diagonally also where it takes a pawn of the
+forward, straight or diagonally; straight only to an empty cell, diagonally also where it takes a pawn of the
 other player.  Cells are numbered from the lowest row; in words a cell is its column's letter and its row's number.
 On 4 x 3:
 
@@ -12,7 +12,7 @@ On 4 x 3:
         a  b  c
 
 Action 3 * k + d moves the mover's pawn number k, counted from the lowest cell, towards column d - 1, d or d + 1 of
-its own: 0 left, 1 straight, 2 right.  Somebody always has a move: the foremost pawn has one diagonally.
+its own: 0 left, 1 straight, 2 right.  There is always a move: the foremost pawn has one diagonally.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Breakthrough(Game[State]):
         return State(pawns, pawns << (self.rows - 2) * self.cols, 0)
 
     def legal(self, s: State) -> int:
-        """Return the moves of all pawns; none once somebody has won."""
+        """Return the moves of all pawns; none once a player has won."""
         if self.is_lost(s):
             return 0
         found, pawns, k = 0, s.mine, 0
@@ -93,7 +93,7 @@ class Breakthrough(Game[State]):
         return not nonempty(s.mine) or nonempty(s.theirs & goal)
 
     def result(self, s: State) -> int:
-        """Return +1 if player 0 has won, else -1: whoever is to move at the end has lost."""
+        """Return +1 if player 0 has won, else -1: the player to move at the end has lost."""
         return 2 * s.player - 1
 
     @cached_property

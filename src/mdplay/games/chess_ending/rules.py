@@ -1,8 +1,8 @@
 """King and rook, or king and queen, against king: White mates, Black escapes.
 
 First White (player 1) puts the pieces down: its king, the black king, its rook or queen; then Black is to move.
-Whoever is to move and cannot has been mated, or it is a draw; so it is when the rook or queen is taken.  Squares
-are numbered from a1 along the rows:
+A player who is to move and cannot has been mated, or it is a draw; so it is when the rook or queen is taken.
+Squares are numbered from a1 along the rows:
 
     56 57 .. 63   8          while pieces are put down an action is a square; then actions 0 .. 7 are steps of
      .                       the king in the directions N W E S NW NE SW SE, and 8 + 7 * d + k moves the rook or

@@ -7,7 +7,7 @@ from mdplay.naming.registry import register_extras
 
 register_extras(
     ConnectFour,
-    formats={"moves": "mdplay.games.connect_four.knowledge:MoveStrings", "sgf": "mdplay.playing.formats.sgf:SGF"},
+    formats={"moves": "mdplay.games.connect_four.knowledge:MoveStrings", "sgf": "mdplay.playing.formats:SGF"},
     networks={"rows=6,cols=7": Path(__file__).with_name("6x7.network")},
     views={"proof": "mdplay.games.connect_four.knowledge:ThreatView"},
 )

@@ -42,10 +42,10 @@ from mdplay.bits import completing_four, has_four, popcount, without_lowest
 from mdplay.errors import FormatError
 from mdplay.game import Bounds, Game, ProofView
 from mdplay.games.connect_four.rules import State as Board
-from mdplay.playing.formats.conversion import ForeignFormat, from_the_start
+from mdplay.playing.formats import ForeignFormat, from_the_start
 from mdplay.playing.records import Record
 
-MOST_COLUMNS = 9  # that a digit tells
+MAX_COLUMNS = 9  # columns that one digit can name
 
 
 class MoveStrings(ForeignFormat):
@@ -55,8 +55,8 @@ class MoveStrings(ForeignFormat):
 
     def __init__(self, game: Game[Any]) -> None:
         super().__init__(game)
-        if getattr(game, "cols", 0) > MOST_COLUMNS:
-            raise FormatError(f"a digit tells at most {MOST_COLUMNS} columns")
+        if getattr(game, "cols", 0) > MAX_COLUMNS:
+            raise FormatError(f"a digit tells at most {MAX_COLUMNS} columns")
 
     def dump(self, record: Record) -> str:
         """Return the columns of a game."""

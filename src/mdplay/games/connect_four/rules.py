@@ -47,7 +47,7 @@ def has_four(discs: int, shift: int) -> bool:
 
 @dataclass(frozen=True)
 class ConnectFour(Game[State]):
-    """rows x cols cells; whoever has four in a row, column or diagonal wins."""
+    """rows x cols cells; four in a row, column or diagonal win."""
 
     rows: Annotated[int, Between(1, 62)] = 6
     cols: Annotated[int, Between(1, 31)] = 7

@@ -7,7 +7,7 @@ from mdplay.naming.registry import register_extras
 
 register_extras(
     DotsAndBoxes,
-    formats={"sgf": "mdplay.playing.formats.sgf:SGF"},
+    formats={"sgf": "mdplay.playing.formats:SGF"},
     networks={f"rows={n},cols={n}": Path(__file__).with_name(f"{n}x{n}.network") for n in (3, 5)},
     solvers={"chains": "mdplay.games.dots_and_boxes.chains:ChainSolver"},
 )

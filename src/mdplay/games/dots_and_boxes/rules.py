@@ -9,7 +9,7 @@ horizontal(r, c) = r * cols + c and vertical(r, c) = (rows + 1) * cols + c * row
     7   9  11
     + 4 + 5 +
 
-Action i draws line i.  Whoever completes a box earns a point for it and moves again.
+Action i draws line i.  A player who completes a box earns a point for it and moves again.
 
 For symmetries and pictures the board is a grid of (2 * rows + 1) x (2 * cols + 1) cells: dots, lines and boxes.
 """
@@ -61,7 +61,7 @@ class DotsAndBoxes(Game[State]):
         return self.full & ~s.lines
 
     def step(self, s: State, action: int) -> State:
-        """Draw a line; whoever completes a box moves again."""
+        """Draw a line; a player who completes a box moves again."""
         player = s.player if self.reward(s, action) else 1 - s.player
         return State(s.lines | 1 << action, player)
 

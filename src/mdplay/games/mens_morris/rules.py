@@ -1,8 +1,8 @@
 r"""Three, Four, Five and Six Men's Morris: put men down, then move them along the lines; rows of three count.
 
 With three men each the board has nine points, and a row of three wins.  With more it has two squares of eight; a
-row takes a man of the other side, one outside of rows if there is any, and whoever is down to two men has lost.
-Who cannot move has lost.  Nobody flies.
+row takes a man of the other side, one outside of rows if there is any.  A player with only two men left, or
+without a move, has lost.  There is no flying.
 
     3 men        0--1--2           4, 5, 6 men      0-----1-----2
                  |\ | /|                            |  8--9-10  |

@@ -7,7 +7,7 @@ from mdplay.naming.registry import register_extras
 
 register_extras(
     Othello,
-    formats={"sgf": "mdplay.playing.formats.sgf:SGF"},
+    formats={"sgf": "mdplay.playing.formats:SGF"},
     networks={"side=6": Path(__file__).with_name("6x6.network")},
 )
 

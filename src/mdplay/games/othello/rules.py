@@ -9,8 +9,8 @@ and its row's number.  On 4 x 4, with the four discs that are there at the start
     3  8  x  o 11
     4 12 13 14 15
 
-A move must turn a disc.  Whoever has no such move passes, and the other one goes on: that is no action, the state
-says who moves.  When neither has a move the game is over, and more discs win.
+A move must turn a disc.  A player without such a move passes: that is no action, the state
+names the player to move.  When neither has a move the game is over, and more discs win.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ class Pig(Game[State]):
     goal: Annotated[int, Between(2, 500)] = 100
 
     def initial(self) -> State:
-        """Return the start: nobody has a point."""
+        """Return the start, without points."""
         return State(0, 0, 0, 0, 0)
 
     def legal(self, s: State) -> int:

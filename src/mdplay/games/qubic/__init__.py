@@ -14,7 +14,7 @@ register_extras(
     },
     networks={"": Path(__file__).with_name("qubic.network")},
     proofs={
-        "prove": "mdplay.games.qubic.replies:prove",
+        "prove": "mdplay.games.qubic.proof:prove",
         "verify": "mdplay.games.qubic.verify:verify_book",
     },
 )

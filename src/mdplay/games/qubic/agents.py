@@ -99,7 +99,7 @@ def _qubic(game: Game[Any]) -> Qubic:
 
 NODES = 20_000  # of the search for a forced win of the player to move
 REPLY_NODES = 2_000  # of the search for the opponent's, after each move
-LONGEST_LINE = 40  # plies of a forced win in the line of an evaluation
+MAX_LINE_PLIES = 40  # plies of a forced win in the line of an evaluation
 BOOK = "the book of the proof"  # source of an evaluation
 WIN, LOSS = MoveEvaluation.of(1.0, True), MoveEvaluation.of(-1.0, True)
 
@@ -167,7 +167,7 @@ class BookEvaluator:
     def forced_line(self, state: State) -> tuple[str, ...]:
         """Return the threats and the answers that they force, to the end."""
         game, line = self.game, list[str]()
-        while nonempty(game.legal(state)) and len(line) < LONGEST_LINE:
+        while nonempty(game.legal(state)) and len(line) < MAX_LINE_PLIES:
             ends = game.completing(state.mine, state.theirs)
             action = lowest(ends) if nonempty(ends) else self.forced(state)
             if action is None:

@@ -100,7 +100,7 @@ def smallest(attacker: Any, defender: Any, moved: Any) -> Any:
 
 @inlined
 def completing(mine: Any, theirs: Any, held: int, lines: Any) -> Any:
-    """Return the free cells of the lines in which I hold so many cells and the opponent none."""
+    """Return the free cells of the lines in which I hold ``held`` cells and the opponent none."""
     cells = U64(0)
     for i in range(len(lines)):
         line = get(lines, i)

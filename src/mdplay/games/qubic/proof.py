@@ -1,13 +1,18 @@
 """The proof that the first player wins Qubic, and the book of its strategy.
 
-Proof-number search from the start loses itself: what matters is to go depth first over the first moves.  The
-attacker has taken cell 0.  For each answer of the defender (12, up to symmetry) a few second moves are tried, and
-for each of those every answer must be proved in turn by df-pn (``qubic_proof_kernels``) within a limit of
-expansions; the first failure gives the second move up.  What stays open is tried again with a larger limit; all
-that was learned stays in the table.
+Proof-number search from the start does not converge; the first moves are searched depth first.  The attacker has
+taken cell 0.  For each answer of the defender (12, up to symmetry) a few second moves are tried, and for each of
+those every answer must be proved in turn by df-pn (``proof_kernels``) within a limit of expansions; after the
+first failure the second move is given up.  Open answers are tried again with a larger limit; the table is reused.
 
-A checkpoint keeps the positions proved by search with their winning cells, and which second moves have failed at
-which limit.  Whoever resumes has the same proof before him, whatever killed the last run.
+A checkpoint stores the positions proved by search with their winning cells, and which second moves have failed at
+which limit.  A resumed run finds the same proof.
+
+With an executor each of the defender's answers to the start is a task with its own table, so positions that two
+answers lead to are proved twice.  The book does not depend on the executor, but differs from that of a proof in
+one table.  Proved answers are saved.  The books of the answers make one book: after a move of the book of answer
+k, every move of the defender leads to a position of that book, or of an answer before k whose move is taken
+instead, or to one that threats win.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +32,7 @@ from mdplay.compiling import word
 from mdplay.errors import FormatError, LimitError
 from mdplay.games.qubic import proof_kernels as kernels
 from mdplay.games.qubic.book import StrategyBook, image_tables, write_book
-from mdplay.games.qubic.proof_nodes import (
+from mdplay.games.qubic.proof_kernels import (
     EXPANSIONS,
     INFINITE,
     LOW_HALF,
@@ -37,6 +43,7 @@ from mdplay.games.qubic.proof_nodes import (
 )
 from mdplay.games.qubic.rules import Qubic
 from mdplay.games.qubic.threats import line_tables, new_frames, new_memory
+from mdplay.runtime.executors import Executor, Keep, using
 from mdplay.runtime.signals import saving
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.storage.arrays import load, save
@@ -307,3 +314,87 @@ def _run_saving(prover: StrategyProver, path: Path, save_seconds: float, pause: 
 
     with saving(partial(prover.save, path)):
         return prover.run(rest)
+
+
+COUNTED = (EXPANSIONS, THREAT_NODES, NUM_ENTRIES)
+Arrays = dict[str, NDArray[Any]]
+
+
+def prove(
+    checkpoint: str | Path | None = None,
+    *,
+    executor: Executor | str | None = None,
+    threads: int | None = None,
+    save_seconds: float = 10.0,
+    pause: Pause | None = None,
+    show: Show | None = None,
+) -> StrategyProof:
+    """Prove that the first player wins, in one table or by the workers of an executor.
+
+    The checkpoint, in one table a file and with an executor a folder, is removed when the proof is complete.
+    """
+    if executor is None:
+        return prove_qubic(checkpoint, save_seconds=save_seconds, pause=pause, show=show)
+    folder = None if checkpoint is None else Path(checkpoint)
+    proof = prove_replies(executor, folder, threads=threads, pause=pause)
+    if folder is not None:
+        rmtree(folder)
+    return proof
+
+
+def prove_replies(
+    executor: Executor | str,
+    folder: Path | None = None,
+    *,
+    settings: ProofSettings | None = None,
+    start: Position = START,
+    threads: int | None = None,
+    pause: Pause | None = None,
+) -> StrategyProof:
+    """Prove every answer of the defender to the start, each by a worker; ``folder`` keeps those that are done."""
+    settings = settings or ProofSettings()
+    began, count = time.perf_counter(), len(StrategyProver(settings, start).expand(start))
+    keep = None if folder is None else Keep(folder, f"qubic {start} {settings}")
+    with using(executor, threads) as chosen:
+        show = None if pause is None else lambda ended: pause(ended, count)
+        found = chosen.map(prove_one, range(count), settings, start, keep=keep, show=show)
+    proved = sum(int(one["proved"][0]) for one in found)
+    expansions, threat_nodes, positions = (int(sum(one["counts"][i] for one in found)) for i in range(3))
+    book = joined(found) if proved == count else None
+    seconds = time.perf_counter() - began
+    return StrategyProof(book, count, proved, expansions, threat_nodes, positions, seconds)
+
+
+def prove_one(number: int, settings: ProofSettings, start: Position) -> Arrays:
+    """Prove one answer to the start; return the rows of its book, whether it is proved, and what it took."""
+    prover = StrategyProver(settings, start)
+    answer = prover.expand(start)[number]
+    limits = [settings.limit * settings.growth**k for k in range(settings.rounds)]
+    by_threats = answer.proof == 0
+    proved = by_threats or any(prover.prove_reply(answer.position, limit, _go_on) for limit in limits)
+    rows = _rows(prover, answer.position) if proved and not by_threats else np.zeros((0, 3), np.uint64)
+    counts = np.array([int(prover.counters[i]) for i in COUNTED], np.int64)
+    return {"rows": rows, "proved": np.array([proved]), "counts": counts}
+
+
+def _go_on() -> None:
+    """Stand in for a pause."""
+
+
+def _rows(prover: StrategyProver, reply: Position) -> NDArray[np.uint64]:
+    """Return the book of a proved answer, with the answer itself."""
+    known = prover.proved_by_search()
+    at = int(np.flatnonzero((known.attackers == reply[0]) & (known.defenders == reply[1]))[0])
+    cell = int(known.cells[at])
+    prover.start = (reply[0] | 1 << cell, reply[1])
+    book = prover.book()
+    rows = np.column_stack([book.attackers, book.defenders, book.cells.astype(np.uint64)])
+    return np.vstack([np.array([[*reply, cell]], np.uint64), rows])
+
+
+def joined(found: list[Arrays]) -> StrategyBook:
+    """Return one book of all rows; of two moves in a position that of the first answer."""
+    rows = np.vstack([one["rows"] for one in found])
+    _, first = np.unique(rows[:, :2], axis=0, return_index=True)
+    rows = rows[first]
+    return StrategyBook(rows[:, 0].copy(), rows[:, 1].copy(), rows[:, 2].astype(np.int64))

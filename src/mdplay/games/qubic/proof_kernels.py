@@ -1,38 +1,293 @@
 """The kernels of the proof that the first player wins Qubic: depth-first proof-number search (Nagai 2002).
 
-The proof number of a node bounds from below how many leaves are still to be proved for the attacker's win, the
-disproof number how many for the opposite.  At each node the search goes to the child whose number the mover wants
+The proof number of a node is a lower bound of the leaves that must still be proved for the attacker's win, the
+disproof number of those for the opposite.  At each node the search goes to the child whose number the mover wants
 smallest, with limits: it stays there until that number is a quarter beyond the second best, or the sum is spent.
 
+The attacker moved first, so it is to move when both sides have equally many marks (an OR node: one winning move
+proves it) and the defender otherwise (an AND node: every answer must be proved).  Every new node is first tried by
+threats alone (``threats.py``).  The attacker tries only the moves of the greatest line potential, which is sound
+for a proof of a win.
+
+A position is stored in its canonical form: of the 192 symmetries only those are tried that bring the best of the
+16 cells on seven lines to cell 0; the best cell is chosen by counts that no symmetry changes.
+
+    table   three words a slot: attacker, defender, proof number << 32 | disproof number; free if attacker = 0
+            a proof by search stores the winning cell: disproof number = INFINITE + 1 + cell
     stack   five numbers a node: place in the table, children, proof limit, disproof limit, attacker to move
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from mdplay.bits import U64, popcount
+from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
 from mdplay.compiling import get, inlined, kernel, put, unchecked_view
-from mdplay.games.qubic.proof_nodes import (
-    EXPANSIONS,
-    INFINITE,
-    LOW_HALF,
-    NUM_ENTRIES,
-    SLOT,
-    WIDTH,
-    expand,
-    find,
-    numbers,
-    room_of,
-    write,
-)
+from mdplay.games.qubic.threats import HIGH, LOW, completing, marked, open_lines, side_of, threat_win
+
+INFINITE = 1 << 30
+LOW_HALF = (1 << 32) - 1
+CORNER_TURNS = 12  # symmetries that bring one cell on seven lines to another
+SLOT = 3
+NUM_ENTRIES, EXPANSIONS, THREAT_NODES = range(3)  # the counters
+WIDTH = 64  # children of a node at most
+ATTACKS, MAX_ATTACKS = 8, 16  # moves that the attacker tries; more only among equals
+
+
+class Room(NamedTuple):
+    """The tables of the game and the memory that the search works in; each array holds words."""
+
+    tables: Any  # lines, and lines through each cell
+    turns: Any  # for each cell on seven lines: the cell, and the symmetries that bring it to cell 0
+    images: Any  # for each symmetry and byte of a mask: where the cells go
+    table: Any
+    failures: Any  # positions that threats alone do not win
+    frames: Any
+    estimates: Any  # the ordering score of each cell
+    chosen: Any  # the moves of a node, best first
+    stack: Any
+    children: Any  # places in the table, WIDTH for each depth
+    cells: Any  # the cell that leads to each child
+    counters: Any
+
+
+@inlined
+def room_of(arrays: Any) -> Any:
+    """Return the arrays of the caller under their names."""
+    return Room(
+        unchecked_view(arrays[0]),
+        unchecked_view(arrays[1]),
+        unchecked_view(arrays[2]),
+        unchecked_view(arrays[3]),
+        unchecked_view(arrays[4]),
+        unchecked_view(arrays[5]),
+        unchecked_view(arrays[6]),
+        unchecked_view(arrays[7]),
+        unchecked_view(arrays[8]),
+        unchecked_view(arrays[9]),
+        unchecked_view(arrays[10]),
+        unchecked_view(arrays[11]),
+    )
+
+
+@inlined
+def count(room: Any, counter: int, more: int) -> None:
+    """Add to a counter."""
+    put(room.counters, counter, get(room.counters, counter) + more)
+
+
+# ---------------------------------------------------------------- canonical positions
+@inlined
+def turned(room: Any, cells: Any, k: int) -> Any:
+    """Return where symmetry k takes the cells, byte by byte."""
+    out, at = U64(0), 2048 * k
+    for i in range(8):
+        out |= get(room.images, at + 256 * i + int(cells >> 8 * i & 255))
+    return out
+
+
+@inlined
+def standing(room: Any, cell: int, attacker: Any, defender: Any) -> int:
+    """Return what no symmetry changes about a cell: its owner and the marks on its lines."""
+    low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
+    owner = int(attacker.cells >> cell & 1) * 2 + int(defender.cells >> cell & 1)
+    ones = popcount(attacker.odd_low & low) + popcount(attacker.odd_high & high)
+    twos = popcount(attacker.two_low & low) + popcount(attacker.two_high & high)
+    their_ones = popcount(defender.odd_low & low) + popcount(defender.odd_high & high)
+    their_twos = popcount(defender.two_low & low) + popcount(defender.two_high & high)
+    return (((owner * 8 + twos) * 8 + their_twos) * 8 + ones) * 8 + their_ones
+
+
+@inlined
+def canonical(room: Any, attacker: Any, defender: Any) -> Any:
+    """Return the marks of both sides in the form that all images of the position share."""
+    most, best = -1, U64(0)
+    for i in range(len(room.turns) // (1 + CORNER_TURNS)):
+        estimate = standing(room, int(get(room.turns, i * (1 + CORNER_TURNS))), attacker, defender)
+        if estimate > most:
+            most, best = estimate, U64(0)
+        if estimate == most:
+            best |= U64(1) << i
+    least, least_defender = U64(WORD), U64(WORD)
+    while nonempty(best):
+        at = lowest(best) * (1 + CORNER_TURNS) + 1
+        best = without_lowest(best)
+        for i in range(CORNER_TURNS):
+            k = int(get(room.turns, at + i))
+            image = turned(room, attacker.cells, k)
+            if image <= least:
+                other = turned(room, defender.cells, k)
+                if image < least or other < least_defender:
+                    least, least_defender = image, other
+    return least, least_defender
+
+
+# ---------------------------------------------------------------- the table
+@inlined
+def find(room: Any, attacker: Any, defender: Any) -> int:
+    """Return where the table keeps a position, or the free place where it belongs."""
+    last = len(room.table) // SLOT - 1
+    slot = int(mix(mix(attacker, 1), defender) & last)
+    while True:
+        place = SLOT * slot
+        owner = get(room.table, place)
+        if owner == 0 or (owner == attacker and get(room.table, place + 1) == defender):
+            return place
+        slot = (slot + 1) & last
+
+
+@inlined
+def numbers(proof: int, disproof: int) -> Any:
+    """Return both numbers in one word."""
+    return U64(proof) << 32 | U64(disproof)
+
+
+@inlined
+def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> None:
+    """Write a position and its numbers to its place."""
+    if get(room.table, place) == 0:
+        count(room, NUM_ENTRIES, 1)
+    put(room.table, place, attacker)
+    put(room.table, place + 1, defender)
+    put(room.table, place + 2, both)
+
+
+# ---------------------------------------------------------------- values of new nodes
+@inlined
+def potential(attacker: Any, defender: Any) -> int:
+    """Return the attacker's open lines, those with two marks six times."""
+    low, high = open_lines(attacker, defender, 2)
+    low_one, high_one = open_lines(attacker, defender, 1)
+    return 6 * (popcount(low) + popcount(high)) + popcount(low_one) + popcount(high_one)
+
+
+@inlined
+def guess(attacker: Any, defender: Any, turn: bool) -> Any:
+    """Return the first numbers of a node that threats alone do not decide."""
+    estimate = potential(attacker, defender)
+    if turn:
+        return numbers(1 if estimate > 40 else 2 if estimate > 25 else 4 if estimate > 15 else 8, 1)
+    free = 64 - popcount(attacker.cells | defender.cells)
+    return numbers(free // 4 if estimate > 45 else free // 3 if estimate > 30 else free // 2, 1)
+
+
+@inlined
+def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> Any:
+    """Return the first numbers of a node: proved or disproved where threats decide it."""
+    if not turn:
+        threats = completing(attacker, defender, room.tables)
+        if nonempty(threats) and not nonempty(completing(defender, attacker, room.tables)):
+            return numbers(0, INFINITE) if nonempty(without_lowest(threats)) else numbers(1, 1)
+        if popcount(attacker.cells | defender.cells) == 64:
+            return numbers(INFINITE, 0)
+    by_attacker = turn
+    while True:  # the side to move first, then the attacker as if it were its turn
+        mine, theirs = (attacker, defender) if by_attacker else (defender, attacker)
+        cell, nodes = threat_win(mine, theirs, budget, room.tables, room.failures, room.frames)
+        count(room, THREAT_NODES, nodes)
+        if cell >= 0 or by_attacker:
+            break
+        by_attacker = True
+    if cell < 0:
+        return guess(attacker, defender, turn)
+    if not by_attacker:
+        return numbers(INFINITE, 0)
+    return numbers(0, INFINITE) if turn else numbers(3, 1)
+
+
+# ---------------------------------------------------------------- moves
+@inlined
+def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
+    """Return how much a cell is worth to the side to move: lines it builds and lines it breaks."""
+    low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
+    total = 0
+    for marks in range(1, 3):
+        first, second = open_lines(mine, theirs, marks)
+        total += (popcount(first & low) + popcount(second & high)) * (10 if marks == 1 else 40)
+        first, second = open_lines(theirs, mine, marks)
+        total += (popcount(first & low) + popcount(second & high)) * (3 if marks == 1 else 14)
+    low &= ~(mine.odd_low | mine.two_low | theirs.odd_low | theirs.two_low)
+    high &= ~(mine.odd_high | mine.two_high | theirs.odd_high | theirs.two_high)
+    return total + 2 * (popcount(low) + popcount(high))
+
+
+@inlined
+def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
+    """Choose moves by ``room.estimates``, best first: ``least`` of them, and up to ``most`` among equals."""
+    chosen, bar = 0, U64(0)
+    while nonempty(moves) and chosen < most:
+        left, best = without_lowest(moves), lowest(moves)
+        while nonempty(left):
+            if get(room.estimates, lowest(left)) > get(room.estimates, best):
+                best = lowest(left)
+            left = without_lowest(left)
+        if chosen == least:
+            bar = get(room.estimates, int(get(room.chosen, chosen - 1)))
+        if get(room.estimates, best) < bar:
+            break
+        put(room.chosen, chosen, best)
+        moves &= ~(U64(1) << best)
+        chosen += 1
+    return chosen
+
+
+@inlined
+def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
+    """Choose the moves to search, best first: a forced answer, the attacker's best, or all of the defender's."""
+    mine, theirs = (attacker, defender) if turn else (defender, attacker)
+    moves = ~(mine.cells | theirs.cells) & WORD
+    forced = completing(theirs, mine, room.tables)
+    if nonempty(forced):
+        moves = forced
+    left = moves
+    while nonempty(left):
+        cell = lowest(left)
+        left = without_lowest(left)
+        put(room.estimates, cell, ordering_score(room, cell, mine, theirs))
+    return choose_best(room, moves, ATTACKS if turn else WIDTH, MAX_ATTACKS if turn else WIDTH)
+
+
+@inlined
+def enter(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> int:
+    """Return the place of a position in the table; a new one is evaluated."""
+    x, y = canonical(room, attacker, defender)
+    place = find(room, x, y)
+    if get(room.table, place) == 0:
+        write(room, place, x, y, evaluate(room, attacker, defender, turn, budget))
+    return place
+
+
+@inlined
+def expand(room: Any, x: Any, y: Any, depth: int, budget: int) -> int:
+    """Write the children of a position at a depth: their places, and the cells that lead there.
+
+    Children that are images of each other come once.
+    """
+    attacker, defender = side_of(x, room.tables), side_of(y, room.tables)
+    turn = popcount(x) == popcount(y)
+    first, total = depth * WIDTH, 0
+    for i in range(choose_moves(room, attacker, defender, turn)):
+        cell = int(get(room.chosen, i))
+        a = marked(attacker, cell, room.tables) if turn else attacker
+        d = defender if turn else marked(defender, cell, room.tables)
+        place = enter(room, a, d, not turn, budget)
+        new = True
+        for j in range(first, first + total):
+            new &= get(room.children, j) != place
+        if new:
+            put(room.children, first + total, place)
+            put(room.cells, first + total, cell)
+            total += 1
+    count(room, EXPANSIONS, 1)
+    return total
+
 
 NODE = 5
 
 
 @inlined
 def capacity(words: int) -> int:
-    """Return the number of positions that a table of so many words may hold: three quarters of its slots."""
+    """Return the number of positions that a table of ``words`` words may hold: three quarters of its slots."""
     return words // SLOT // 4 * 3
 
 

@@ -86,9 +86,12 @@ def starts_line(xyz: tuple[int, ...], direction: tuple[int, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Qubic(Game[State]):
-    """Whoever has four in a row wins; X moves first."""
+    """Four in a row win; X moves first."""
 
     view: ClassVar[str] = "cube"
+    layers: ClassVar[int] = 4
+    rows: ClassVar[int] = 4
+    cols: ClassVar[int] = 4
 
     def initial(self) -> State:
         """Return the empty cube."""
@@ -107,7 +110,7 @@ class Qubic(Game[State]):
         return 2 * s.player - 1 if self.has_line(s.theirs) else 0
 
     def status(self, s: State) -> int:
-        """Return +1 if X has won, -1 if O has, 0 while the game goes on, 2 for a tie (a full cube, no line)."""
+        """Return +1 if X has won, -1 if O has, 0 while the game continues, 2 for a tie (a full cube, no line)."""
         if self.has_line(s.theirs):
             return self.result(s)
         return 0 if nonempty(self.legal(s)) else 2
@@ -188,7 +191,7 @@ class Qubic(Game[State]):
         """Return the first cell of a sequence of threats that wins for the player to move, or -1.
 
         A search depth first.  Short of a win a cell makes one threat at most, so cells number the moves of a
-        node; back at a node it goes on with the cells above the last one.
+        node; back at a node it continues with the cells above the last one.
         """
         first, depth, done = -1, 0, U64(0)
         path = Path(U64(0), U64(0))

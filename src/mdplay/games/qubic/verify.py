@@ -48,7 +48,7 @@ REASONS = {
     OVERLAP: "a cell belongs to both sides",
     LOST: "the defender, to move, completes a line",
     OPEN: "the position is not in the book, and no sequence of threats wins it",
-    FULL: "the cube is full and nobody has won",
+    FULL: "the cube is full and neither player has won",
 }
 
 

@@ -1,4 +1,4 @@
-"""Tic-Tac-Toe on any board: whoever completes a line wins; in the misere game, loses.
+"""Tic-Tac-Toe on any board: the player who completes a line wins; in the misere game, loses.
 
 Cells are numbered row by row; action a marks cell a.  On 3 x 3:
 
@@ -180,12 +180,12 @@ class TicTacToe(Game[State]):
         return draw.circle(x, y, 15, f"second {weight}") if player else draw.cross(x, y, 14, f"first {weight}")
 
     def _owner(self, s: State, cell: int) -> int:
-        """Return 2 for the first player, 1 for the second, 0 for nobody."""
+        """Return 2 for the first player, 1 for the second, 0 for an empty cell."""
         mover = s.mine >> cell & 1
         other = s.theirs >> cell & 1
         return (2 - s.player) * mover + (1 + s.player) * other
 
 
 def anti_tic_tac_toe(rows: Size = 3, cols: Size = 3, length: Size = 3) -> TicTacToe:
-    """Anti-Tic-Tac-Toe: whoever completes a line loses."""
+    """Anti-Tic-Tac-Toe: the player who completes a line loses."""
     return TicTacToe(rows, cols, length, misere=True)

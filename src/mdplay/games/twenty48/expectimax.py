@@ -17,7 +17,7 @@ import numpy as np
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
 from mdplay.compiling import inlined, kernel, unpack
-from mdplay.games.twenty48.moves import Evaluator, Games, greedy_move, largest, pop_up, start
+from mdplay.games.twenty48.moves import BoardNetwork, Games, greedy_move, largest, pop_up, start
 from mdplay.learning.lookups import NO_MOVE
 from mdplay.rng import advance, stream
 from mdplay.runtime.threads import WorkSlice
@@ -118,7 +118,7 @@ def take_outcome(game: Any, memory: Any, stack: Any, level: int, depth: int, val
 
 @inlined
 def search(
-    game: Any, evaluator: Evaluator, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
+    game: Any, evaluator: BoardNetwork, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
 ) -> Any:
     """Return the best move at a depth of two or more, -1 if there is none; its total is ``stack.best[0]``.
 
@@ -150,7 +150,7 @@ def search(
 
 @inlined
 def choose(
-    game: Any, evaluator: Evaluator, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
+    game: Any, evaluator: BoardNetwork, memory: Memory, stack: Stack, board: Any, depth: int, stop: Any
 ) -> Any:
     """Return the move for a board and its total; -1 where no move is left."""
     if depth > 1:
@@ -162,7 +162,7 @@ def choose(
 
 @kernel
 def choose_once(
-    game: Any, evaluator: Evaluator, memory: Memory, board: Any, depth: int, stop: Any, out: Any
+    game: Any, evaluator: BoardNetwork, memory: Memory, board: Any, depth: int, stop: Any, out: Any
 ) -> Any:
     """Return the move for one board, -1 if there is none; write its total to ``out`` and fill the table."""
     stack = new_stack(max(1, depth))
@@ -173,7 +173,7 @@ def choose_once(
 
 @kernel
 def play_games(
-    game: Any, evaluator: Evaluator, depth: int, bits: int, seed: Any, first: int, worker: WorkSlice, out: Games
+    game: Any, evaluator: BoardNetwork, depth: int, bits: int, seed: Any, first: int, worker: WorkSlice, out: Games
 ) -> None:
     """Play every game from the first on that is the worker's; one entry of ``out`` each."""
     stack, memory = new_stack(depth), new_memory(bits)

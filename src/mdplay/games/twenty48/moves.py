@@ -83,7 +83,7 @@ class QuickTwenty48(Twenty48):
         return FourMoves(State(left, 1), State(right, 1), State(up, 1), State(down, 1), across, along, legal)
 
 
-class Evaluator(NamedTuple):
+class BoardNetwork(NamedTuple):
     """What values boards: a network, and whether its values are those of the boards on which the player moves."""
 
     network: NetworkArrays
@@ -162,7 +162,7 @@ def best_expected_move(game: Any, network: NetworkArrays, board: Any) -> Any:
 
 
 @inlined
-def greedy_move(game: Any, evaluator: Evaluator, board: Any) -> Any:
+def greedy_move(game: Any, evaluator: BoardNetwork, board: Any) -> Any:
     """Return the best move by values of before-states or after-states."""
     if evaluator.before:
         return best_expected_move(game, evaluator.network, board)

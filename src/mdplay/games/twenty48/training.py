@@ -1,9 +1,17 @@
-"""A training that can be stopped, killed and gone on with.
+"""Training of 2048 by an n-tuple network, with checkpoints.
 
 A checkpoint is the network file itself: the weights, the sums of temporal coherence, and the scores of all
-episodes so far.  It is written atomically about every minute, at the end, and when the user stops.  Every episode
-has a random stream of its own, so a run on one thread that goes on from a checkpoint ends with the same bits as
+episodes so far.  It is written atomically about every minute, at the end, and on interruption.  Every episode
+has its own random stream, so a run on one thread that is resumed from a checkpoint ends with the same bits as
 one that was never interrupted.
+
+The methods td and tc are those of ``mdplay.learning.episodes``, online.  Backward, an episode is played to its end
+and then replayed from there, so that V(next) is taken after its own update:
+
+    return = points + (1 - lambda) * V(next) + lambda * return of the next         error = return - V(this)
+
+lambda 0 is TD(0).  Before-states, the boards on which the player moves, are learned in this way: their moves are
+chosen by points plus the expectation over every tile that may pop up, and a finished board has value 0.
 """
 
 from __future__ import annotations
@@ -17,26 +25,93 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import native, word
+from mdplay.bits import U64
+from mdplay.compiling import inlined, kernel, native, word
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, pluralize, unknown
 from mdplay.game import Game
-from mdplay.games.twenty48.curves import BLOCK, COLUMNS, Point, curve, last_point
-from mdplay.games.twenty48.files import game_of, load_network, save_compact, save_network
-from mdplay.games.twenty48.kernels import train_backward
-from mdplay.games.twenty48.patterns import board_for, parse_patterns
-from mdplay.games.twenty48.player import Player
+from mdplay.games.twenty48.files import (
+    board_for,
+    game_of,
+    load_network,
+    parse_patterns,
+    save_compact,
+    save_network,
+)
+from mdplay.games.twenty48.moves import BoardNetwork, greedy_move, largest, pop_up, start
+from mdplay.games.twenty48.player import BLOCK, COLUMNS, Player, Point, curve, last_point
 from mdplay.games.twenty48.rules import State, Twenty48
-from mdplay.learning.checkpoints import check_settings
 from mdplay.learning.curves import NO_JUDGE, Found
-from mdplay.learning.episodes import LINEAR, NONE, Episodes, Rule, TrainingState, rate_table
+from mdplay.learning.episodes import LINEAR, NONE, Episodes, Rule, TrainingState, correct, rate_table
 from mdplay.learning.learned import LearningRun
-from mdplay.learning.lookups import NetworkArrays, new_places
+from mdplay.learning.lookups import NetworkArrays, new_places, store_places, total
 from mdplay.learning.network import Network
-from mdplay.learning.self_play import SelfPlayLearner
+from mdplay.learning.self_play import SelfPlayLearner, check_settings
 from mdplay.learning.training import TupleTraining
+from mdplay.rng import advance, stream
 from mdplay.runtime.memory import new_floats
 from mdplay.runtime.threads import WorkSlice
+
+MAX_MOVES = 1 << 18  # every tile that pops up adds at least 2 to a board, which holds at most 16 * 32768
+
+
+@inlined
+def played_episode(game: Any, evaluator: BoardNetwork, x: Any, out_boards: Any, out_points: Any) -> Any:
+    """Play an episode and write down its boards and points; return the score, the moves and the last board."""
+    board, x = start(game, x)
+    score, moves = 0, 0
+    while True:
+        choice = greedy_move(game, evaluator, board)
+        if choice.action < 0:
+            return score, moves, board
+        out_boards[moves] = int(board) if evaluator.before else int(choice.after.board)
+        out_points[moves] = choice.points
+        score += int(choice.points)
+        moves += 1
+        x = advance(x)
+        board = pop_up(game, choice.after.board, x)
+
+
+@inlined
+def replay(
+    training: TrainingState, before: bool, moves: int, boards: Any, points: Any, places: Any, rates: Any
+) -> None:
+    """Learn an episode from its end.  A move's points count for the board before it, not for the one after."""
+    tables = training.tables
+    step, decay = np.float32(training.rule.step), np.float32(training.rule.decay)
+    following = target = np.float32(0)
+    for t in range(moves - 1, -1, -1):
+        if before:
+            target = points[t] + (np.float32(1) - decay) * following + decay * target
+        elif t < moves - 1:
+            target = points[t + 1] + (np.float32(1) - decay) * following + decay * target
+        store_places(tables.shape, U64(boards[t]), places)
+        correct(training, step, places, target - total(tables, places), rates)
+        following = total(tables, places)
+
+
+@kernel
+def train_backward(
+    game: Any,
+    training: TrainingState,
+    network: NetworkArrays,
+    before: bool,
+    seed: Any,
+    first: int,
+    worker: WorkSlice,
+    out: Episodes,
+) -> None:
+    """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each."""
+    evaluator, places = BoardNetwork(network, before), network.places.now
+    boards, points = np.zeros(MAX_MOVES, np.uint64), np.zeros(MAX_MOVES, np.float32)
+    rates = np.zeros(len(places), np.float32)
+    for i in range(worker.first, len(out.scores), worker.stride):
+        if worker.stop[0]:
+            return
+        score, moves, last = played_episode(game, evaluator, stream(seed, first + i), boards, points)
+        replay(training, before, moves, boards, points, places, rates)
+        out.scores[i], out.highest[i], out.moves[i] = score, largest(last), moves
+        worker.progress[worker.first] += moves
 
 
 class Method(NamedTuple):
@@ -230,7 +305,9 @@ class TilesTraining(TupleTraining):
         """Read a checkpoint."""
         network, arrays, meta = load_network(path)
         if "settings" not in meta:
-            raise FormatError(f"{path} is a network without its training; it cannot be gone on with")
+            raise FormatError(
+                f"{path} contains weights but no training state; resume from the checkpoint that learn wrote"
+            )
         try:
             settings, seconds = _settings_of(meta["settings"]), float(meta["seconds"])
             coherence = arrays["coherence"] if settings.rule.coherent else None
@@ -264,7 +341,7 @@ class TilesLearner(SelfPlayLearner[TilesTraining]):
 
     Methods: td (after-states, the default), td-before (before-states), tc (temporal coherence).  Every 1000
     episodes: the mean score, the maximum, and for each tile the share of games that reached it.  The file is
-    network and checkpoint in one, written about every minute.  Ctrl-C saves and stops; resume goes on.  One seed
+    network and checkpoint in one, written about every minute.  Ctrl-C saves and stops; resume continues.  One seed
     and one thread repeat to the last bit, also over kills.
 
     Example:
@@ -283,6 +360,11 @@ class TilesLearner(SelfPlayLearner[TilesTraining]):
     backward: Annotated[bool | None, "Replay each episode from its end."] = None
     lambda_: Annotated[float | None, "Returns of TD(lambda); replays backward."] = None
     optimistic: Annotated[float | None, "First value of every board (0)."] = None
+
+    @staticmethod
+    def short_run(game: Twenty48) -> dict[str, Any]:
+        """Return options for a run of a few minutes, as on the page: small patterns, which learn faster."""
+        return {"network": "4x5"} if (game.rows, game.cols) == (4, 4) else {}
 
     def settings(self, game: Game[Any], run: LearningRun) -> dict[str, Any]:
         """Return the settings of a training that are given."""

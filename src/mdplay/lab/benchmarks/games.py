@@ -62,7 +62,7 @@ def connect_four_group(quick: bool) -> Group:
 
 
 def random_positions(count: int) -> list[str]:
-    """Return the columns of random games that are still open after so many discs."""
+    """Return the columns of random games that are still open after ``discs`` discs."""
     game, rng, found = ConnectFour(), Random(DISCS), list[str]()
     while len(found) < count:
         s, moves = game.initial(), ""
@@ -111,7 +111,12 @@ def exact_group(quick: bool) -> Group:
     missing = with_peer(contenders, SPIEL, "OpenSpiel, all states in Python", _spiel_solved)
     sizes = (6, 7) if quick else (6, 7, 8, 9)
     return Group(
-        "exact", "solve Tic-Tac-Toe with so many cells left", "empty cells", sizes, contenders, missing=missing
+        "exact",
+        "solve Tic-Tac-Toe by empty cells",
+        "empty cells",
+        sizes,
+        contenders,
+        missing=missing,
     )
 
 

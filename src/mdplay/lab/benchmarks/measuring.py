@@ -96,7 +96,7 @@ def measure(group: Group, size: int, rounds: int, warm: float = 0.0) -> list[Mea
 
 
 def _warmed(work: Work, seconds: float) -> Any:
-    """Work once, and again until so many seconds are spent; return the answer."""
+    """Work once, and again until ``seconds`` have passed; return the answer."""
     end = time.process_time() + seconds
     answer = work()
     while time.process_time() < end:

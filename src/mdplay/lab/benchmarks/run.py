@@ -1,4 +1,4 @@
-"""Run the groups, and tell what came out: as a table, as JSON, as a plot of cost over the work."""
+"""Run the groups of benchmarks and report them as a table, as JSON and as a plot of cost over size."""
 
 from __future__ import annotations
 
@@ -14,23 +14,20 @@ from typing import Any
 
 from mdplay import __version__
 from mdplay.errors import LimitError, unknown
-from mdplay.lab.benchmarks import games
-from mdplay.lab.benchmarks import games as environments
-from mdplay.lab.benchmarks import planning as learning
-from mdplay.lab.benchmarks import planning as mdp
+from mdplay.lab.benchmarks import games, planning
 from mdplay.lab.benchmarks.measuring import Group, Measured, installed, measure
 from mdplay.storage.files import write
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 GROUPS: Mapping[str, Callable[[bool], Group]] = {
-    "mdp": mdp.group,
+    "mdp": planning.group,
     "mcts": games.mcts_group,
     "connect-four": games.connect_four_group,
-    "2048": learning.twenty48_group,
+    "2048": planning.twenty48_group,
     "exact": games.exact_group,
-    "bandits": learning.bandits_group,
-    "learning": learning.learning_group,
-    "environments": environments.group,
+    "bandits": planning.bandits_group,
+    "learning": planning.learning_group,
+    "environments": games.group,
 }
 PEERS = (
     *("numpy", "numba", "scipy", "open_spiel", "quantecon", "mdpsolver", "bitbully"),

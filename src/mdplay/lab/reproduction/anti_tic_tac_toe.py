@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mdplay.errors import pluralize
 from mdplay.games.tic_tac_toe.rules import TicTacToe, anti_tic_tac_toe
 from mdplay.lab.reproduction import planner
-from mdplay.lab.reproduction.steps import Claim, differs, equal
-from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step
+from mdplay.lab.reproduction.steps import Claim, Drawing, Facts, Figure, ResultTable, Step, differs, equal
 from mdplay.runtime.threads import Show
-from mdplay.errors import pluralize
 
 if TYPE_CHECKING:
     from mdplay.planning.formats.encoding import States
@@ -153,10 +152,10 @@ def _outcome(result: float) -> str:
 
 # ---------------------------------------------------------------- the course's files
 def _round_trip(show: Show) -> Figure:
-    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
     from mdplay.planning.formats.cs747 import write_policy
-    from mdplay.planning.planner import plan
+    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
     from mdplay.planning.mdp import MDP
+    from mdplay.planning.planner import plan
     from mdplay.solving.responses import best_response
     from mdplay.states.graph import explore
 

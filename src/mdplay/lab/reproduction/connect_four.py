@@ -1,6 +1,6 @@
 """System 4: Connect Four: heuristic, MCTS, bandits.
 
-Tree search as the report's algorithms 1 to 5 tell it, in plain Python, by the random words of the package.
+The first part is the report's tree search (algorithms 1 to 5) in plain Python, with the package's random numbers.
 
 search         while there are iterations left: select, expand, simulate, backpropagate; then the most visits
 select         walk to a leaf by UCB1, a visit to every node stepped into
@@ -12,20 +12,28 @@ backpropagate  from the child to the root: a visit, and 1 where the player who m
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import mdplay.svg as draw
 from mdplay.bits import elements
 from mdplay.game import Game
-from mdplay.rng import advance, pick, scramble, stream
-from collections.abc import Iterator, Sequence
-from typing import Any
-import mdplay.svg as draw
 from mdplay.games.connect_four.rules import ConnectFour, State
-from mdplay.lab.reproduction.steps import Claim, better, equal
-from mdplay.lab.reproduction.steps import tree, valued
-from mdplay.lab.reproduction import connect_four as report
-from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step, both
+from mdplay.lab.reproduction.steps import (
+    Claim,
+    Drawing,
+    Facts,
+    Figure,
+    ResultTable,
+    Step,
+    better,
+    both,
+    equal,
+    tree,
+    valued,
+)
+from mdplay.rng import advance, pick, scramble, stream
 from mdplay.runtime.threads import Show
 
 
@@ -255,7 +263,7 @@ def _slices() -> Figure:
             "sums": len(sums),
             "agree": sum(one == other for one, other in sums),
             "empty": game.slice_score(game.initial(), 0),
-            "empty_confused": len(game.slices) * report.slice_score("0000", "0"),
+            "empty_confused": len(game.slices) * slice_score("0000", "0"),
         },
         table=ResultTable(["four cells", "score"], rows),
         drawings=[Drawing(_slice_svg(cells), f"{scores[cells]}") for cells in SLICES],
@@ -293,7 +301,7 @@ def _plain_score(game: ConnectFour, state: State, player: int) -> int:
     for (r, c), (dr, dc) in ((start, way) for start in cells for way in ((0, 1), (1, 0), (1, 1), (1, -1))):
         line = [(r + i * dr, c + i * dc) for i in range(4)]
         if line[-1] in cells:
-            score += report.slice_score("".join(cells[place] for place in line), "xo"[player])
+            score += slice_score("".join(cells[place] for place in line), "xo"[player])
     return score
 
 
@@ -303,7 +311,7 @@ def _tree() -> Figure:
 
     game = ConnectFour()
     state = game.parse(TREE_POSITION)
-    plain, pictures, sizes = report.ReportSearch(game, state, TREE_SEED), [], []
+    plain, pictures, sizes = ReportSearch(game, state, TREE_SEED), [], []
     names = {action: game.move_text(state, action) for action in range(game.cols)}
     for iteration in range(1, COMPARED + 1):
         plain.iterate()

@@ -1,30 +1,39 @@
 """System 1: Dots and Boxes, solved by policy iteration.
 
-Dots and Boxes as the report tells it: 4096 integers and policy iteration by sweeps, in plain Python.
+The first part is the report's method in plain Python: 4096 integers and policy iteration by sweeps.
 
-A move that completes boxes earns them, and the mover goes on.  After any other move the opponent draws one random
-line, which earns nobody anything.  The full board is worth 0.
+A move that completes boxes earns them, and the mover moves again.  After any other move the opponent draws one
+random line, which earns nothing.  The full board has value 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from mdplay.evaluating.evaluation import tie_margin
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+from mdplay.evaluating.evaluation import tie_margin
 from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
-from mdplay.lab.reproduction.steps import Claim, differs, equal, small
-from mdplay.lab.reproduction.steps import valued
-from mdplay.lab.reproduction import dots_and_boxes as report
-from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step, both
+from mdplay.lab.reproduction.steps import (
+    Claim,
+    Drawing,
+    Facts,
+    Figure,
+    ResultTable,
+    Step,
+    both,
+    differs,
+    equal,
+    small,
+    valued,
+)
 from mdplay.runtime.threads import Show
 
-from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mdplay.solving.policies import OpponentTable
     from mdplay.solving.solution import Solution
@@ -212,14 +221,14 @@ def _fraction(value: float) -> str:
 
 
 # ---------------------------------------------------------------- the report's own way
-def _starts(seed: int) -> list[report.PolicyIteration]:
+def _starts(seed: int) -> list[PolicyIteration]:
     """Return the report's iteration from the smallest actions, downwards and upwards, and from random starts."""
-    legal = [[a for a in range(report.LINES) if not s >> a & 1] or [0] for s in range(report.FULL + 1)]
+    legal = [[a for a in range(LINES) if not s >> a & 1] or [0] for s in range(FULL + 1)]
     rng = random.Random(seed)
-    orders = (report.DOWNWARDS, report.UPWARDS)
-    first = [report.PolicyIteration([0.0] * len(legal), [a[0] for a in legal], order) for order in orders]
+    orders = (DOWNWARDS, UPWARDS)
+    first = [PolicyIteration([0.0] * len(legal), [a[0] for a in legal], order) for order in orders]
     return first + [
-        report.PolicyIteration([rng.uniform(-9, 9) for _ in legal], [rng.choice(a) for a in legal])
+        PolicyIteration([rng.uniform(-9, 9) for _ in legal], [rng.choice(a) for a in legal])
         for _ in range(RANDOM_STARTS)
     ]
 
@@ -230,7 +239,7 @@ def _report(seed: int) -> Figure:
     for run in runs:
         run.run()
     down, up, *others = runs
-    texts = ["".join(map(str, report.entries_of(s))) for s in range(report.FULL + 1)]
+    texts = ["".join(map(str, entries_of(s))) for s in range(FULL + 1)]
     facts = {
         "lines": game.num_lines,
         "states": game.size(),
@@ -261,16 +270,14 @@ def _report(seed: int) -> Figure:
 
 
 def _number(text: str) -> int:
-    return report.number_of([int(entry) for entry in text])
+    return number_of([int(entry) for entry in text])
 
 
 def _distance(one: Sequence[float], other: Sequence[float]) -> float:
     return float(np.abs(np.array(one) - np.array(other)).max())
 
 
-def _answers(
-    game: DotsAndBoxes, solution: Solution, run: report.PolicyIteration, texts: list[str]
-) -> dict[str, Any]:
+def _answers(game: DotsAndBoxes, solution: Solution, run: PolicyIteration, texts: list[str]) -> dict[str, Any]:
     """Ask every state by its entries; compare all action values with the report's sentence in plain Python."""
     answered, count, difference = 0, 0, 0.0
     for number, text in enumerate(texts[:-1]):
@@ -278,7 +285,7 @@ def _answers(
         values = {c.action: c.low for c in choices}
         answered += min(solution.best(game.parse(text))) == run.policy[number]
         count += len(values)
-        told = (abs(value - report.action_value(run.values, number, a)) for a, value in values.items())
+        told = (abs(value - action_value(run.values, number, a)) for a, value in values.items())
         difference = max(difference, *told)
     answered += solution.value(game.parse(texts[-1])) == 0.0  # the full board: nothing left to draw
     return {"answered": answered, "action_values": count, "action_difference": difference}
@@ -342,7 +349,7 @@ def _by_lines() -> Figure:
     return Figure(
         title="Value by number of lines drawn",
         command="mdplay solve dots-and-boxes --opponent uniform --objective own --all states.csv",
-        text="The mean, least and greatest value to the player to move over all states with so many lines.",
+        text="The mean, least and greatest value for the player to move, by the number of lines drawn.",
         facts={"mean": means},
         table=ResultTable(["lines", *means], rows),
         picture=both(lambda figure: _paint(figure, curves, lines)),

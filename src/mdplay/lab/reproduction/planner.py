@@ -1,6 +1,7 @@
 """System 2, first part: the MDP planner.
 
-Value iteration in place and all at once, and Howard's policy iteration, over the nested form of an MDP.
+The first part is value iteration (in place and synchronous) and Howard's policy iteration in plain Python, over
+the nested form of an MDP:
 
 mdp[s][a] = [[s', reward, probability], ...]       an action without entries is not available
 """
@@ -8,17 +9,15 @@ mdp[s][a] = [[s', reward, probability], ...]       an action without entries is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-import numpy as np
-from numpy.typing import NDArray
-from mdplay.evaluating.evaluation import tie_margin
 from itertools import product
 from typing import TYPE_CHECKING, Any
-import numpy as np
-from mdplay.lab.reproduction.steps import Claim, equal, small
-from mdplay.lab.reproduction.steps import Facts, Figure, ResultTable, Step, both
 
-from typing import TYPE_CHECKING
+import numpy as np
+from numpy.typing import NDArray
+
+from mdplay.evaluating.evaluation import tie_margin
+from mdplay.lab.reproduction.steps import Claim, Facts, Figure, ResultTable, Step, both, equal, small
+
 if TYPE_CHECKING:
     from mdplay.planning.mdp import MDP
 
@@ -166,8 +165,8 @@ def _solver(objective: dict[str, float]) -> tuple[str, str]:
 
 # ---------------------------------------------------------------- the example
 def _example() -> Figure:
-    from mdplay.planning.planner import plan
     from mdplay.planning.mdp import MDP
+    from mdplay.planning.planner import plan
 
     rows, shown = [], {}
     for discount in DISCOUNTS:

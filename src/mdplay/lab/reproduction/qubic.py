@@ -1,30 +1,27 @@
 """System 5: Qubic, learned by Monte Carlo.
 
-Qubic as the report tells it: points with a state, wins and games; plain Python, by the package's random words.
+The first part is the report's algorithm in plain Python, with the package's random numbers: points with a state,
+wins and games.
 
-A point is 0 (blank), 1 (X) or -1 (O).  The result of a game is 1, -1, 2 for a tie, 0 while it goes on.
+A point is 0 (blank), 1 (X) or -1 (O).  The result of a game is 1, -1, 2 for a tie, 0 while it continues.
 """
 
 from __future__ import annotations
 
-from itertools import product
-from mdplay.bits import below, unit
-from mdplay.rng import advance, scramble, stream
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
-import mdplay.svg as draw
-from mdplay.games.qubic.rules import CELLS, DIRECTIONS, Qubic
-from mdplay.lab.reproduction.steps import Claim, better, equal
-from mdplay.lab.reproduction.steps import valued
-from mdplay.lab.reproduction import qubic as report
-from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step
-from mdplay.rng import Random
-from mdplay.runtime.threads import Show
 
+import mdplay.svg as draw
+from mdplay.bits import below, unit
+from mdplay.evaluating.evaluation import tie_margin
+from mdplay.games.qubic.rules import CELLS, DIRECTIONS, Qubic
+from mdplay.lab.reproduction.steps import Claim, Drawing, Facts, Figure, ResultTable, Step, better, equal, valued
+from mdplay.rng import Random, advance, scramble, stream
+from mdplay.runtime.threads import Show
 
 NEUTRAL = 0.5  # before the first game
 TIE_GAME = 2
-TIE = 1e-9  # utilities that differ by no more are tied
 
 
 def lines() -> list[tuple[int, ...]]:
@@ -51,7 +48,7 @@ def result(board: list[int], last: int) -> int:
 
 
 class Trials:
-    """So many games of self-play from scratch; ``wins`` and ``games`` of every point."""
+    """``num_trials`` games of self-play from scratch; ``wins`` and ``games`` of every point."""
 
     def __init__(self, num_trials: int, seed: int) -> None:
         self.num_trials, self.seed = num_trials, seed
@@ -84,7 +81,7 @@ class Trials:
         points = [point for point in range(64) if board[point] == 0]
         if greedy:
             most = max(map(self.utility, points))
-            points = [point for point in points if self.utility(point) >= most - TIE]
+            points = [point for point in points if self.utility(point) >= most - tie_margin(most)]
         return points[below(word, len(points))]
 
 
@@ -92,7 +89,7 @@ TITLE = "Qubic, learned by Monte Carlo"
 GAMES = (1_000, 10_000, 100_000)
 TOP = 16
 NUM_RANDOM = 200  # games, of which one is drawn
-QUBIC_TIE = "XOOXOOXOOXXXOOXO XOXOOOXXXXOXOXXX OXOOOXXOOOXOXXOX OXOXXOOOOXXXOXOX"  # layers of a full cube without a line
+QUBIC_TIE = "XOOXOOXOOXXXOOXO XOXOOOXXXXOXOXXX OXOOOXXOOOXOXXOX OXOXXOOOOXXXOXOX"
 TRIALS = 200  # of the report's way in plain Python
 COLD, WARM = (0xF7, 0xEF, 0xE2), (0xB8, 0x4A, 0x12)  # of the heat maps
 
@@ -196,9 +193,9 @@ def _listed(items: Any) -> str:
 # ---------------------------------------------------------------- the report's way
 def _cube(seed: int) -> Figure:
     from mdplay.learning.cell_counting import learn_utilities
-    from mdplay.learning.cell_utilities import NEUTRAL
+    from mdplay.learning.cell_utilities import NEUTRAL as first_utility
 
-    game, trials = Qubic(), report.Trials(TRIALS, seed)
+    game, trials = Qubic(), Trials(TRIALS, seed)
     trials.run()
     learned = learn_utilities(game, episodes=TRIALS, seed=seed)
     pairs = zip(learned.wins.tolist(), learned.games.tolist(), trials.wins, trials.games, strict=True)
@@ -214,14 +211,14 @@ def _cube(seed: int) -> Figure:
         "the others. Beside it a random game that was won.",
         facts={
             "points": len(learned.games),
-            "neutral": NEUTRAL,
+            "neutral": first_utility,
             "same_points": sum((w, g) == (pw, pg) for w, g, pw, pg in pairs),
             "wins": int(learned.wins.sum()),
             "games": int(learned.games.sum()),
             "plain_wins": sum(trials.wins),
             "plain_games": sum(trials.games),
             "kinds": [changing.count(n) for n in (1, 2, 3)],
-            "same_lines": {frozenset(_cells(line)) for line in game.lines} == set(map(frozenset, report.LINES)),
+            "same_lines": {frozenset(_cells(line)) for line in game.lines} == set(map(frozenset, LINES)),
             "statuses": statuses,
             "same_statuses": same_statuses,
         },
@@ -257,7 +254,7 @@ def _random_games(game: Qubic, seed: int) -> tuple[list[int], bool, str]:
             board[cell] = 1 - 2 * state.player
             state = game.step(state, cell)
             statuses.add(game.status(state))
-            same &= game.status(state) == report.result(board, cell)
+            same &= game.status(state) == result(board, cell)
             if game.status(state):
                 break
         if not won and game.status(state) == 1:
@@ -284,8 +281,8 @@ def _points(explore: str, seed: int, show: Show) -> Figure:
         command=f"mdplay learn qubic --method points --episodes {','.join(map(str, GAMES))} "
         f"--explore {explore} --seed {seed}",
         text=f"Each run starts from scratch and plays {how}; a point's utility is the share of games won by "
-        "whoever took it, here in thousandths, the darker the higher. The sixteen points on seven lines are "
-        "framed.",
+        "the player who took it, here in thousandths, the darker the higher. The sixteen points on seven lines "
+        "are framed.",
         facts={"games": list(GAMES), "in_top": in_top, "utilities": [run.utilities.tolist() for run in runs]},
         table=ResultTable(["games", f"seven-line points in the top {TOP}", "lowest utility", "highest"], rows),
         drawings=[

@@ -1,36 +1,39 @@
-"""Run the five systems and write the page and the JSON document.
+"""Run the five systems and write the JSON document and the page.
 
-The style sheet of the page: light and dark, wide and narrow, screen and paper.
-
-Green is what is best or equal, amber what differs; red and blue are the players.
-
-The page: all claims and figures in one HTML file that needs nothing from anywhere.
+The page is one HTML file without external resources, with all claims and figures, for light and dark, screen and
+paper.  Green marks what is best or equal, amber what differs; red and blue are the players.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html import escape
-from mdplay.views.plots import data_url
-from mdplay.lab.reproduction.steps import MARKS, Claim, table, tally
-from mdplay.lab.reproduction.steps import Drawing, Made, ResultTable, Row
 import json
 import platform
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from html import escape
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from mdplay import __version__
-from mdplay.storage.files import make_folder, write
-from mdplay.lab.reproduction.steps import table
-from mdplay.lab.reproduction.steps import Step, run_step
-from mdplay.runtime.threads import Show
 
+from mdplay import __version__
+from mdplay.lab.reproduction.steps import (
+    MARKS,
+    Claim,
+    Drawing,
+    Made,
+    ResultTable,
+    Row,
+    Step,
+    run_step,
+    table,
+    tally,
+)
+from mdplay.runtime.threads import Show
+from mdplay.storage.files import make_folder, write
+from mdplay.views.charts import data_url
 
 STYLE = """
 :root { --ground: #fbf8f3; --card: #ffffff; --ink: #332d25; --faint: #6d6355; --line: #e4dccf; --accent: #b23a20;

@@ -1,39 +1,31 @@
-"""Steps of a reproduction: each makes one figure, is kept on disk, and is not made twice.
+"""Steps of a reproduction, the claims that are checked against their facts, and drawings for the page.
 
-A figure is words, a table, a picture (in light and in dark), drawings and its facts, with the command that gives
-the same.  It is written as soon as it is made; a run that was killed goes on with the first step that is missing.
+A step makes one figure: a text, a table, a plot (light and dark), drawings and facts, with the command that gives
+the same result.  A figure is saved as soon as it is made; an interrupted run continues with the first missing
+step.
 
-What a report says beside what came out here: equal, better, or different, and then why.
-
-A claim is made from the facts of the figures whenever the page is made, never typed in: ``here`` is what was
-computed, and its mark is what a comparison said.
-
-Drawings for the page: values written on a board, search trees.
+A claim compares a statement of a report with the facts of the figures: equal, better, or different with a reason.
+It is computed whenever the page is written.  Drawings are values written on a board, and search trees.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol, Self
-import mdplay.svg as draw
 import base64
 import hashlib
 import json
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
+
+import mdplay.svg as draw
 from mdplay import __version__
 from mdplay.storage.files import write
-from mdplay.views.plots import Paint, Size, png
-
+from mdplay.views.charts import Paint, Size, png
 
 EQUAL, BETTER, DIFFERS = MARKS = ("equal", "better", "differs")
 HEADER = ("the report says", "here", "how checked", "mark")

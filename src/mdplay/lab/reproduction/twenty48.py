@@ -1,6 +1,7 @@
 """System 3: 2048, learned by an n-tuple network.
 
-2048 as the report tells it: one pattern under its eight images, look-ups in one table, moves of before-states.
+The first part is the report's method in plain Python: one pattern under its eight images, lookups in one table,
+moves chosen by the values of before-states.
 
 A board is sixteen exponents, row by row: 0 empty, 1 the tile 2, 3 the tile 8.
 """
@@ -8,22 +9,33 @@ A board is sixteen exponents, row by row: 0 empty, 1 the tile 2, 3 the tile 8.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
-from numpy.typing import NDArray
-from collections.abc import Sequence
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import NDArray
+
 import mdplay.svg as draw
 from mdplay.games.twenty48.rules import MOVES, Twenty48
-from mdplay.lab.reproduction.steps import Claim, better, differs, equal, small
-from mdplay.lab.reproduction.steps import resized, valued
-from mdplay.lab.reproduction import twenty48 as report
-from mdplay.lab.reproduction.steps import Drawing, Facts, Figure, ResultTable, Step, both
+from mdplay.lab.reproduction.steps import (
+    Claim,
+    Drawing,
+    Facts,
+    Figure,
+    ResultTable,
+    Step,
+    better,
+    both,
+    differs,
+    equal,
+    resized,
+    small,
+    valued,
+)
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
 
-from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mdplay.games.twenty48.training import TilesTraining
 
@@ -220,7 +232,8 @@ def claims(facts: Facts) -> list[Claim]:
 
 # ---------------------------------------------------------------- the worked example
 def _example(seed: int) -> Figure:
-    from mdplay.games.twenty48.patterns import board_for, index
+    from mdplay.games.twenty48.files import board_for
+    from mdplay.games.twenty48.files import index as index_in_table
     from mdplay.games.twenty48.player import Player
     from mdplay.learning.network import Network
 
@@ -230,23 +243,22 @@ def _example(seed: int) -> Figure:
     boards = [[int(cell, 16) for cell in BOARD], *_random_boards(seed, 20)]
     player, game, first = Player(network), Twenty48(), boards[0]
     states = [game.parse("".join(f"{e:x}" for e in board)) for board in boards]
-    plain = [report.move_values(table, PATTERN, board) for board in boards]
+    plain = [move_values(table, PATTERN, board) for board in boards]
     moves = [player.values(state) for state in states]
     column = [0] * 16
-    for cell, exponent in zip(PATTERN, report.exponents_of(TILES), strict=True):
+    for cell, exponent in zip(PATTERN, exponents_of(TILES), strict=True):
         column[cell] = exponent
     facts: dict[str, Any] = {
-        "images": len(set(report.isomorphic(PATTERN))),
+        "images": len(set(isomorphic(PATTERN))),
         "look_ups": network.num_lookups,
         "entries": len(network.weights),
         "same_places": _same_places(network, table, boards, states),
-        "exponents": report.exponents_of(TILES),
-        "index": f"{index(PATTERN, column):#06x}",
-        "plain_index": f"{report.index(report.exponents_of(TILES)):#06x}",
+        "exponents": exponents_of(TILES),
+        "index": f"{index_in_table(PATTERN, column):#06x}",
+        "plain_index": f"{index(exponents_of(TILES)):#06x}",
         "boards": len(boards),
         "estimate_difference": max(
-            abs(network.estimate(s) - report.estimate(table, PATTERN, b))
-            for s, b in zip(states, boards, strict=True)
+            abs(network.estimate(s) - estimate(table, PATTERN, b)) for s, b in zip(states, boards, strict=True)
         ),
         "moves": sum(map(len, plain)),
         "move_difference": max(
@@ -257,7 +269,7 @@ def _example(seed: int) -> Figure:
     }
     network.update(states[0], facts["change"])
     facts["after"] = network.estimate(states[0])
-    facts["plain_after"] = report.update(table, PATTERN, first, facts["change"] / 8)
+    facts["plain_after"] = update(table, PATTERN, first, facts["change"] / 8)
     texts = {action: f"{value:.0f}" for action, value in moves[0].items()}
     best = [max(moves[0], key=lambda action: moves[0][action])]
     return Figure(
@@ -284,7 +296,7 @@ def _same_places(network: Any, table: Any, boards: Sequence[list[int]], states: 
     """Tell whether the look-ups find the same weights as those of the plain pattern, on every board."""
     return all(
         sorted(network.weights[network.weight_indices(s)].tolist())
-        == sorted(float(table[place]) for place in report.places(PATTERN, b))
+        == sorted(float(table[place]) for place in places(PATTERN, b))
         for s, b in zip(states, boards, strict=True)
     )
 
@@ -293,7 +305,7 @@ def _images() -> str:
     """Draw the eight images of the pattern, the first cell darker."""
     size, gap = 18, 22
     shapes = []
-    for number, image in enumerate(report.isomorphic(PATTERN)):
+    for number, image in enumerate(isomorphic(PATTERN)):
         left, top = number % 4 * (4 * size + gap), number // 4 * (4 * size + gap)
         for cell in range(16):
             x, y = left + cell % 4 * size, top + cell // 4 * size
@@ -304,7 +316,7 @@ def _images() -> str:
 
 # ---------------------------------------------------------------- learning
 def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
-    from mdplay.games.twenty48.curves import curve
+    from mdplay.games.twenty48.player import curve
     from mdplay.playing.learning import learn
 
     training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, progress=show)

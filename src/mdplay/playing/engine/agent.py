@@ -12,7 +12,7 @@ with a new process.  One that behaves is kept from game to game.
 An engine as a process: asked with a deadline, read within bounds, ended for certain.
 
 Three threads per process read its stdout, read its stderr and write its stdin: neither an engine that says nothing
-nor one that listens to nothing can hold up whoever asks.  What it says is taken in as far as somebody asks, so an
+nor one that listens to nothing can block the caller.  Its output is read only as far as the caller asks, so an
 engine that floods its pipe waits there.  The process leads a group of its own, and the whole group is ended.
 """
 
@@ -49,7 +49,7 @@ END_SECONDS = 1.0  # that an engine gets to leave by itself
 
 
 class EngineFault(MdplayError):
-    """An engine that died, hung or answered nonsense; the message is a clause that goes on after its name."""
+    """An engine that died, hung or answered nonsense; the message is a clause that follows its name."""
 
 
 class EngineProcess:
@@ -151,7 +151,7 @@ class _Pipes:
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def close(self) -> None:
-        """Close the pipes of a process that has ended; one that somebody else holds open is left to its thread."""
+        """Close the pipes of an ended process; a pipe that another process holds open is left to its thread."""
         self._over.set()
         self._told.put(None)
         for thread, file in zip(self._threads, self._files, strict=True):
@@ -195,7 +195,7 @@ def _wait(popen: subprocess.Popen[bytes]) -> str | None:
 def _how_it_ended(popen: subprocess.Popen[bytes]) -> str | None:
     """Return how a process has ended, in words; None while it runs.
 
-    It is not reaped: until then its number, which is that of its group, belongs to nobody else.
+    It is not reaped: until then its number, which is that of its group, is not reused.
     """
     if os.name != "posix" or popen.returncode is not None:
         return None if popen.poll() is None else f"with exit code {popen.returncode}"
@@ -222,7 +222,7 @@ START_SECONDS = 60.0  # until it says hello, and until a new game is ready
 
 
 class EngineAgent:
-    """Plays as an engine says; ``seconds``, ``simulations`` and ``depth`` are told to it as its budget.
+    """Plays as an engine says; ``seconds``, ``simulations`` and ``depth`` are sent to it as its budget.
 
     ``limit``: a move that takes longer loses the game.  ``ours``: the engine is mdplay itself, which is asked for
     the moves that its agent makes in a match, and whose clock stands still while it compiles.
@@ -367,7 +367,7 @@ class Fleet:
             self._idle.append(process)
 
     def close(self) -> None:
-        """End all processes, those in a game too: nobody waits for their moves any more."""
+        """End all processes, those in a game too."""
         with self._lock:
             idle, running = self._idle, self._running
             self._idle, self._running = [], []

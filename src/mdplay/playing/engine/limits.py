@@ -3,7 +3,7 @@
     an engine                    gets the limit as its own
     an agent given as a text     plays in a process of its own, ``mdplay engine``, which can be ended; it gets the
                                  same random words as without a limit, so the same seed gives the same games
-    an agent given as an object  plays in a thread: nobody can end that, so it is left to itself.  While it thinks
+    an agent given as an object  plays in a thread, which cannot be ended and is left running.  While it thinks
                                  on it loses every game.  So does one whose game cannot be named to another process
 
 The clock stands still while kernels are compiled.

@@ -30,7 +30,7 @@ from mdplay.playing.matches.schedule import MatchOptions
 from mdplay.playing.records import Record
 from mdplay.runtime.executors import using
 from mdplay.runtime.run import Progress, Run, options_and_run
-from mdplay.views.plots import save_plot
+from mdplay.views.charts import save_plot
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 A text from outside is an id of this list and parameters of that game, nothing else: ``registry.make`` opens files
 that a text names, so only the words of the command line reach it.
 
-Who may play a game, and how they choose: agents by an id of this list and one number, never by a text.
-
-What was learned on the page: agents by ids of our own, the newest few.
+Agents are named by an id of a list and one number, never by a text.  Agents that were trained on the page have ids
+of their own; the newest few are kept.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ SIMULATIONS = {
 }
 DEPTH = {"name": "depth", "title": "plies", "values": [1, 2, 4, 6, 8], "default": 4}
 MOST = {"mcts": 200_000, "heuristic": 10}
-TITLES = {"perfect": "Perfect play", "network": "Learned network", "threats": "Threats"}
+TITLES = {"perfect": "Perfect play", "network": "Learned network"}
 NEEDS_A_FILE = {"network"}  # agents of a game that need a file: the evaluator plays instead
 
 
@@ -108,7 +107,7 @@ class LearnedAgents:
         return int(self._learned[name][3].agent().act(state, rng))
 
 
-MOST_LETTERS = 80  # of an address
+MAX_ID_LETTERS = 80  # of an address
 
 
 @dataclass(frozen=True)
@@ -242,7 +241,7 @@ def _slug(*parts: str) -> str:
     """Return parts of a name as one that an address can have."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", "-".join(part for part in parts if part))
     plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MOST_LETTERS]
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:MAX_ID_LETTERS]
 
 
 def contents(path: Path) -> dict[Path, FileContent]:
@@ -295,7 +294,7 @@ def _sides(game: Game[Any]) -> tuple[str, str]:
 
 
 def _first_line(game: Game[Any]) -> str:
-    """Return what the class, or its file, says of itself; not what a dataclass writes where nobody wrote."""
+    """Return what the class, or its file, says of itself, without the docstring that a dataclass generates."""
     kind = type(game)
     own = (inspect.getdoc(kind) or "").partition("\n")[0]
     line = own if not own.startswith(f"{kind.__name__}(") else ""

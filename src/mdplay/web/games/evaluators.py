@@ -8,6 +8,7 @@ refused (503).  ``MAX_CACHED`` evaluators are cached, fewer if this process uses
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -24,10 +25,9 @@ from mdplay.runtime.threads import Show
 from mdplay.states.enumeration import Enumeration
 from mdplay.web.games.catalogue import Entry
 from mdplay.web.games.requests import Ask
-from mdplay.web.numbers import points_of
 from mdplay.web.safety import busy
 from mdplay.web.work.jobs import Cancelled
-from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, Workshop
+from mdplay.web.work.workshop import LEAVE_SECONDS, POLL_SECONDS, CompileService
 
 MAX_CACHED = 24  # evaluators; each has a table or the memory of a prover
 MAX_CACHED_BYTES = 2 << 30  # memory of this process, above which the least recently used evaluator is dropped
@@ -36,6 +36,9 @@ MAX_RANDOM_STATES = 2_000_000  # states of a game whose values against a random 
 RANDOM_BYTES = 512 << 20  # memory for the list of these states
 NOTICE_SECONDS = 0.12  # until a notice says that an evaluator is being made
 Key = tuple[str, str, str]  # the game's id, its parameters, the opponent
+POINT = re.compile(
+    r"\s*(?P<episodes>[\d,]+).*?(?:mean|first player)\s+(?P<mean>[-+]?[\d,.]*\d)"
+)  # a point of a learning curve as `Point.line` prints it
 
 
 class Making:
@@ -54,8 +57,8 @@ class Making:
 class Evaluators:
     """The evaluators of games, each made once for all requests."""
 
-    def __init__(self, workshop: Workshop | None = None) -> None:
-        self.workshop = workshop or Workshop()
+    def __init__(self, workshop: CompileService | None = None) -> None:
+        self.workshop = workshop or CompileService()
         self._lock = threading.Lock()
         self._made: OrderedDict[Key, Making] = OrderedDict()
         self._busy: dict[Key, str] = {}  # what is being made, as text for the status page
@@ -243,3 +246,9 @@ def _without_frames(error: BaseException) -> BaseException:
     """Return an exception without its frames, which would keep the arrays of the work that failed."""
     error.__cause__ = error.__context__ = None
     return error.with_traceback(None)
+
+
+def points_of(line: str) -> list[list[float]]:
+    """Return the point of a line such as ``1,000  mean  2,345.6  max ...``; none if it is another line."""
+    found = POINT.match(line)
+    return [[float(found[name].replace(",", "")) for name in ("episodes", "mean")]] if found else []

@@ -27,8 +27,7 @@ from mdplay.searching.mcts import Search
 from mdplay.searching.result import Node, SearchResult
 from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.evaluators import Evaluators
-from mdplay.web.games.requests import Ask
-from mdplay.web.games.wording import bound_headline, headline, shown, status
+from mdplay.web.games.requests import Ask, bound_headline, headline, shown, status
 from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Job, notice_of
 from mdplay.web.work.worker import Worker

@@ -15,7 +15,7 @@ from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
 from mdplay.web.games.catalogue import MOST, Entry, agents_of
 from mdplay.web.games.requests import Ask, ask, document, drawn, picture_of
-from mdplay.web.games.wording import status as status_of
+from mdplay.web.games.requests import status as status_of
 from mdplay.web.safety import Refused
 from mdplay.web.service import Service, ServiceDep
 
@@ -118,7 +118,7 @@ def _parameter(parameter: Any) -> dict[str, Any]:
 
 @router.get("/status")
 async def status(service: ServiceDep) -> dict[str, Any]:
-    """Tell what is being prepared, and how the server feels."""
+    """Return what is being prepared, and the load of the server."""
     return service.status()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import Any
 
@@ -30,18 +30,17 @@ from mdplay.web.games.catalogue import MOST, Entry, agents_of, spec_of
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.labs.reproduction import tell_system
 from mdplay.web.labs.training import methods_of, tell_training
-from mdplay.web.numbers import plain, plain_list
 from mdplay.web.safety import Refused
 from mdplay.web.work.jobs import Deadline, Job, notice_of
 from mdplay.web.work.worker import Worker
-from mdplay.web.work.workshop import Workshop
+from mdplay.web.work.workshop import CompileService
 
-BATCHES = 12  # in which the runs of a bandit are told
+BATCHES = 12  # in which the runs of a bandit are reported
 CURVE_POINTS = 200
 
 
 def tell_bandits(
-    job: Job, workshop: Workshop, bandit: Bandit, policies: list[str], steps: int, runs: int, seed: int
+    job: Job, workshop: CompileService, bandit: Bandit, policies: list[str], steps: int, runs: int, seed: int
 ) -> None:
     """Play policies on a bandit, some runs at a time, and tell their curves as they become smoother."""
 
@@ -66,7 +65,7 @@ def tell_bandits(
 
 
 def mean_curve(policy: str, parts: list[Curve]) -> dict[str, Any]:
-    """Return the mean of curves over all their runs, at so many points as a picture has."""
+    """Return the mean of curves over all their runs, at as many points as a picture has."""
     weights = np.array([part.runs for part in parts], np.float64)
     every = np.linspace(0, len(parts[0].steps) - 1, min(CURVE_POINTS, len(parts[0].steps))).astype(int)
 
@@ -90,7 +89,7 @@ NAME = "the text"  # of the MDP in messages
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
-def tell_plan(job: Job, workshop: Workshop, body: bytes, method: str, tolerance: float) -> None:
+def tell_plan(job: Job, workshop: CompileService, body: bytes, method: str, tolerance: float) -> None:
     """Plan in an MDP of the text form and tell values, actions, bounds and residuals."""
     try:
         model = parse_mdp(body, name=NAME, max_states=MAX_STATES)
@@ -215,7 +214,7 @@ def table_document(agents: list[str], matches: list[MatchResult], total: int) ->
 
 
 Work = Callable[[Job], None]
-MOST_AGENTS = 6  # of a tournament
+MAX_AGENTS = 6  # of a tournament
 
 
 def plan(worker: Worker, text: str, method: str, tolerance: float) -> Work:
@@ -278,6 +277,16 @@ def _specs(entry: Entry, params: str, agents: str) -> list[str]:
         if not 0 <= number <= MOST.get(name, MOST["mcts"]):
             raise Refused(422, "the setting of an agent is out of range")
         found.append(spec_of(name, number))
-    if not 2 <= len(set(found)) == len(found) <= MOST_AGENTS:
-        raise Refused(422, f"a tournament is for 2 to {MOST_AGENTS} different agents")
+    if not 2 <= len(set(found)) == len(found) <= MAX_AGENTS:
+        raise Refused(422, f"a tournament is for 2 to {MAX_AGENTS} different agents")
     return found
+
+
+def plain(number: float) -> float | str:
+    """Return a number as JSON can hold it: what is infinite or none as a text."""
+    return float(number) if math.isfinite(number) else str(float(number))
+
+
+def plain_list(numbers: Iterable[float]) -> list[float | str]:
+    """Return numbers as JSON can hold them."""
+    return [plain(number) for number in numbers]

@@ -16,7 +16,7 @@ from fastapi import Path as InPath
 
 from mdplay.errors import LimitError
 from mdplay.storage.folders import cache_folder
-from mdplay.views.safe_svg import safe_picture
+from mdplay.views.html import safe_picture
 from mdplay.web.games.routes import PLAIN, STREAM
 from mdplay.web.safety import Refused
 from mdplay.web.service import ServiceDep
@@ -68,7 +68,7 @@ async def run(number: Number, service: ServiceDep) -> Response:
 
 
 def tell_system(job: Job, number: int) -> None:
-    """Let another process compute a system; it is ended when nobody waits for it any more."""
+    """Let another process compute a system; it is ended when the client has left."""
     folder = folder_of(number)
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "mdplay", "reproduce", str(number), "--quick", "--out", str(folder)]

@@ -27,7 +27,7 @@ POLICIES = (
     "exp3",
 )
 METHODS = ("auto", "vi", "jacobi", "topological", "mpi", "hpi", "ipi", "lp")
-MOST_PULLS = 20_000_000  # of one policy
+MAX_PULLS = 20_000_000  # of one policy
 
 router = APIRouter(prefix="/api/v1")
 PLAN: dict[int | str, dict[str, Any]] = STREAM | {413: {"description": "The file is too long", "content": DETAIL}}
@@ -70,8 +70,8 @@ async def bandits(
     chosen = list(dict.fromkeys(name for name in policies.split(",") if name))
     if not chosen or not set(chosen) <= set(POLICIES):
         raise Refused(422, "policies are names of /bandits/policies")
-    if steps * runs > MOST_PULLS:
-        raise Refused(422, f"steps times runs may be {MOST_PULLS:,} at most")
+    if steps * runs > MAX_PULLS:
+        raise Refused(422, f"steps times runs may be {MAX_PULLS:,} at most")
     bandit = {"kind": kind, "means": _numbers(means), "arms": arms}
     return await service.stream("bandits", **bandit, policies=chosen, steps=steps, runs=runs, seed=seed)
 

@@ -14,10 +14,9 @@ from mdplay.learning.learners import learners
 from mdplay.naming.specs import parameters
 from mdplay.playing.learning import TrainingEvaluator, learn
 from mdplay.web.games.catalogue import Entry, LearnedAgents
-from mdplay.web.games.evaluators import has_at_most
-from mdplay.web.numbers import points_of
+from mdplay.web.games.evaluators import has_at_most, points_of
 from mdplay.web.work.jobs import Deadline, Job, notice_of
-from mdplay.web.work.workshop import Workshop
+from mdplay.web.work.workshop import CompileService
 
 LEARN_SECONDS = 300.0
 OPPONENT, GAMES = "random", 100  # whom a learner of a two-player game plays at each point of its curve
@@ -52,17 +51,17 @@ def learned_by(
     show: Any = None,
     examine: Callable[[Actor], Found] | None = None,
 ) -> Learned:
-    """Learn a game by a method; where patterns can be chosen, by small ones, which learn soon."""
-    small: dict[str, Any] = {} if examine is None else {"examine": examine}
-    takes = {option.name for option in parameters(learners(game)[method])}
-    if "network" in takes and getattr(game, "rows", 0) == getattr(game, "cols", 1) == 4 and game.view == "tiles":
-        small["network"] = "4x5"
-    return learn(game, method=method, episodes=episodes, seed=seed, report=report, progress=show, **small)
+    """Learn a game by a method, with the options that the learner has for short runs (``short_run``)."""
+    short_run = getattr(learners(game)[method], "short_run", None)
+    options: dict[str, Any] = {} if short_run is None else short_run(game)
+    if examine is not None:
+        options["examine"] = examine
+    return learn(game, method=method, episodes=episodes, seed=seed, report=report, progress=show, **options)
 
 
 def tell_training(
     job: Job,
-    workshop: Workshop,
+    workshop: CompileService,
     agents: LearnedAgents,
     entry: Entry,
     params: str,

@@ -1,13 +1,12 @@
-"""Who does what the server is asked: a worker in a process of its own, or in this one.
+"""The server's side of the worker: backends that run requests, their streams, and the pool of requests.
 
-Streams on the server's side: what a worker tells, passed on to the client as it comes.
+A backend is a worker in a separate process or in threads of this one.  The events of a request are passed on to
+the client as they arrive.  The pool limits the requests in progress:
 
-The requests that a worker has, on the server's side: so many at once and no more.
-
-begin    a stream, in one of the places for work: beyond these the answer is 503, and when to come again; a place
-         whose client has left is waited for
+begin    a stream, one of at most ``size``: further requests get 503 and the time to retry; the pool waits for
+         streams whose clients have left
 ask      a question with a short answer
-quick    threads of this process for what takes milliseconds and needs no compiled code
+quick    threads of this process for tasks of milliseconds without compiled code
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ READ_BYTES = 1 << 20  # that may wait to be read
 END_SECONDS = 1.0  # that a process gets to end by itself
 
 
-class Doer(Protocol):
-    """Whoever does requests; all its methods belong to the event loop, and so does what it tells."""
+class Backend(Protocol):
+    """Runs requests; its methods are called, and its events are delivered, in the event loop."""
 
     def begin(self, number: int, kind: str, given: dict[str, Any]) -> None:
-        """Begin a request; it is told of by this number until it is over."""
+        """Begin a request; its events have this number."""
 
     def more(self, number: int) -> None:
         """Tell the next part of a stream."""
@@ -52,7 +51,7 @@ class Doer(Protocol):
         """End all work."""
 
     async def ended(self) -> None:
-        """Wait until nothing is left of it."""
+        """Wait until it has ended."""
 
 
 class InProcess:
@@ -96,7 +95,7 @@ class InProcess:
             self._child.stdin.write(line)
 
     async def _run(self) -> None:
-        """Start a process and listen until it ends; who waits for it then is told that it died."""
+        """Start a process and listen until it ends; then requests that wait for it fail."""
         child = None
         with suppress(OSError):
             child = await asyncio.create_subprocess_exec(
@@ -186,7 +185,7 @@ class InThreads:
             self._worker.close()
 
     async def ended(self) -> None:
-        """Wait for nobody: threads that do not stop end with the program."""
+        """Return at once: threads that do not stop end with the program."""
 
 
 SEND_SECONDS = 20.0  # that a client may take to read a part
@@ -234,7 +233,7 @@ class Stream:
         return body
 
     async def answer(self) -> Any:
-        """Return the answer to a question; raise Refused if it has none, or whoever was to give it is gone."""
+        """Return the answer to a question; raise Refused if it has none, or if the worker has died."""
         body = await self.first()
         if self._parts[0][0] != ANSWER:
             raise Refused(503, "the worker is restarting; try again in a second")
@@ -285,7 +284,7 @@ LEAVE_SECONDS = 2.0  # that work gets to end when its client has left
 class Pool:
     """The requests under way; all its methods belong to the event loop."""
 
-    def __init__(self, doer: Callable[[Tell], Doer], size: int = JOBS) -> None:
+    def __init__(self, doer: Callable[[Tell], Backend], size: int = JOBS) -> None:
         self.size, self._closed = size, False
         self._doer, self._numbers = doer(self._told), count(STATUS + 1)
         self._streams: dict[int, Stream] = {}
@@ -318,7 +317,7 @@ class Pool:
         return stream
 
     async def _free_place(self) -> None:
-        """Wait a moment for the place of somebody who has left."""
+        """Wait up to LEAVE_SECONDS for the place of a client that has left."""
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
                 while self.busy >= self.size and not self._closed:
@@ -362,7 +361,7 @@ class Pool:
         return await asyncio.get_running_loop().run_in_executor(self._quick, task)
 
     def close(self) -> None:
-        """End all streams and take no more; nobody is waited for."""
+        """End all streams at once and accept no more."""
         if self._closed:
             return
         self._closed = True
@@ -372,5 +371,5 @@ class Pool:
         self._quick.shutdown(wait=False, cancel_futures=True)
 
     async def ended(self) -> None:
-        """Wait until nothing is left of whoever did the work."""
+        """Wait until the backend has ended."""
         await self._doer.ended()

@@ -35,7 +35,7 @@ log = logging.getLogger("mdplay.web")
 
 
 class Cancelled(Exception):
-    """Nobody waits for this work any more."""
+    """The client of this work has left."""
 
 
 def event_bytes(event: str, data: dict[str, Any]) -> bytes:
@@ -69,7 +69,7 @@ class Job:
             self._hand_on()
 
     def check(self) -> None:
-        """Raise Cancelled if nobody waits any more."""
+        """Raise Cancelled if the client has left."""
         if self.stopped.is_set():
             raise Cancelled
 
@@ -140,7 +140,7 @@ def notice_of(job: Job) -> Callable[[str], None]:
 
 
 class Deadline:
-    """The ``show`` of a job that may take so long and no more."""
+    """The ``show`` of a job with a limit of ``seconds``."""
 
     def __init__(self, job: Job, seconds: float) -> None:
         self._job, self._until, self._seconds = job, time.monotonic() + seconds, seconds

@@ -14,7 +14,7 @@ from typing import Any
 
 from mdplay.runtime.executors import Actors, Executor
 from mdplay.web.games.catalogue import Catalogue
-from mdplay.web.work.backends import DIED, Doer
+from mdplay.web.work.backends import DIED, Backend
 from mdplay.web.work.jobs import LAST, PART, Tell, event_bytes
 from mdplay.web.work.worker import STATUS, Worker
 
@@ -59,7 +59,7 @@ class Visited:
 class OnExecutor:
     """Hands searches on to free workers of an executor, and all else, or one search too many, to another doer."""
 
-    def __init__(self, tell: Tell, other: Doer, executor: Executor, games: Sequence[str] = ()) -> None:
+    def __init__(self, tell: Tell, other: Backend, executor: Executor, games: Sequence[str] = ()) -> None:
         self._tell, self._other = tell, other
         self._free = [executor.actors(Visited, 1, games) for _ in range(executor.workers)]
         self._wants: dict[int, set[str]] = {}  # of the searches there: more, stop

@@ -1,10 +1,11 @@
 """The worker: it does what the server is asked, in threads, and is a process of its own beside the event loop.
 
 A thread that loads compiled code or writes a large table in words holds the GIL, and the event loop of the same
-process would wait for it.  So the server computes nothing: it passes requests on and sends what it is told.
+process would wait for it.  So the server computes nothing: it passes requests on and sends the events that it
+receives.
 
     on stdin    a JSON list a line:  ["begin", number, kind, {what is given}]  ["more", number]  ["stop", number]
-    on stdout   a line "number sign length" and so many bytes (jobs.py): a part of a stream, an answer, a refusal
+    on stdout   a line "number sign length" and ``length`` bytes (jobs.py): part of a stream, answer or refusal
 
 When stdin ends, the server is gone, and so is the worker.  A request's kind names a function below ``KINDS``: it
 checks what is given, raises Refused, and returns the work (told as a stream) or the answer to a question.

@@ -49,7 +49,7 @@ class Order:
         self.child: subprocess.Popen[str] | None = None
 
 
-class Workshop:
+class CompileService:
     """Callers that need kernels bring the work, and a small task by which a child compiles them."""
 
     def __init__(self) -> None:
