@@ -11,45 +11,19 @@ answer the same questions:
     q_values(value)                                the q value of every choice
     best(q_value, value, out_value)                the value of every state then, and how it differs from another
     decide(q_value, width, shift)                  the actions, by the rule for ties
-
-Work that cannot be stopped, done aside: Ctrl-C leaves it behind instead of waiting for it.
-
-Sweeps in numpy and plain Python, for models that need no compiler.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Future
-from threading import Thread
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
 from mdplay.evaluating.evaluation import TIE
 from mdplay.planning.arrays import Change, Decision, ModelArrays
 from mdplay.planning.loops import gauss_seidel
+from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers, run
-
-T = TypeVar("T")
-
-
-def run_in_daemon_thread(function: Callable[[], T]) -> T:
-    """Return what a function of a library answers; it must let go of the interpreter while it works.
-
-    It runs in a thread that the program does not wait for at its end.
-    """
-    answer: Future[T] = Future()
-    Thread(target=_fill, args=(answer, function), daemon=True).start()
-    return answer.result()
-
-
-def _fill(answer: Future[T], function: Callable[[], T]) -> None:
-    try:
-        answer.set_result(function())
-    except BaseException as error:  # whatever it is belongs to who asked
-        answer.set_exception(error)
-
 
 DENSE_STATES = 1500  # above this a sparse factorisation
 SWEEPS_EXPECTED = 60
@@ -188,7 +162,7 @@ class PlainPolicy:
             (weights, (self._line, self._target)), shape
         )
         try:
-            factors = run_in_daemon_thread(lambda: splu(matrix.tocsc()))
+            factors = in_thread(lambda: splu(matrix.tocsc())).result()
         except RuntimeError:
             return np.full(self._num_states, np.nan)
         solution = factors.solve(wanted)
