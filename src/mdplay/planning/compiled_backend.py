@@ -184,14 +184,8 @@ class CompiledPolicy:
         order = np.argsort(-value).astype(np.uint32)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=order.dtype)
-        split = krylov.SplitRows(
-            first=np.empty_like(self._first),
-            middle=np.empty_like(order, dtype=self._first.dtype),
-            target=np.empty_like(self._target),
-            weight=np.empty_like(self._probability),
-            own=np.empty(len(order)),
-        )
-        krylov.arrange(order, rank, self._choice, arrays.first_choice, arrays.choices, split)
+        rows = (self._choice, arrays.first_choice, arrays.choices)
+        split = krylov.arranged(order, rank, *rows, size=int(self._first[-1]))
         scale = _scale(arrays.largest_reward, largest(value))
         x, b = scale * value[order], scale * self._reward[order]
         system = krylov.System(split, b)
