@@ -6,7 +6,7 @@ Jacobi sweeps with MacQueen's bounds come first:
                   worker, and the extremes of the change to the driver
     in between    action elimination, as in `mdplay.planning.methods`, removes choices that cannot become optimal
     at the end    one sweep over all choices in doubles proves the bounds, with the rounding of
-                  `mdplay.planning.bounds`
+                  `mdplay.planning.backends`
 
 The first rounds of a large model use single precision; the proof never does.  A model that mixes slowly would need
 too many sweeps, so policy iteration follows after a few of them.  A *stage* of it begins with values and ends with
@@ -25,12 +25,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.distributed.planning_files import Shards, write_shards
 from mdplay.distributed.planning_local import BackedUp, LocalShard, Lost
-from mdplay.distributed.planning_shard import Answer, Facts, Swept
+from mdplay.distributed.planning_shard import Answer, Facts, Shards, Swept, write_shards
 from mdplay.errors import FormatError, LimitError
 from mdplay.planning.arrays import Change, backup_error
-from mdplay.planning.bounds import Margins, half_width, margins, span
+from mdplay.planning.backends import Margins, half_width, margins, span
 from mdplay.planning.krylov import System, iterate
 from mdplay.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.planning.model import Model

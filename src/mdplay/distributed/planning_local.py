@@ -22,8 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mdplay.compiling import kernel
-from mdplay.distributed.planning_files import Shards
-from mdplay.distributed.planning_shard import Answer, Shard, Slices, sweep_rows
+from mdplay.distributed.planning_shard import Answer, Shard, Shards, Slices, sweep_rows
 from mdplay.errors import MdplayError
 from mdplay.planning import krylov
 from mdplay.planning.arrays import ChoiceArrays, ModelArrays, largest

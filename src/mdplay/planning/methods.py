@@ -25,8 +25,7 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.planning.arrays import LARGEST, Change, ModelArrays, largest
-from mdplay.planning.backends import Backend, Choices
-from mdplay.planning.bounds import Discounted, enclosure, half_width, span
+from mdplay.planning.backends import Backend, Choices, Discounted, enclosure, half_width, span
 from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers
 

@@ -54,10 +54,9 @@ from mdplay.compiling.cache import (
 )
 from mdplay.compiling.digest import Unhashable
 from mdplay.compiling.numba import methods, vectors  # noqa: F401  register what rules and kernels may call
-from mdplay.compiling.numba.instances import ASKED, instance_types
+from mdplay.compiling.numba.instances import ASKED, convert, emitted, instance_types, word_type
 from mdplay.compiling.numba.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.compiling.numba.numbers import prefer_instructions
-from mdplay.compiling.numba.word_type import convert, emitted, word_type
 from mdplay.compiling.plain import BOUNDS, PARTS, get, prefetch, put, unchecked_view
 from mdplay.errors import NotCompiled
 from mdplay.game import NEVER_COMPILED

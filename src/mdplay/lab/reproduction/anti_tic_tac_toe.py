@@ -18,7 +18,7 @@ from mdplay.runtime.threads import Show
 from mdplay.errors import pluralize
 
 if TYPE_CHECKING:
-    from mdplay.planning.formats.encoding import States
+    from mdplay.planning.formats.cs747 import States
     from mdplay.solving.responses import Response
     from mdplay.states.graph import GameGraph
 
@@ -153,7 +153,7 @@ def _outcome(result: float) -> str:
 
 # ---------------------------------------------------------------- the course's files
 def _round_trip(show: Show) -> Figure:
-    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
+    from mdplay.planning.formats.cs747 import decode, encode, read_policy_file, read_states
     from mdplay.planning.formats.cs747 import write_policy
     from mdplay.planning.planner import plan
     from mdplay.planning.mdp import MDP

@@ -25,7 +25,7 @@ import numpy as np
 
 from mdplay.compiling import inlined, kernel
 from mdplay.errors import FormatError, short
-from mdplay.planning.assembly import Transitions, assemble
+from mdplay.planning.arrays import Transitions, assemble
 from mdplay.planning.model import MAX_STATES, SUM_TOLERANCE, Model, RowSumError
 from mdplay.states.graph_search import Integers
 
