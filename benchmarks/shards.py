@@ -19,8 +19,8 @@ import numpy as np
 
 from mdplay.distributed import planning as driver
 from mdplay.distributed.planning import plan_sharded
-from mdplay.distributed.planning_files import Rows, Shards, even_cuts
 from mdplay.distributed.planning_local import LocalShard
+from mdplay.distributed.planning_shard import Rows, Shards, even_cuts
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.model import Model
 from mdplay.planning.planner import plan

@@ -102,7 +102,7 @@ def test_a_module_in_the_working_folder_is_not_taken(tmp_path):
 STUCK = """
 import os, signal, sys
 import numpy as np
-from mdplay.compiling import kernel, peek
+from mdplay.compiling import kernel
 from mdplay.cli import main
 from mdplay.cli.commands import group
 
@@ -110,7 +110,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @kernel
 def forever(stop):
-    while peek(stop, 0) == 0:
+    while stop[0] == 0:
         pass
 
 def stuck(**options):

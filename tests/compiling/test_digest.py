@@ -7,7 +7,7 @@ import pytest
 
 from mdplay import mcts, solve
 from mdplay.compiling.digest import Digest, Unhashable, asked_of_self, in_toolchain
-from mdplay.compiling.sources import feed_source
+from mdplay.compiling.identity import feed_source
 from tests.nim import Nim
 
 

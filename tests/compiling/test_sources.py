@@ -1,6 +1,6 @@
 import ast
 
-from mdplay.compiling.sources import source_files, tree_of, tree_text
+from mdplay.compiling.identity import source_files, tree_of, tree_text
 from tests.helpers import write
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 
 
 @pytest.fixture(scope="session")

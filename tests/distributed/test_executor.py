@@ -1,7 +1,7 @@
 import pytest
 
 from mdplay import AgentError, LimitError, UnknownName
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from mdplay.runtime.executors import using
 from tests.distributed import tasks
 

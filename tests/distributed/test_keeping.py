@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mdplay import FormatError
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from mdplay.runtime.executors import Keep
 from tests.distributed import tasks
 from tests.helpers import ROOT
@@ -16,7 +16,7 @@ from tests.helpers import ROOT
 DRIVER = """
 import sys
 from pathlib import Path
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from mdplay.runtime.executors import Keep
 from tests.distributed import tasks
 if __name__ == "__main__":

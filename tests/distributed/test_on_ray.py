@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from mdplay import AgentError, LimitError, load_records
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from tests.distributed import tasks
 from tests.distributed.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
 from tests.helpers import write

@@ -1,6 +1,6 @@
 """Tests of ``mdplay.distributed.planning``.
 
-Here are tested besides: ``mdplay.distributed.planning_shard``, ``mdplay.distributed.planning_files``,
+Here are tested besides: ``mdplay.distributed.planning_shard``, ``mdplay.distributed.planning_shard``,
 ``mdplay.distributed.planning_local``, ``mdplay.distributed.planning``, ``mdplay.planning.planner``.
 """
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mdplay.distributed.planning import plan_sharded
-from mdplay.distributed.planning_files import write_shards
+from mdplay.distributed.planning_shard import write_shards
 from mdplay.errors import FormatError
 from mdplay.planning.model import Model
 from mdplay.planning.planner import plan, verify

@@ -1,4 +1,4 @@
-"""Tests of ``mdplay.distributed.processes``, and of what runs there: ``mdplay.distributed.worker``."""
+"""Tests of ``mdplay.distributed.processes``, and of what runs there: ``mdplay.distributed.processes``."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from multiprocessing import active_children
 import pytest
 
 from mdplay import AgentError, GameError, LimitError, make, match
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from tests.distributed import tasks
 from tests.distributed.uses import USES, exchange_by_actors, map_in_order, replace_the_dead, scatter_to_actors
 from tests.helpers import NIM, write

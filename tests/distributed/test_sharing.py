@@ -4,7 +4,7 @@ import sys
 import numpy as np
 import pytest
 
-from mdplay.distributed.worker import put, seen
+from mdplay.distributed.processes import put, seen
 
 
 def test_a_value_is_read_as_it_was_written_and_not_changed():
@@ -24,7 +24,7 @@ def test_a_value_is_read_as_it_was_written_and_not_changed():
 def test_arrays_in_use_at_the_end_of_a_process_are_no_complaint():
     code = """
 import sys
-from mdplay.distributed.worker import put, seen
+from mdplay.distributed.processes import put, seen
 import numpy as np
 shared, memory = put(np.arange(1000))
 sys.kept = seen(shared)

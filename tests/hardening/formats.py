@@ -117,26 +117,26 @@ def _make_states(path: Path) -> None:
 
 
 def _read_states(path: Path) -> Any:
-    from mdplay.planning.formats.encoding import read_states
+    from mdplay.planning.formats.cs747 import read_states
 
     return read_states(path, ANTI).states
 
 
 def _make_policy(path: Path) -> None:
-    from mdplay.planning.formats.encoding import policy_line
+    from mdplay.planning.formats.cs747 import policy_line
 
     rows = [("000000000", 4), ("120000000", 2), ("102000000", 1), ("121200000", 8)]
     path.write_text("1\n" + "".join(policy_line(text, {action: 0.25, 5: 0.75}, 9) for text, action in rows))
 
 
 def _read_policy(path: Path) -> Any:
-    from mdplay.planning.formats.encoding import read_policy_file
+    from mdplay.planning.formats.cs747 import read_policy_file
 
     return sorted(read_policy_file(path, ANTI, 9).rows.items())
 
 
 def _read_decoded(path: Path) -> Any:
-    from mdplay.planning.formats.encoding import decode, read_states
+    from mdplay.planning.formats.cs747 import decode, read_states
 
     states = path.with_name("for_decode.txt")
     states.write_text("000000000\n120000000\n102000000\n")
@@ -178,7 +178,7 @@ def _read_tra(path: Path) -> Any:
 
 
 def _make_shard(path: Path) -> None:
-    from mdplay.distributed.planning_files import write_shards
+    from mdplay.distributed.planning_shard import write_shards
     from mdplay.planning.formats.cs747 import parse_mdp
 
     write_shards(parse_mdp(MDP_TEXT.encode()), path.parent / "shards", 1)
@@ -186,7 +186,7 @@ def _make_shard(path: Path) -> None:
 
 
 def _read_shard(path: Path) -> Any:
-    from mdplay.distributed.planning_files import Shards
+    from mdplay.distributed.planning_shard import Shards
 
     folder = path.parent / "of_others"
     folder.mkdir(exist_ok=True)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from mdplay.errors import FormatError
 from mdplay.planning import MDP
-from mdplay.planning.assembly import Columns, grouped, merged
+from mdplay.planning.arrays import Columns, grouped, merged
 
 LINE = st.tuples(st.integers(0, 5), st.integers(0, 3), st.integers(-4, 4), st.integers(0, 4))
 

@@ -10,8 +10,7 @@ from mdplay.planning import compiled_backend as compiled
 from mdplay.planning import compiled_backend as pool
 from mdplay.planning import methods, plan
 from mdplay.planning.arrays import ModelArrays
-from mdplay.planning.backends import PlainBackend
-from mdplay.planning.bounds import extremes
+from mdplay.planning.backends import PlainBackend, extremes
 from mdplay.planning.compiled_backend import CompiledBackend
 from tests.planning.exact import random_mdp
 from tests.planning.garnets import garnet

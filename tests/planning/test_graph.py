@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mdplay.planning.arrays import ModelArrays
-from mdplay.planning.graph import Backward, end_components, strong_components
+from mdplay.planning.loops import strong_components
+from mdplay.planning.undiscounted import Backward, end_components
 from tests.planning.exact import random_mdp
 
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from mdplay.planning import krylov
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.compiled_backend import CompiledBackend
 from tests.planning.garnets import garnet
@@ -24,17 +23,3 @@ def test_a_policy_solved_by_krylov_is_the_dense_solution(discount, branches):
 def test_a_policy_that_never_ends_has_no_solution_at_discount_1():
     rows = ModelArrays.of(garnet(50, 2, 3, seed=0, discount=1.0))
     assert np.isnan(CompiledBackend(rows, 1).policy(rows.first_actions).solve(np.zeros(50), 1e-9)).all()
-
-
-def test_iterations_in_bursts_are_the_same_iterations(monkeypatch):
-    """A burst ends so that Ctrl-C is heard; the next one goes on where it ended."""
-    rows = ModelArrays.of(garnet(200, 2, 3, seed=1, discount=0.999))
-    whole = CompiledBackend(rows, 1).policy(rows.first_actions).solve(np.zeros(200), 1e-12)
-    calls = []
-    iterate = krylov.bicgstab
-    monkeypatch.setattr(krylov, "BURST_ENTRIES", 0)
-    monkeypatch.setattr(krylov, "bicgstab", lambda *given: calls.append(given[2]) or iterate(*given))
-    parts = CompiledBackend(rows, 1).policy(rows.first_actions).solve(np.zeros(200), 1e-12)
-    assert set(calls) == {1}
-    assert len(calls) > 3
-    assert parts.tolist() == whole.tolist()

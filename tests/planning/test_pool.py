@@ -1,38 +1,11 @@
 import os
-import time
 from multiprocessing import get_context
 
 import numpy as np
 import pytest
 
 from mdplay.planning import compiled_backend as pool
-from mdplay.planning.compiled_backend import Pool, Worker, spin
-
-
-def test_a_worker_answers_awake_and_asleep():
-    worker = Worker()
-    for i in range(200):
-        worker.begin(pow, (i, 2))
-        if i % 50 == 0:
-            time.sleep(0.02)  # longer than it spins
-        assert worker.end() == i * i
-
-
-def test_what_fails_in_a_worker_is_raised_where_it_was_asked_for_and_the_worker_goes_on():
-    worker = Worker()
-    worker.begin(int, ("x",))
-    with pytest.raises(ValueError, match="invalid literal"):
-        worker.end()
-    worker.begin(int, ("7",))
-    assert worker.end() == 7
-
-
-def test_a_call_that_was_not_waited_for_does_not_answer_for_the_next_one():
-    """Ctrl-C may come while a worker is waited for."""
-    worker = Worker()
-    worker.begin(time.sleep, (0.05,))
-    worker.begin(pow, (3, 2))
-    assert worker.end() == 9
+from mdplay.planning.compiled_backend import Pool
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -46,12 +19,6 @@ def test_a_forked_child_has_workers_of_its_own(monkeypatch):
     if child.is_alive():
         child.kill()
     assert child.exitcode == 0
-
-
-def test_spinning_sees_a_change_and_gives_up_without_one():
-    count = np.zeros(1, np.int64)
-    assert spin(count, 1, 10)
-    assert not spin(count, 0, 10)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

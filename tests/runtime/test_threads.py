@@ -4,7 +4,6 @@ import signal
 import threading
 import time
 import weakref
-from concurrent.futures import Future
 from functools import partial
 
 import pytest
@@ -13,7 +12,7 @@ from mdplay.errors import GameError, LimitError
 from mdplay.naming.specs import load_module
 from mdplay.runtime import threads as running
 from mdplay.runtime.signals import StillRunning, Terminated
-from mdplay.runtime.threads import TaskGroup, compiling, num_threads
+from mdplay.runtime.threads import TaskGroup, compiling, in_thread, num_threads
 from tests.helpers import NIM, python, write
 
 
@@ -242,12 +241,10 @@ def test_a_thread_is_used_again_and_holds_on_to_nothing():
 
 
 def test_threads_that_nobody_needs_any_more_end(monkeypatch):
-    monkeypatch.setattr(running, "MOST_IDLE", 0)
+    monkeypatch.setattr(running, "MAX_IDLE", 0)
     crew, done = running.ThreadPool(), []
     for _ in range(3):
-        future = Future()
-        crew.do(threading.current_thread, future)
-        done.append(future.result())
+        done.append(crew.submit(threading.current_thread).result())
     for thread in done:
         thread.join(10)
     assert len(set(done)) == 3 and not any(thread.is_alive() for thread in done)
@@ -292,9 +289,33 @@ def test_ctrl_c_while_a_thread_starts_loses_no_task(monkeypatch):
 
 def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
     class Nobody(running.ThreadPool):
-        def do(self, task, future):
+        def submit(self, task, future=None):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(running, "_POOL", Nobody())
     with pytest.raises(KeyboardInterrupt):
         TaskGroup(interruptible=True).run([lambda: 7])
+
+
+def test_an_answer_and_an_error_come_back():
+    assert in_thread(lambda: 6 * 7).result() == 42
+    with pytest.raises(ZeroDivisionError):
+        in_thread(lambda: 1 // 0).result()
+
+
+def test_ctrl_c_leaves_the_work_behind():
+    """The work goes on after the interrupt: it waits until it is let go."""
+    release, ended = threading.Event(), threading.Event()
+
+    def work():
+        os.kill(
+            os.getpid(), signal.SIGINT
+        )  # to the process: a signal of this thread would not wake the one that waits
+        release.wait()
+        ended.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        in_thread(work).result()
+    assert not ended.is_set()
+    release.set()
+    assert ended.wait()

@@ -107,8 +107,7 @@ def _plan_game(
     given: dict[str, Any],
 ) -> None:
     """Plan for one player by the file formats of the course: states, policy, MDP, values and actions."""
-    from mdplay.planning.formats.cs747 import parse_mdp
-    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
+    from mdplay.planning.formats.cs747 import decode, encode, parse_mdp, read_policy_file, read_states
 
     if (opponent is None) == (values is None):
         raise click.UsageError("with --states give either --opponent FILE or --values FILE")

@@ -6,7 +6,7 @@ direct(kernel, ..) a kernel for arguments of known types: quick to call
 native(game)       what a kernel gets as its game
 words, word        a state, an integer as a kernel's arguments
 pack, unpack, load states as words, inside kernels; viewed: as a view for proofs has them
-borrow, get, put   arrays for the innermost loops, inside kernels; prefetch, peek; MDPLAY_BOUNDS=1 checks them
+borrow, get, put   arrays for the innermost loops, inside kernels; prefetch; MDPLAY_BOUNDS=1 checks them
 gather_total, store_indices   table look-ups of the eight images of a 4 x 4 board, in vector instructions
 
 Nothing in this folder imports numba; the folder ``compiling`` does, when the first kernel is compiled or loaded:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         load,
         native,
         pack,
-        peek,
         prefetch,
         put,
         store_indices,
@@ -58,7 +57,6 @@ __all__ = [
     "load",
     "native",
     "pack",
-    "peek",
     "prefetch",
     "put",
     "store_indices",

@@ -34,14 +34,15 @@ from tempfile import mkstemp
 from types import FunctionType
 
 from mdplay import bits, game, rng
-from mdplay.compiling import constructs, contract, digest, sources
+from mdplay.compiling import constructs, contract, digest
+from mdplay.compiling import identity as identities
 from mdplay.compiling.digest import Digest, Reaching, Unhashable, has_changed, in_toolchain, reach_and_watch
+from mdplay.compiling.identity import feed_code
 from mdplay.compiling.plain import BOUNDS
-from mdplay.compiling.sources import feed_code
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.storage.folders import cache_folder, is_own, private_folder
 
-STAMPED = (contract, digest, sources)  # their sources are in every hash, and their functions count by name
+STAMPED = (contract, digest, identities)  # their sources are in every hash, and their functions count by name
 ALSO_STAMPED = (bits, constructs, game, rng)  # what the compiler replaces or calls while it translates a kernel
 UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it

@@ -46,11 +46,6 @@ def get(array: Any, i: int) -> Any:
     return int(array[i])
 
 
-def peek(array: Any, i: int) -> Any:
-    """Return element i of a flat array as it is now, for a thread that waits until another one changes it."""
-    return int(array[i])
-
-
 def put(array: Any, i: int, value: Any) -> None:
     """Write element i of a flat array."""
     word = int(value) & WORD

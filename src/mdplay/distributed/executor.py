@@ -1,17 +1,13 @@
-"""What all executors do, and the one that needs nobody else.
+"""The base class of executors, and the serial executor.
 
-Actors without workers: the objects are here, one after the other.
+Sending a task costs about a millisecond, so quick tasks travel together in chunks.  The size of a chunk follows
+the clock; no answer depends on it.
 
-Tasks done a few at a time: sending one costs about a millisecond, so quick ones travel together.
+Answers of finished tasks can be saved, a file each, so that a run whose driver died is resumed:
 
-How many travel together follows the clock; no answer depends on it.
+    FOLDER/IDENTITY/NUMBER.shard      (mdplay.storage.arrays) the arrays of the answer, the identity and the number
 
-Answers of finished tasks in files, a file each, so that a run whose driver died goes on where it was.
-
-    FOLDER/IDENTITY/NUMBER.shard      (mdplay.storage.arrays) the arrays of the answer; identity and number once
-    more inside
-
-A file is written whole or not at all.  One that is damaged or of other work counts as not there: its task is done
+A file is written whole or not at all.  The task of a file that is damaged or belongs to other work is done
 again.
 """
 

@@ -6,7 +6,7 @@ Jacobi sweeps with MacQueen's bounds come first:
                   worker, and the extremes of the change to the driver
     in between    action elimination, as in `mdplay.planning.methods`, removes choices that cannot become optimal
     at the end    one sweep over all choices in doubles proves the bounds, with the rounding of
-                  `mdplay.planning.bounds`
+                  `mdplay.planning.backends`
 
 The first rounds of a large model use single precision; the proof never does.  A model that mixes slowly would need
 too many sweeps, so policy iteration follows after a few of them.  A *stage* of it begins with values and ends with
@@ -25,13 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.distributed.planning_files import Shards, write_shards
 from mdplay.distributed.planning_local import BackedUp, LocalShard, Lost
-from mdplay.distributed.planning_shard import Answer, Facts, Swept
+from mdplay.distributed.planning_shard import Answer, Facts, Shards, Swept, write_shards
 from mdplay.errors import FormatError, LimitError
 from mdplay.planning.arrays import Change, backup_error
-from mdplay.planning.bounds import Margins, half_width, margins, span
-from mdplay.planning.krylov import ITERATIONS
+from mdplay.planning.backends import Margins, half_width, margins, span
+from mdplay.planning.krylov import System, iterate
 from mdplay.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.planning.model import Model
 from mdplay.planning.planner import Plan
@@ -101,34 +100,36 @@ class Policies:
         noise = self._whole.backup_error(max(one.largest for one in backed))
         error = max(FORCING * change.step, noise)
         told = self._actors.call("arrange", self._stage, parcels)
-        solved = max(most for most, _ in told) <= error or self._iterated(sum(square for _, square in told), error)
+        first, solved = max(most for most, _ in told), True
+        if first > error:
+            system = _ShardSystem(self._actors, self._stage)
+            left, iterations = iterate(system, sum(square for _, square in told), error)
+            solved = left <= error or left < first
+            self.iterations += iterations
         self.policies += 1
         return self._actors.exchange("finish", self._stage, solved)[0]
 
-    def _iterated(self, rho: float, error: float) -> bool:
-        """Do iterations of BiCGSTAB; say whether the residual became small enough, or at least smaller."""
-        call, scatter, stage = self._actors.call, self._actors.scatter, self._stage
-        alpha, omega, beta, first = 0.0, 0.0, 0.0, np.inf
-        for _ in range(ITERATIONS):
-            directions, largest = scatter("search", stage, alpha, omega, beta)
-            left = max(largest)
-            first = min(first, left) if np.isinf(first) else first
-            if not np.isfinite(left) or left <= error:
-                return bool(left <= error)
-            self.iterations += 1
-            along = sum(call("along", stage, directions))
-            if along == 0.0:
-                break
-            alpha = rho / along
-            corrections, _ = scatter("shorten", stage, alpha)
-            tr, tt, sr, st = (sum(products) for products in zip(*call("across", stage, corrections), strict=True))
-            omega = tr / tt if tt > 0.0 else 0.0
-            before, rho = rho, sr - omega * st
-            if omega == 0.0 or before == 0.0:
-                break
-            beta = (rho / before) * (alpha / omega)
-        left = max(scatter("search", stage, alpha, omega, 0.0)[1])
-        return bool(left < first)
+
+class _ShardSystem(System):
+    """The equations of a policy, of which each shard has those of its states."""
+
+    def __init__(self, actors: Actors, stage: int) -> None:
+        self._actors, self._stage = actors, stage
+
+    def search(self, alpha: float, omega: float, beta: float) -> float:
+        self._parcels, largest = self._actors.scatter("search", self._stage, alpha, omega, beta)
+        return float(max(largest))
+
+    def along(self) -> float:
+        return float(sum(self._actors.call("along", self._stage, self._parcels)))
+
+    def shorten(self, alpha: float) -> None:
+        self._parcels, _ = self._actors.scatter("shorten", self._stage, alpha)
+
+    def across(self) -> tuple[float, float, float, float]:
+        products = self._actors.call("across", self._stage, self._parcels)
+        tr, tt, sr, st = (float(sum(parts)) for parts in zip(*products, strict=True))
+        return tr, tt, sr, st
 
 
 def mixes_slowly(history: list[tuple[int, float]], tolerance: float, sweeps: int) -> bool:

@@ -22,8 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mdplay.compiling import kernel
-from mdplay.distributed.planning_files import Shards
-from mdplay.distributed.planning_shard import Answer, Shard, Slices, sweep_rows
+from mdplay.distributed.planning_shard import Answer, Shard, Shards, Slices, sweep_rows
 from mdplay.errors import MdplayError
 from mdplay.planning import krylov
 from mdplay.planning.arrays import ChoiceArrays, ModelArrays, largest
@@ -46,19 +45,6 @@ class BackedUp(NamedTuple):
     largest: float  # of the new ones
 
 
-class Space(NamedTuple):
-    """The vectors of BiCGSTAB, own states in the order of the equations; the last two have places for ghosts."""
-
-    x: Floats
-    r: Floats
-    p: Floats
-    v: Floats
-    t: Floats
-    shadow: Floats
-    p_hat: Floats
-    s_hat: Floats
-
-
 @kernel
 def sweep_in_place(first_choice: Integers, choices: ChoiceArrays, backwards: bool, out_vector: Floats) -> None:
     """Back up the own states one after the other, in place."""
@@ -73,54 +59,6 @@ def sweep_in_place(first_choice: Integers, choices: ChoiceArrays, backwards: boo
             mean = expectation(target, probability, out_vector, np.uint64(first), np.uint64(last))
             most = max(most, reward[choice] + discount * mean)
         out_vector[state] = most
-
-
-@kernel
-def advance(rows: krylov.SplitRows, alpha: float, omega: float, beta: float, out_space: Space) -> float:
-    """End an iteration and begin the next one; return the largest entry of the residual."""
-    x, r, p, v, t, _, p_hat, s_hat = out_space
-    most = 0.0
-    for i in range(len(r)):
-        x[i] += alpha * p_hat[i] + omega * s_hat[i]
-        r[i] -= omega * t[i]
-        p[i] = r[i] + beta * (p[i] - omega * v[i])
-        most = abs(r[i]) if not abs(r[i]) <= most else most  # a NaN counts as large
-    krylov.precondition(rows, p, p_hat)
-    return most
-
-
-@kernel
-def multiply_search(rows: krylov.SplitRows, out_space: Space) -> float:
-    """Find v = A p_hat; return its product with the shadow."""
-    _, _, p, v, _, shadow, p_hat, _ = out_space
-    krylov.subtract_upper(rows, p, p_hat, v)
-    total = 0.0
-    for i in range(len(v)):
-        total += shadow[i] * v[i]
-    return total
-
-
-@kernel
-def shorten_residual(rows: krylov.SplitRows, alpha: float, out_space: Space) -> None:
-    """Go a step along the search direction, and precondition what is left."""
-    _, r, _, v, _, _, _, s_hat = out_space
-    for i in range(len(r)):
-        r[i] -= alpha * v[i]
-    krylov.precondition(rows, r, s_hat)
-
-
-@kernel
-def multiply_residual(rows: krylov.SplitRows, out_space: Space) -> tuple[float, float, float, float]:
-    """Find t = A s_hat; return the products t r, t t, shadow r and shadow t."""
-    _, r, _, _, t, shadow, _, s_hat = out_space
-    krylov.subtract_upper(rows, r, s_hat, t)
-    tr, tt, sr, st = 0.0, 0.0, 0.0, 0.0
-    for i in range(len(r)):
-        tr += t[i] * r[i]
-        tt += t[i] * t[i]
-        sr += shadow[i] * r[i]
-        st += shadow[i] * t[i]
-    return tr, tt, sr, st
 
 
 class LocalShard(Shard):
@@ -219,61 +157,43 @@ class LocalShard(Shard):
         order = np.argsort(-self._current[:count], kind="stable").astype(np.uint32)
         self._rank = np.arange(count + ghosts, dtype=np.uint32)
         self._rank[order] = np.arange(count, dtype=np.uint32)
-        self._equations = self._split(model, order)
-        self._places = [self._rank[wanted] for wanted in self._wanted]
-        x = np.concatenate([self._current[order], self._current[count:]])
-        live = self._all.live[order]
-        b = np.where(live, self._all.reward[np.where(live, self._choice[order], 0)], 0.0)
-        r = np.empty(count)
-        most = krylov.subtract_product(self._equations, b, x, r)
-        p, v, t = np.zeros((3, count))
-        p_hat, s_hat = np.zeros((2, len(x)))
-        self._space = Space(x[:count].copy(), r, p, v, t, r.copy(), p_hat, s_hat)
-        return float(most), float(r @ r)
-
-    def _split(self, model: ModelArrays, order: Integers) -> krylov.SplitRows:
-        first = model.first_transition
-        live = self._all.live
+        live, first = self._all.live, model.first_transition
         chosen = self._choice[live].astype(np.int64)
         size = int((first[chosen + 1] - first[chosen]).sum())
-        rows = krylov.SplitRows(
-            first=np.empty(len(order) + 1, first.dtype),
-            middle=np.empty(len(order), first.dtype),
-            target=np.empty(size, np.uint32),
-            weight=np.empty(size),
-            own=np.empty(len(order)),
-        )
-        krylov.arrange(order, self._rank, self._choice, model.first_choice, model.choices, rows)
-        return rows
+        rows = (self._choice, model.first_choice, model.choices)
+        self._places = [self._rank[wanted] for wanted in self._wanted]
+        b = np.where(live[order], self._all.reward[np.where(live[order], self._choice[order], 0)], 0.0)
+        self._system = krylov.System(krylov.arranged(order, self._rank, *rows, size=size), b)
+        return self._system.begin(np.concatenate([self._current[order], self._current[count:]]))
 
     def search(self, stage: int, alpha: float, omega: float, beta: float) -> tuple[Parcels, float]:
         """End an iteration, begin the next; return the new direction, and the residual's largest entry."""
         self._rows_at(stage)
-        most = float(advance(self._equations, alpha, omega, beta, self._space))
-        return self._halo(self._space.p_hat, self._places), most
+        most = self._system.search(alpha, omega, beta)
+        return self._halo(self._system.space.p_hat, self._places), most
 
     def along(self, stage: int, parcels: Parcels) -> float:
         """Return the shadow's product with the matrix times the direction."""
         self._rows_at(stage)
-        self._put(parcels, self._space.p_hat)
-        return float(multiply_search(self._equations, self._space))
+        self._put(parcels, self._system.space.p_hat)
+        return self._system.along()
 
     def shorten(self, stage: int, alpha: float) -> tuple[Parcels, None]:
-        """Go along the direction; return what corrects the residual that is left."""
+        """Go along the direction; return the correction of the residual that is left."""
         self._rows_at(stage)
-        shorten_residual(self._equations, alpha, self._space)
-        return self._halo(self._space.s_hat, self._places), None
+        self._system.shorten(alpha)
+        return self._halo(self._system.space.s_hat, self._places), None
 
     def across(self, stage: int, parcels: Parcels) -> tuple[float, float, float, float]:
-        """Return the products that tell how far to go along the correction."""
+        """Return the products that determine the step along the correction."""
         self._rows_at(stage)
-        self._put(parcels, self._space.s_hat)
-        return multiply_residual(self._equations, self._space)
+        self._put(parcels, self._system.space.s_hat)
+        return self._system.across()
 
     def finish(self, stage: int, solved: bool) -> tuple[Floats, None]:
         """Return the own values: the solution, or what there was before if there is none."""
         self._rows_at(stage)
         count = self._all.num_states
         if solved:
-            self._current[:count] = self._space.x[self._rank[:count]]
+            self._current[:count] = self._system.space.x[self._rank[:count]]
         return self.values(stage)

@@ -1,117 +1,24 @@
-"""Sweeps by compiled kernels on several threads, for large models.
-
-Threads that share the states of a model among them, sweep after sweep.
-
-A sweep may take a millisecond, and waking a sleeping thread a tenth of that or more.  So a worker that has just
-finished a part spins for the next one before it goes to sleep, and so does the caller who waits for a worker:
-
-    caller   | signal | own part      | spin | signal | own part ...
-    worker   spin     | its part    | spin   | its part ...
-
-Both spin in compiled code that does not hold the interpreter.  They do so for a short while only: a woken
-thread may be put on the processor of the one that woke it, and there it waits until that one sleeps.
-"""
+"""Sweeps by compiled kernels on several threads, for large models."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable
-from functools import cache
-from itertools import count, pairwise
-from threading import Event, Lock, Thread
+from concurrent.futures import wait
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from mdplay.compiling import kernel, peek
 from mdplay.planning import kernels, krylov
 from mdplay.planning.arrays import Change, ChoiceArrays, Decision, ModelArrays, largest
 from mdplay.planning.loops import gauss_seidel
+from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers, run
 
-THREAD_TRANSITIONS = 200_000  # below this a second thread costs more than it brings
-SPINS = 5_000  # before sleep; a tenth of a millisecond
-
-
-@kernel
-def spin(count: Any, seen: int, limit: int) -> bool:
-    """Return whether the count becomes another than the one seen, within so many reads."""
-    for _ in range(limit):
-        if peek(count, 0) != seen:
-            return True
-    return False
-
-
-class Signal:
-    """A counter of messages for which a thread spins, and then sleeps."""
-
-    def __init__(self) -> None:
-        self._count = np.zeros(1, np.int64)
-        self._event = Event()
-
-    def send(self) -> None:
-        """Send a message."""
-        self._count[0] += 1
-        self._event.set()
-
-    def wait_for(self, number: int) -> None:
-        """Return when so many messages were sent, the last of them now or soon; only one thread may ask."""
-        if self._count[0] < number and not spin(self._count, number - 1, SPINS):
-            while self._count[0] < number:
-                self._event.wait()
-                self._event.clear()
-
-
-class Worker:
-    """A thread that waits for work as long as the program runs."""
-
-    def __init__(self) -> None:
-        self._work, self._done = Signal(), Signal()
-        self._begun = 0  # calls; as many are done, unless Ctrl-C came while one was waited for
-        self._call: tuple[Callable[..., Any], tuple[Any, ...]] | None = None
-        self._answer: Any = None
-        self._error: BaseException | None = None
-        Thread(target=self._serve, daemon=True).start()
-
-    def begin(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-        """Let the thread call a function."""
-        self._done.wait_for(self._begun)
-        self._call = function, arguments
-        self._begun += 1
-        self._work.send()
-
-    def end(self) -> Any:
-        """Wait for the call and return its answer."""
-        self._done.wait_for(self._begun)
-        answer, error = self._answer, self._error
-        self._answer = self._error = None
-        if error is not None:
-            raise error
-        return answer
-
-    def _serve(self) -> None:
-        for number in count(1):
-            self._work.wait_for(number)
-            assert self._call is not None
-            (function, arguments), self._call = self._call, None
-            self._answer = self._error = None
-            try:
-                self._answer = function(*arguments)
-            except BaseException as error:  # whatever it is belongs to who asked
-                self._error = error
-            del arguments
-            self._done.send()
-
-
-@cache
-def _workers(number: int) -> tuple[Lock, list[Worker]]:
-    """Return workers, and the lock that keeps them for one caller at a time."""
-    return Lock(), [Worker() for _ in range(number)]
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_workers.cache_clear)  # a child has none of its parent's threads
+THREAD_TRANSITIONS = 200_000  # below this number of transitions a second thread costs more than it saves
 
 
 class Pool:
@@ -131,17 +38,13 @@ class Pool:
 
     def all(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> list[Any]:
         """Run a kernel over all parts at once: its arguments before the part's bounds, and those after them."""
-        if len(self.parts) == 1:
-            return [kernel(*before, *self.parts[0], *after)]
-        lock, workers = _workers(len(self.parts) - 1)
-        with lock:
-            for worker, part in zip(workers, self.parts[1:], strict=True):
-                worker.begin(kernel, (*before, *part, *after))
-            try:
-                own = kernel(*before, *self.parts[0], *after)
-            finally:
-                others = [worker.end() for worker in workers]
-        return [own, *others]
+        tasks = [partial(kernel, *before, *part, *after) for part in self.parts]
+        others = [in_thread(task) for task in tasks[1:]]
+        try:
+            own = tasks[0]()
+        finally:
+            wait(others)
+        return [own, *(future.result() for future in others)]
 
     def sweep(self, kernel: Callable[..., Any], before: tuple[Any, ...], *after: Any) -> Change:
         """Run a kernel that tells how it changed the values."""
@@ -281,14 +184,8 @@ class CompiledPolicy:
         order = np.argsort(-value).astype(np.uint32)
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order), dtype=order.dtype)
-        split = krylov.SplitRows(
-            first=np.empty_like(self._first),
-            middle=np.empty_like(order, dtype=self._first.dtype),
-            target=np.empty_like(self._target),
-            weight=np.empty_like(self._probability),
-            own=np.empty(len(order)),
-        )
-        krylov.arrange(order, rank, self._choice, arrays.first_choice, arrays.choices, split)
+        rows = (self._choice, arrays.first_choice, arrays.choices)
+        split = krylov.arranged(order, rank, *rows, size=int(self._first[-1]))
         scale = _scale(arrays.largest_reward, largest(value))
         x, b = scale * value[order], scale * self._reward[order]
         system = krylov.System(split, b)

@@ -1,10 +1,7 @@
-"""Loops that no array operation expresses, written once: plain Python for small models, compiled for large.
+"""Loops that no array operation expresses, written once for lists and arrays.
 
-Every function takes arrays or lists alike, or tuples of them, calls no other, and writes only into arguments named
-``out_``.
-`mdplay.states.graph_search.run` calls the version for a size.
-
-Strongly connected components of a graph given as arrays.
+`mdplay.states.graph_search.run` calls a loop: in plain Python for small models, compiled for large ones.  A loop
+takes arrays or lists, or tuples of them, calls no other function, and writes only into arguments named ``out_``.
 """
 
 from __future__ import annotations

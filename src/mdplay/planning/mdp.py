@@ -22,8 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import GameError
-from mdplay.planning.arrays import UNIT, expected_rewards, largest
-from mdplay.planning.assembly import Transitions, assemble
+from mdplay.planning.arrays import UNIT, Transitions, assemble, expected_rewards, largest
 from mdplay.planning.formats import cs747, explicit, tables
 from mdplay.planning.formats import explicit as umb
 from mdplay.planning.model import Model

@@ -25,8 +25,8 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.planning.arrays import LARGEST, Change, ModelArrays, largest
-from mdplay.planning.backends import Backend, Choices, run_in_daemon_thread
-from mdplay.planning.bounds import Discounted, enclosure, half_width, span
+from mdplay.planning.backends import Backend, Choices, Discounted, enclosure, half_width, span
+from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers
 
 LP_TRANSITIONS = 1_000_000
@@ -360,7 +360,7 @@ def linear_program(backend: Backend, value: Floats, goal: Goal) -> Floats:
     matrix = csr_array((data, (row, column)), shape=(num_choices, arrays.num_states))
     limits = [(None, None) if live else (0.0, 0.0) for live in arrays.live.tolist()]
     model = {"c": np.ones(arrays.num_states), "A_ub": matrix, "b_ub": -arrays.reward, "bounds": limits}
-    found = run_in_daemon_thread(lambda: linprog(**model, method="highs-ipm"))
+    found = in_thread(lambda: linprog(**model, method="highs-ipm")).result()
     if found.x is None:
         raise LimitError(f"the linear program has no solution: {found.message}; use the method auto")
     goal.sweeps += int(found.nit)

@@ -5,7 +5,7 @@
     verify(mdp, value)        bounds around the optimum from any value vector
 
 Whatever method found the values, the bounds are proven afterwards: by MacQueen's inequality below discount 1
-(`mdplay.planning.bounds`), by an inductive pair of vectors at discount 1 (`mdplay.planning.undiscounted`).
+(`mdplay.planning.backends`), by an inductive pair of vectors at discount 1 (`mdplay.planning.undiscounted`).
 
 What planning brings back.
 """
@@ -21,10 +21,24 @@ import numpy.typing as npt
 
 from mdplay.errors import FormatError, LimitError, pluralize, unknown
 from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
-from mdplay.planning.arrays import LARGEST, UNIT, Decision, ModelArrays, expected_rewards, largest
-from mdplay.planning.assembly import Transitions, assemble
-from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, backend_for
-from mdplay.planning.bounds import ValueBounds, discounted_bounds
+from mdplay.planning.arrays import (
+    LARGEST,
+    UNIT,
+    Decision,
+    ModelArrays,
+    Transitions,
+    assemble,
+    expected_rewards,
+    largest,
+)
+from mdplay.planning.backends import (
+    DENSE_STATES,
+    PLAIN_TRANSITIONS,
+    Backend,
+    ValueBounds,
+    backend_for,
+    discounted_bounds,
+)
 from mdplay.planning.methods import METHODS, Goal, SingularPolicy, overflow
 from mdplay.planning.model import Model
 from mdplay.planning.undiscounted import Reduction, certify, finite_part

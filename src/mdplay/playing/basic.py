@@ -21,7 +21,7 @@ from mdplay.runtime.threads import Show
 
 if TYPE_CHECKING:
     from mdplay.evaluating.evaluation import Evaluation
-    from mdplay.planning.formats.encoding import PolicyFile
+    from mdplay.planning.formats.cs747 import PolicyFile
     from mdplay.solving.solution import Solution
 
 
@@ -70,7 +70,7 @@ def _changed(file: str) -> int:
 @per_game(maxsize=4)
 def _policy(game: Game[Any], path: Path, changed: int) -> PolicyFile:
     """Read a policy once, however many games it plays; its first row tells how many actions there are."""
-    from mdplay.planning.formats.encoding import read_policy_file  # late: most agents need no planner
+    from mdplay.planning.formats.cs747 import read_policy_file  # late: most agents need no planner
 
     return read_policy_file(path, game)
 

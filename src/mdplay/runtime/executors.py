@@ -24,7 +24,7 @@ from mdplay.naming.registry import load_attribute
 T = TypeVar("T")
 Show = Callable[[int], None]
 DRIVERS = {  # functions of mdplay.distributed by what they do, loaded when an executor is used
-    "open": "mdplay.distributed.opening:open_executor",
+    "open": "mdplay.distributed:open_executor",
     "solve": "mdplay.distributed.layers:solve_layers",
     "plan": "mdplay.distributed.planning:plan_sharded",
     "learn": "mdplay.distributed.training:spread",

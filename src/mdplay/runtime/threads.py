@@ -28,7 +28,7 @@ T = TypeVar("T")
 Show = Callable[[int], None]
 POLL_SECONDS = 0.1
 MAX_THREADS = 1024
-MOST_IDLE = 16  # threads that wait for work
+MAX_IDLE = 16  # threads that wait for tasks
 
 
 class WorkSlice(NamedTuple):
@@ -92,7 +92,7 @@ class TaskGroup:
             future: Future[T] = Future()
             futures.append(future)  # first: Ctrl-C may come while the thread starts
             try:
-                _POOL.do(task, future)
+                _POOL.submit(task, future)
             except RuntimeError:
                 futures.pop()
                 raise LimitError(f"the system allows no {len(tasks)} threads; ask for fewer") from None
@@ -120,10 +120,10 @@ Inbox = SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
 
 
 class ThreadPool:
-    """Threads that wait for tasks: to start one takes as long as a short search.
+    """Threads that wait for tasks: starting a thread takes as long as a short search.
 
-    They are daemons, which nobody waits for at the end of the program, MOST_IDLE at most.  A process that was
-    forked has none; Python from 3.12 on warns who forks while there are any.
+    They are daemon threads, which the end of the program does not wait for; at most MAX_IDLE of them stay.  A
+    forked process has none of them; Python from 3.12 on warns of a fork while there are any.
     """
 
     def __init__(self) -> None:
@@ -131,40 +131,51 @@ class ThreadPool:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._idle.clear)
 
-    def do(self, task: Callable[[], T], future: Future[T]) -> None:
-        """Let a thread that does nothing else fulfil a future; raise RuntimeError if there can be no more."""
+    def submit(self, task: Callable[[], T], future: Future[T] | None = None) -> Future[T]:
+        """Run a task in a thread of its own; return its future.  Raises RuntimeError if no thread starts."""
+        future = Future() if future is None else future
         try:
             self._idle.pop().put((task, future))
         except IndexError:
             inbox: Inbox = SimpleQueue()
             inbox.put((task, future))  # first: Ctrl-C may come while the thread starts
             Thread(target=self._serve, args=(inbox,), daemon=True).start()
+        return future
 
     def _serve(self, inbox: Inbox) -> None:
-        while self._work(inbox, *inbox.get()):  # what was done is not held on to while it waits
+        while self._work(inbox, *inbox.get()):  # holds no reference to a finished task while it waits
             pass
 
     def _work(self, inbox: Inbox, task: Callable[[], T], future: Future[T]) -> bool:
-        """Do a task, and tell whether to wait for another.
+        """Run a task; return whether to wait for another.
 
-        Who waits for it may have the next one at once: so this thread is idle before it says that it is done.
+        The thread is idle before the future is done, so that the caller's next task finds it.
         """
         if not future.set_running_or_notify_cancel():
             self._idle.append(inbox)
             return True
-        tell: Callable[[], None]
+        finish: Callable[[], None]
         try:
-            tell = partial(future.set_result, task())
-        except BaseException as error:  # whatever it is belongs to who asked
-            tell = partial(future.set_exception, error)
-        stays = len(self._idle) < MOST_IDLE
+            finish = partial(future.set_result, task())
+        except BaseException as error:  # propagates to the caller
+            finish = partial(future.set_exception, error)
+        stays = len(self._idle) < MAX_IDLE
         if stays:
             self._idle.append(inbox)
-        tell()
+        finish()
         return stays
 
 
 _POOL = ThreadPool()
+
+
+def in_thread(task: Callable[[], T]) -> Future[T]:
+    """Run a task in a thread of the pool and return its future.
+
+    Ctrl-C interrupts a wait for the future and leaves the task running, which is for calls of libraries that
+    cannot be stopped.
+    """
+    return _POOL.submit(task)
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
@@ -267,8 +278,7 @@ class Compiling:
         """Run a compiler and return what it gives; Ctrl-C does not wait for it."""
         if current_thread() is not main_thread():
             return self._counted(task)
-        future: Future[T] = Future()
-        _POOL.do(partial(self._counted, task), future)
+        future = in_thread(partial(self._counted, task))
         while not future.done():  # a signal that comes just before a wait without end would not be heard
             wait([future], timeout=POLL_SECONDS)
         return future.result()

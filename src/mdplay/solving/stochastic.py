@@ -28,8 +28,8 @@ from mdplay.compiling import inlined, kernel
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
 from mdplay.planning.arrays import ModelArrays
-from mdplay.planning.graph import Backward, EndComponents, Mask, end_components
 from mdplay.planning.loops import strong_components
+from mdplay.planning.undiscounted import Backward, EndComponents, Mask, end_components
 from mdplay.runtime.threads import Show, TaskGroup
 from mdplay.solving.responses import planned_values
 from mdplay.solving.values import BoundedTable, has_integer_values, slacks

@@ -1,6 +1,6 @@
 """Parts inside of kernels: linked wherever they are called, compiled once, and loaded without a compiler.
 
-Here are tested besides: ``mdplay.compiling.numba.word_type``.
+Here are tested besides: ``mdplay.compiling.numba.instances``.
 """
 
 import math

@@ -7,8 +7,15 @@ from mdplay import make
 from mdplay.errors import FormatError
 from mdplay.games.tic_tac_toe.rules import anti_tic_tac_toe
 from mdplay.planning import MDP, plan
-from mdplay.planning.formats.cs747 import parse_mdp, read_weights, write_policy
-from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
+from mdplay.planning.formats.cs747 import (
+    decode,
+    encode,
+    parse_mdp,
+    read_policy_file,
+    read_states,
+    read_weights,
+    write_policy,
+)
 from mdplay.planning.mdp import Score
 from mdplay.solving.responses import best_response
 from mdplay.states.graph import explore

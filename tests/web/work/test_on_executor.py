@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from mdplay.distributed.opening import open_executor
+from mdplay.distributed import open_executor
 from mdplay.web.games.catalogue import Catalogue
 from mdplay.web.work.backends import DIED, InThreads, Pool
 from mdplay.web.work.on_executor import OnExecutor, Visited, is_search

@@ -25,7 +25,6 @@ import re
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from platform import machine
 from threading import Lock
 from types import FunctionType
 from typing import Any
@@ -55,11 +54,10 @@ from mdplay.compiling.cache import (
 )
 from mdplay.compiling.digest import Unhashable
 from mdplay.compiling.numba import methods, vectors  # noqa: F401  register what rules and kernels may call
-from mdplay.compiling.numba.instances import ASKED, instance_types
+from mdplay.compiling.numba.instances import ASKED, convert, emitted, instance_types, word_type
 from mdplay.compiling.numba.linking import KernelCompiler, make_ready, outside_names, part_of_kernels
 from mdplay.compiling.numba.numbers import prefer_instructions
-from mdplay.compiling.numba.word_type import convert, emitted, word_type
-from mdplay.compiling.plain import BOUNDS, PARTS, get, peek, prefetch, put, unchecked_view
+from mdplay.compiling.plain import BOUNDS, PARTS, get, prefetch, put, unchecked_view
 from mdplay.errors import NotCompiled
 from mdplay.game import NEVER_COMPILED
 from mdplay.runtime.threads import compiling
@@ -105,17 +103,6 @@ def _get(typingctx: Any, array: Any, i: Any) -> Any:
         return builder.load(_address(context, builder, sig, args))
 
     return _element(array)(array, i), emit
-
-
-@emitted(peek)
-def _peek(typingctx: Any, array: Any, i: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if machine() in ("x86_64", "AMD64"):  # leave the core to its other thread for a moment
-            kind = ir.FunctionType(ir.VoidType(), [])
-            builder.call(cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.sse2.pause"), [])
-        return builder.load_atomic(_address(context, builder, sig, args), "acquire", 8)
-
-    return array.dtype(array, i), emit
 
 
 @emitted(put)

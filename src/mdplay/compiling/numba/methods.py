@@ -33,6 +33,7 @@ from mdplay.compiling.numba.instances import (
     ASKED,
     InstanceType,
     castable,
+    emitted,
     native_type,
     recast,
     result_type,
@@ -40,7 +41,6 @@ from mdplay.compiling.numba.instances import (
 from mdplay.compiling.numba.linking import PART, part_of_kernels
 from mdplay.compiling.numba.numbers import COMPILED
 from mdplay.compiling.numba.rewriting import rewritten
-from mdplay.compiling.numba.word_type import emitted
 from mdplay.compiling.plain import as_mask, first_word, get, load, pack, unpack, viewed, width
 from mdplay.errors import GameError, MdplayError
 from mdplay.game import ProofView

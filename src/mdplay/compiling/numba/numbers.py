@@ -27,8 +27,8 @@ from numba.extending import lower_builtin, overload, overload_method
 
 from mdplay import bits, rng
 from mdplay.bits import bit_length, popcount
+from mdplay.compiling.numba.instances import WHOLE, WordType, convert, define, word_type
 from mdplay.compiling.numba.linking import PART
-from mdplay.compiling.numba.word_type import WHOLE, WordType, convert, define, word_type
 
 DOUBLE, WORD = ir.DoubleType(), ir.IntType(64)
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from mdplay.compiling import sources
+from mdplay.compiling import identity
 from mdplay.compiling.constructs import tree_of
 from mdplay.compiling.contract import where
 from mdplay.compiling.numba.linking import part_of_kernels
@@ -65,7 +65,7 @@ def _own_tree(function: FunctionType) -> ast.FunctionDef | None:
     found = tree_of(function)
     if found is None or not Path(function.__code__.co_filename).is_file():
         return found
-    own = sources.tree_of(function.__code__)
+    own = identity.tree_of(function.__code__)
     if not isinstance(own, ast.FunctionDef):
         raise GameError(f"{where(function)}: the file has changed since it was imported; start Python anew")
     return own

@@ -22,8 +22,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import arrayobj
 
-from mdplay.compiling.numba.instances import InstanceType
-from mdplay.compiling.numba.word_type import WordType, emitted
+from mdplay.compiling.numba.instances import InstanceType, WordType, emitted
 from mdplay.compiling.plain import LANES, flips, gather_total, store_indices
 
 LOW_NIBBLES = 0x0F0F_0F0F_0F0F_0F0F

@@ -17,7 +17,7 @@ from mdplay.lab.reproduction.steps import Claim, Drawing, Facts, Figure, ResultT
 from mdplay.runtime.threads import Show
 
 if TYPE_CHECKING:
-    from mdplay.planning.formats.encoding import States
+    from mdplay.planning.formats.cs747 import States
     from mdplay.solving.responses import Response
     from mdplay.states.graph import GameGraph
 
@@ -152,8 +152,7 @@ def _outcome(result: float) -> str:
 
 # ---------------------------------------------------------------- the course's files
 def _round_trip(show: Show) -> Figure:
-    from mdplay.planning.formats.cs747 import write_policy
-    from mdplay.planning.formats.encoding import decode, encode, read_policy_file, read_states
+    from mdplay.planning.formats.cs747 import decode, encode, read_policy_file, read_states, write_policy
     from mdplay.planning.mdp import MDP
     from mdplay.planning.planner import plan
     from mdplay.solving.responses import best_response

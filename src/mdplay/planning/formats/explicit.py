@@ -56,7 +56,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.errors import FormatError, short
-from mdplay.planning.assembly import Transitions, assemble
+from mdplay.planning.arrays import Transitions, assemble
 from mdplay.planning.model import Model
 from mdplay.states.graph_search import Floats, Integers
 from mdplay.storage.files import MAX_READ, read, read_text

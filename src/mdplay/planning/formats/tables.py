@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError
-from mdplay.planning.assembly import Transitions, assemble
+from mdplay.planning.arrays import Transitions, assemble
 from mdplay.planning.model import Model
 from mdplay.states.graph_search import Floats, Integers, lengths
 

@@ -23,8 +23,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from mdplay.compiling.identity import file_hash
-from mdplay.compiling.sources import Untold, data_files, source_files
+from mdplay.compiling.identity import Untold, data_files, file_hash, source_files
 from mdplay.errors import FormatError
 from mdplay.game import Game, num_players
 from mdplay.learning.learned import Learned
