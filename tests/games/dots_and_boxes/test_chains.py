@@ -106,6 +106,13 @@ def test_a_loop_takes_the_chain_behind_its_junction_along(lines, needs_compiler)
     assert found.low == found.high == plain_value(game, game.full & ~lines)
 
 
+def test_of_two_open_chains_the_one_that_stays_open_is_kept(needs_compiler):
+    """On 5 x 5, the box behind one of two chains of two is taken later, and that chain can then not be spared."""
+    game, lines = make("dots-and-boxes:rows=5,cols=5"), 1152427771256086523
+    found = ChainSearch(game, table_bits=18).prove(game.state(lines))
+    assert found.low == found.high == plain_value(game, game.full & ~lines) == 14
+
+
 def test_first_lines_of_three_by_four(needs_compiler):
     """The value is Wilson's, wilson.engr.wisc.edu/boxes; its first lines agree with the table of all sets."""
     solution = solve(make("dots-and-boxes:rows=3,cols=4"))

@@ -479,7 +479,7 @@ class ChainSearch:
             if low < goal <= high:
                 break
             goal = low + 2 if low >= goal else high
-        low, high = self._bounds(drawn, (low, high))
+        low, high = self._bounds(drawn, (low, high), {})
         return ChainBounds(low, high, nodes, time.perf_counter() - began)
 
     def _narrow(
@@ -519,20 +519,22 @@ class ChainSearch:
             drawn |= 1 << lines[0]
         return self._in_order(drawn)
 
-    def _bounds(self, drawn: int, rest: tuple[int, int]) -> tuple[int, int]:
+    def _bounds(self, drawn: int, rest: tuple[int, int], known: dict[int, tuple[int, int]]) -> tuple[int, int]:
         """Return the bounds of a position, from those of the quiet position that is left.
 
-        All lines of play lead to it; they differ in who moves then, and in the boxes that were taken.
+        All lines of play lead to it; they differ in who moves then, and in the boxes that were taken.  ``known``
+        has the bounds of the positions on the way.
         """
+        if drawn in known:
+            return known[drawn]
         found = []
         for line in self._forced(drawn):
             after = drawn | 1 << line
             gain = sum(box != OUTSIDE and not self._boxes[box] & ~after for box in self._sides[line])
-            low, high = self._bounds(after, rest)
+            low, high = self._bounds(after, rest, known)
             found.append((gain + low, gain + high) if gain else (-high, -low))
-        if not found:
-            return rest
-        return max(low for low, _ in found), max(high for _, high in found)
+        known[drawn] = (max(low for low, _ in found), max(high for _, high in found)) if found else rest
+        return known[drawn]
 
     def _forced(self, drawn: int) -> list[int]:
         """Return the lines worth drawing while a box can be completed; none if the position is quiet.
@@ -543,10 +545,10 @@ class ChainSearch:
             A --take-- B --spare-- ...
             A --take-- B --spare-- C --l3-- D        A and D lack one line
 
-        If two chains or loops offer this choice, one is taken at once, a loop before a chain: to keep the chain is
-        better, because 4 + |v + 2| >= 2 + |v + 4| for every value v of the rest.
+        If several chains or loops offer this choice, one of them is taken first.  Which one matters: the box
+        behind a chain may be taken later, and the chain then offers no choice any more.
         """
-        kept: tuple[int, int, bool] | None = None  # the line to take, the line to spare, whether it is a loop
+        kept: dict[int, int] = {}  # the line to take, by the line to spare
         for start, box_lines in enumerate(self._boxes):
             missing = box_lines & ~drawn
             if missing.bit_count() != 1:
@@ -565,10 +567,8 @@ class ChainSearch:
                 missing = further
             if length != (4 if closed else 2):
                 return [take]
-            if kept is not None and kept[1] != spare:
-                return [kept[0] if kept[2] else take]
-            kept = take, spare, closed
-        return [] if kept is None else list(kept[:2])
+            kept[spare] = take
+        return [*kept.values(), *kept] if len(kept) == 1 else list(kept.values())
 
 
 class ChainTable(Table):
