@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Progress = Callable[..., None]  # called with the number of finished items
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([kMGT]?)(i?)B?\s*", re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+MAX_BYTES = 1 << 50  # a larger limit of memory is refused
 MIN_PLAIN = 1 << 16  # a text without a unit that means fewer bytes is refused
 
 
@@ -68,7 +69,7 @@ class Run:
 def in_bytes(memory: int | str) -> int:
     """Return the bytes that a number or a text means: ``"2GB"``, ``"1.5 MiB"``, ``"4096k"``, ``2000000000``.
 
-    Raise LimitError for any other text.
+    Raise LimitError for any other text, and for more than MAX_BYTES.
     """
     if isinstance(memory, str):
         if (found := _SIZE.fullmatch(memory)) is None:
@@ -80,6 +81,8 @@ def in_bytes(memory: int | str) -> int:
             )
         memory = int(float(number) * (1024 if binary else 1000) ** _POWERS[unit.lower()])
     check_integer("memory", memory)
+    if memory > MAX_BYTES:
+        raise LimitError(f"memory={short(str(memory))} is too large; give at most {MAX_BYTES >> 40} TiB")
     return memory
 
 
