@@ -32,15 +32,15 @@ from mdplay.evaluating.evaluation import TIE
 from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
 from mdplay.planning.arrays import Change, Decision, ModelArrays, largest
 from mdplay.planning.loops import gauss_seidel
-from mdplay.runtime.threads import call_library
+from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers, run
 
 DENSE_STATES = 1500  # above this a sparse factorisation
 SWEEPS_EXPECTED = 60
 
 
-class Backend:
-    """Sweeps over the choices of a model by numpy; `mdplay.planning.compiled_backend` overrides every method."""
+class PlainBackend:
+    """The numpy backend; see `mdplay.planning.backends`."""
 
     def __init__(self, arrays: ModelArrays) -> None:
         self.arrays = arrays
@@ -63,17 +63,12 @@ class Backend:
         """Back up every state once, for the values alone."""
         return self.best(self.q_values(value), value, out_value)
 
-    def candidates(self, value: Floats, slack: float) -> Backend | None:
-        """Return a backend of the choices whose q value in the last backup reached the value less the slack.
+    def candidates(self, value: Floats, slack: float) -> None:
+        """Return none: here action elimination saves nothing."""
 
-        None if they are not few, and here, where action elimination saves nothing.  Nothing proves that the best
-        choices of all are among them: sweep over all choices in the end.
-        """
-        return None
-
-    def policy(self, choice: Integers) -> FixedPolicy:
+    def policy(self, choice: Integers) -> PlainPolicy:
         """Return the policy of one choice a state."""
-        return FixedPolicy(self.arrays, choice)
+        return PlainPolicy(self.arrays, choice)
 
     def gauss_seidel(
         self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
@@ -91,10 +86,7 @@ class Backend:
         return _change((out_value - value)[self._live], 0)
 
     def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
-        """Choose by the rule for ties; ``width`` bounds the error of the difference of two q values.
-
-        All q values are off by the shift together, which matters only to the rule.
-        """
+        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off."""
         best = self._best(q_value)
         tie = TIE * np.maximum(1.0, np.abs(best + shift))
         choice = self.arrays.first_actions.copy()
@@ -106,7 +98,7 @@ class Backend:
         return Decision(choice, (candidates > 1) & (doubtful > 0))
 
     def q_values(self, value: Floats) -> Floats:
-        """Return the q value of every choice; the next sweep may overwrite the answer."""
+        """Return the q value of every choice."""
         arrays = self.arrays
         if not len(arrays.reward):
             return np.zeros(0)
@@ -129,8 +121,8 @@ class Backend:
         return firsts
 
 
-class FixedPolicy:
-    """One choice a live state, in numpy; `mdplay.planning.compiled_backend` overrides every method."""
+class PlainPolicy:
+    """One choice a live state, in numpy."""
 
     def __init__(self, arrays: ModelArrays, choice: Integers) -> None:
         self._discount = arrays.discount
@@ -157,10 +149,7 @@ class FixedPolicy:
         return change
 
     def solve(self, value: Floats, error: float) -> Floats:
-        """Return the policy's value with every residual at most ``error``, starting from a guess.
-
-        Here it is computed by a factorisation, as exact as doubles allow.
-        """
+        """Return the policy's value by a factorisation, as exact as doubles allow."""
         wanted = np.zeros(self._num_states)
         wanted[self._live] = self._reward
         weights = -self._discount * self._probability
@@ -183,7 +172,7 @@ class FixedPolicy:
             (weights, (self._line, self._target)), shape
         )
         try:
-            factors = call_library(lambda: splu(matrix.tocsc()))
+            factors = in_thread(lambda: splu(matrix.tocsc())).result()
         except RuntimeError:
             return np.full(self._num_states, np.nan)
         solution = factors.solve(wanted)
@@ -198,6 +187,67 @@ def _change(difference: Floats, switched: int) -> Change:
 
 
 PLAIN_TRANSITIONS = 60_000  # up to here numpy answers before numba would have been imported
+
+
+class FixedPolicy(Protocol):
+    """One choice a state: what a policy does."""
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Sweep once: out = reward + discount * E[value]."""
+
+    def solve(self, value: Floats, error: float) -> Floats:
+        """Return the policy's value with every residual at most ``error``, starting from a guess."""
+
+
+class Choices(Protocol):
+    """Some choices of each state, to sweep over."""
+
+    arrays: ModelArrays
+
+    def bellman_backup(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
+        """Back up every state once; of equally good choices the first is taken."""
+
+    def step(self, value: Floats, out_value: Floats) -> Change:
+        """Back up every state once, for the values alone."""
+
+    def candidates(self, value: Floats, slack: float) -> Choices | None:
+        """Return the choices whose q value in the last backup reached the value less the slack, if they are few.
+
+        Nothing proves that the best choices of all are among them: sweep over all choices in the end.
+        """
+
+    def policy(self, choice: Integers) -> FixedPolicy:
+        """Return the policy of one choice a state."""
+
+
+class Backend(Choices, Protocol):
+    """Sweeps over all choices of a model."""
+
+    def gauss_seidel(
+        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
+    ) -> int:
+        """Sweep in place through each block of states until it changes by no more than the threshold."""
+
+    def q_values(self, value: Floats) -> Floats:
+        """Return the q value of every choice; the next sweep may overwrite the answer."""
+
+    def best(self, q_value: Floats, value: Floats, out_value: Floats) -> Change:
+        """Find the largest q value of every state; return how that differs from a value."""
+
+    def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
+        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off.
+
+        All q values are off by the shift together, which matters to the rule only.
+        """
+
+
+def backend_for(arrays: ModelArrays, threads: int | None = None) -> Backend:
+    """Return the backend that fits the size of the model."""
+    if len(arrays.target) <= PLAIN_TRANSITIONS:
+        return PlainBackend(arrays)
+    from mdplay.planning.compiled_backend import CompiledBackend  # for start-up: it needs numba
+
+    return CompiledBackend(arrays, threads)
 
 
 @dataclass(frozen=True, eq=False)
