@@ -55,12 +55,23 @@ class Pull(NamedTuple):
     arms: int
 
 
+class Crowd(NamedTuple):
+    """All arms together, as the probability of one of them needs them."""
+
+    arms: int
+    highest: float  # largest mean
+    ties: int  # number of arms with the largest mean
+    total: float  # sum of exp((mean - highest) / weight), computed if the selector says ``exponential = True``
+
+
 class Selector(Compiled):
     """A bandit rule; override ``score``."""
 
     squares: ClassVar[bool] = False
     learns: ClassVar[bool] = False
     priors: ClassVar[bool] = False  # weights are priors, and arms are compared before all have been pulled
+    has_chance: ClassVar[bool] = False  # whether ``chance`` is defined
+    exponential: ClassVar[bool] = False  # ``chance`` needs ``Crowd.total``
 
     def score(self, arm: Arm, total: int, coin: float, dice: float) -> float:
         """Return how much the arm wants to be pulled.
@@ -74,14 +85,22 @@ class Selector(Compiled):
         """Return the arm's weight after a pull, of this arm or another."""
         return arm.weight
 
+    def chance(self, arm: Arm, crowd: Crowd) -> float:
+        """Return the probability that the arm is pulled, where it depends on the means alone.
+
+        Expected SARSA, tree backup and the exact value of the policy that is followed need it.
+        """
+        raise NotImplementedError
+
     def initial_weight(self) -> float:
         """Return the weight of an arm before the first pull."""
         return 0.0
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        """Note whether the selector learns weights."""
+        """Note whether the selector learns weights and knows the probabilities of arms."""
         super().__init_subclass__(**kwargs)
         cls.learns = cls.learn is not Selector.learn
+        cls.has_chance = cls.chance is not Selector.chance
 
 
 # ---------------------------------------------------------------- the mean, and chance
@@ -93,6 +112,10 @@ class Uniform(Selector):
         """Return the dice."""
         return dice
 
+    def chance(self, arm: Arm, crowd: Crowd) -> float:
+        """Return 1 / number of arms."""
+        return 1.0 / crowd.arms
+
 
 @dataclass(frozen=True)
 class Greedy(Selector):
@@ -101,6 +124,10 @@ class Greedy(Selector):
     def score(self, arm: Arm, total: int, coin: float, dice: float) -> float:
         """Return the mean."""
         return arm.mean
+
+    def chance(self, arm: Arm, crowd: Crowd) -> float:
+        """Return the share of the arm among those with the largest mean."""
+        return 1.0 / crowd.ties if arm.mean == crowd.highest else 0.0
 
 
 @dataclass(frozen=True)
@@ -112,6 +139,11 @@ class EpsilonGreedy(Selector):
     def score(self, arm: Arm, total: int, coin: float, dice: float) -> float:
         """Return the dice or the mean, as the coin falls."""
         return dice if coin < self.epsilon else arm.mean
+
+    def chance(self, arm: Arm, crowd: Crowd) -> float:
+        """Return the probability of the arm."""
+        greedy = 1.0 / crowd.ties if arm.mean == crowd.highest else 0.0
+        return self.epsilon / crowd.arms + (1.0 - self.epsilon) * greedy
 
 
 @dataclass(frozen=True)

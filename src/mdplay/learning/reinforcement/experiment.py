@@ -1,0 +1,638 @@
+"""Experiments: many seeded runs of methods on a task, with learning curves beside the exact values.
+
+Run i of a seed has its own random stream, and runs are summed in fixed groups, so the results do not depend on the
+number of threads.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from io import StringIO
+from pathlib import Path
+from typing import Annotated, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from mdplay.errors import ArgumentError, LimitError, pluralize
+from mdplay.game import Between
+from mdplay.learning.reinforcement.methods import Method, Online, PolicyGradient, make_method, split_methods
+from mdplay.learning.reinforcement.rules import current
+from mdplay.learning.reinforcement.tasks import FloatTask, Policy, Task, task_of
+from mdplay.planning.planner import evaluate_policy, plan
+from mdplay.runtime.run import Run, run_of
+from mdplay.runtime.threads import TaskGroup, num_threads
+from mdplay.storage.files import write
+
+Floats = npt.NDArray[np.float64]
+GROUPS = 16  # of runs; each is summed by one thread
+MAX_POINTS = 500  # of a curve
+MAX_SNAPSHOT_BYTES = 1 << 26  # of tables that wait for the judge
+BAND = 1.96  # standard errors of a 95 % interval
+SETTINGS = ("threads", "progress")
+NO_LIMIT = 1 << 60
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """The size of an experiment."""
+
+    episodes: Annotated[int, Between(1, 1e12), "Episodes of a run."] = 500
+    runs: Annotated[int, Between(1, 1e9), "Independent runs of each method."] = 100
+    steps: Annotated[int | None, Between(1, 1e15), "Steps of a run; the curve then counts steps."] = None
+    max_steps: Annotated[int, Between(1, 1e12), "Truncate an episode after this many steps."] = 100_000
+    checkpoints: Annotated[int, Between(0, 10_000), "Exact evaluations of a run; 0: none."] = 20
+    points: Annotated[int, Between(1, 10_000), "Points of the curve."] = MAX_POINTS
+
+    def __post_init__(self) -> None:
+        for name in ("episodes", "runs", "max_steps"):
+            if getattr(self, name) < 1:
+                raise LimitError(f"{name}={getattr(self, name)} must be at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The learning curve of a method: means over the runs with standard errors, and exact values.
+
+    The curve has a point for every ``every`` episodes (steps, if ``steps`` was given).  ``greedy``, ``followed`` and
+    ``never`` belong to the checkpoints: the exact value of the greedy policy and of the policy that is followed,
+    means over the runs in which they end, and the share of runs in which the greedy policy may never end.
+    """
+
+    name: str
+    at: npt.NDArray[np.int64]  # the last episode, or step, of each point
+    reward: Floats
+    reward_error: Floats
+    length: Floats  # steps of an episode
+    length_error: Floats
+    error: Floats  # root mean square error of the values, for prediction
+    error_error: Floats
+    time: Floats  # steps of the run so far
+    checkpoints: npt.NDArray[np.int64]
+    greedy: Floats
+    greedy_error: Floats
+    followed: Floats
+    followed_error: Floats
+    never: Floats
+    optimum: float | None  # exact optimal value of the start
+    runs: int
+    diverged: float  # share of runs
+    diverged_at: int | None  # first episode, from 1, in which a run diverged
+    truncated: float  # share of episodes
+    total_steps: float
+    seconds: float
+    task: Any
+    tables: Floats  # action values of each run at its end
+    by_steps: bool = False
+
+    def policy(self, run: int = 0) -> list[int]:
+        """Return the greedy action of each state at the end of a run; -1 in terminal states."""
+        mdp, found = self.task.mdp, []
+        for s in range(mdp.num_states):
+            row = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
+            values = self.tables[run, row]
+            found.append(int(mdp.action[row][int(np.argmax(values))]) if len(values) else -1)
+        return found
+
+    def values(self, run: int = 0) -> list[float]:
+        """Return the largest action value of each state at the end of a run; 0 in terminal states."""
+        first = self.task.mdp.first_choice.astype(np.int64)
+        table = self.tables[run]
+        return [float(table[a:b].max()) if a < b else 0.0 for a, b in zip(first[:-1], first[1:], strict=True)]
+
+    def document(self) -> dict[str, Any]:
+        """Return the results at the end for JSON."""
+        tenth = max(1, len(self.reward) // 10)
+        found: dict[str, Any] = {
+            "method": self.name,
+            "runs": self.runs,
+            "reward": _number(self.reward[-tenth:].mean()),
+            "reward_error": _number(np.sqrt(np.mean(self.reward_error[-tenth:] ** 2) / tenth)),
+            "steps": _number(self.length[-tenth:].mean()),
+            "error": _number(self.error[-1]),
+            "error_error": _number(self.error_error[-1]),
+            "optimum": self.optimum,
+            "greedy": _number(self.greedy[-1]) if len(self.greedy) else None,
+            "greedy_error": _number(self.greedy_error[-1]) if len(self.greedy) else None,
+            "followed": _number(self.followed[-1]) if len(self.followed) else None,
+            "never_ends": _number(self.never[-1]) if len(self.never) else None,
+            "diverged": self.diverged,
+            "diverged_at": self.diverged_at,
+            "truncated": self.truncated,
+            "steps_per_second": self.total_steps / max(self.seconds, 1e-9),
+        }
+        return found
+
+    def notes(self) -> list[str]:
+        """Return sentences about runs that diverged, episodes that were truncated and policies that never end."""
+        found = []
+        if self.diverged:
+            found.append(
+                f"{self.name} diverged in {self.diverged:.0%} of the runs, first at episode {self.diverged_at}; "
+                "use a smaller alpha"
+            )
+        if self.truncated:
+            found.append(f"{self.name}: {self.truncated:.1%} of the episodes were truncated; see max_steps")
+        if len(self.never) and self.never[-1]:
+            found.append(f"{self.name}: the greedy policy may never end in {self.never[-1]:.0%} of the runs")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment(Sequence[Curve]):
+    """The curves of methods on one task; a notebook shows them in one picture."""
+
+    task: Any
+    curves: tuple[Curve, ...]
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    @overload
+    def __getitem__(self, index: int) -> Curve: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Curve]: ...
+    def __getitem__(self, index: int | slice) -> Curve | Sequence[Curve]:
+        return self.curves[index]
+
+    @property
+    def optimum(self) -> float | None:
+        """The exact optimal value of the start, where it is known."""
+        return self.curves[0].optimum
+
+    def document(self) -> dict[str, Any]:
+        """Return the results at the end for JSON."""
+        return {"optimum": self.optimum, "methods": [curve.document() for curve in self.curves]}
+
+    def text(self) -> str:
+        """Return the results at the end as a table."""
+        header = ("method", "reward", "steps", "error", "greedy", "followed", "never ends")
+        rows = [_row(curve) for curve in self.curves]
+        widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
+        lines = [
+            "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+            for row in (header, *rows)
+        ]
+        if self.optimum is not None:
+            lines.append(f"exact optimum from the start: {self.optimum:.6g}")
+        return "\n".join([*lines, *(note for curve in self.curves for note in curve.notes())])
+
+    def write_curves(self, path: str | Path) -> None:
+        """Write a CSV file with a row for each method and point."""
+        columns = ("reward", "reward_error", "length", "length_error", "error", "error_error")
+        text = StringIO()
+        writer = csv.writer(text)
+        writer.writerow(["method", "at", *columns])
+        for curve in self.curves:
+            table = zip(curve.at, *(getattr(curve, column) for column in columns), strict=True)
+            writer.writerows([curve.name, int(at), *map(float, row)] for at, *row in table)
+        write(path, text.getvalue())
+
+    def plot(self, path: str | Path) -> None:
+        """Plot the curves into a file: png, svg or pdf."""
+        from mdplay.views.charts import save_plot
+
+        save_plot(self.paint, path, (11, 4.8))
+
+    def paint(self, figure: Any) -> None:
+        """Paint the rewards, and the exact values or the errors, on a matplotlib figure."""
+        predicts = any(np.isfinite(curve.error).any() and curve.error.any() for curve in self.curves)
+        left, right = figure.subplots(1, 2)
+        for i, curve in enumerate(self.curves):
+            color = f"C{i}"
+            _band(left, curve.at, curve.reward, curve.reward_error, curve.name, color)
+            if predicts:
+                _band(right, curve.at, curve.error, curve.error_error, curve.name, color)
+            elif len(curve.checkpoints):
+                _band(right, curve.checkpoints, curve.greedy, curve.greedy_error, f"{curve.name}, greedy", color)
+                right.plot(curve.checkpoints, curve.followed, color=color, linestyle=":")
+            else:
+                _band(right, curve.at, curve.length, curve.length_error, curve.name, color)
+        if self.optimum is not None and not predicts:
+            for panel in (left, right) if len(self.curves[0].checkpoints) else (left,):
+                panel.axhline(self.optimum, linestyle="--", color="gray", linewidth=1, label="exact optimum")
+        unit = "step" if self.curves[0].by_steps else "episode"
+        names = ("reward", "error" if predicts else "exact value" if len(self.curves[0].checkpoints) else "steps")
+        for panel, name in zip((left, right), names, strict=True):
+            panel.set_xlabel(unit)
+            panel.set_ylabel(name)
+            panel.grid(True)
+        figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+
+    def _repr_html_(self) -> str:
+        from mdplay.views.charts import Series, chart
+        from mdplay.views.html import shown, table
+
+        def series(curve: Curve, mean: Floats, error: Floats) -> Series:
+            kept = np.isfinite(mean) & np.isfinite(error)
+            x, y, band = curve.at[kept], mean[kept], BAND * error[kept]
+            return Series(curve.name, x.tolist(), y.tolist(), (y - band).tolist(), (y + band).tolist())
+
+        header = ("method", "reward", "steps", "error", "greedy", "followed", "never ends")
+        rewards = chart([series(c, c.reward, c.reward_error) for c in self.curves], "episode", "reward")
+        return shown(rewards, table(header, [_row(curve) for curve in self.curves], things="methods"))
+
+
+def _row(curve: Curve) -> tuple[str, ...]:
+    found = curve.document()
+
+    def shown(name: str, error: str = "") -> str:
+        if found[name] is None:
+            return "-"
+        half = found.get(error)
+        return f"{found[name]:.5g}" + (f" ± {BAND * half:.2g}" if half else "")
+
+    never = "-" if found["never_ends"] is None else f"{found['never_ends']:.1%}"
+    error = shown("error", "error_error") if found["error"] else "-"
+    return (
+        curve.name,
+        shown("reward", "reward_error"),
+        shown("steps"),
+        error,
+        shown("greedy", "greedy_error"),
+        shown("followed"),
+        never,
+    )
+
+
+def _band(axes: Any, x: Any, mean: Floats, error: Floats, name: str, color: str) -> None:
+    axes.plot(x, mean, label=name, color=color, linewidth=1.6)
+    axes.fill_between(x, mean - BAND * error, mean + BAND * error, alpha=0.2, color=color)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def learn_task(
+    task: Any,
+    method: str | Method | Sequence[str | Method] = "q",
+    *,
+    policy: Policy | None = None,
+    behaviour: Policy | None = None,
+    start: Any = None,
+    opponent: Any = None,
+    player: int = 0,
+    seed: int = 0,
+    size: ExperimentOptions | None = None,
+    run: Run | None = None,
+    **options: Any,
+) -> Experiment:
+    """Learn a task by one or more methods, many times, and return the curves.
+
+    ``task`` is a Task, an MDP, a FloatTask, or a game: a single-player one, or one against a fixed ``opponent``.
+    ``method`` is a text such as "q,sarsa(n=4)", or a list.  Prediction methods (td, mc-prediction) estimate the
+    values of ``policy`` ("uniform", actions or probabilities); ``behaviour`` is the policy that generates the
+    episodes of off-policy-mc.  Other options are those of the methods, of `ExperimentOptions` and of a Run
+    (threads, progress); a list of step sizes (``alpha=[0.1, 0.5]``) gives a curve for each.
+    """
+    made = _methods(method, options)
+    limits = {name: options[name] for name in SETTINGS if name in options}
+    chosen = run_of("learn", SETTINGS, run, limits)
+    given = {name: value for name, value in options.items() if name in ExperimentOptions.__dataclass_fields__}
+    size = ExperimentOptions(**given) if size is None else size
+    if not isinstance(task, FloatTask):
+        task = task_of(task, start=start, opponent=opponent, player=player)
+    curves = tuple(_learned(task, one, size, policy, behaviour, seed, chosen) for one in made)
+    return Experiment(task, curves)
+
+
+def _methods(method: str | Method | Sequence[str | Method], options: dict[str, Any]) -> list[Method]:
+    """Return the methods; each of a list of step sizes makes a method of its own."""
+    names: list[str | Method] = (
+        list(split_methods(method))
+        if isinstance(method, str)
+        else [method]
+        if isinstance(method, Method)
+        else [*method]
+    )
+    if not names:
+        raise ArgumentError("no method is named; write for example q or sarsa(n=4)")
+    other = {*SETTINGS, *ExperimentOptions.__dataclass_fields__}
+    given = {name: value for name, value in options.items() if name not in other and value is not None}
+    alphas = given.pop("alpha", None)
+    several = isinstance(alphas, (list, tuple, np.ndarray))
+    found = []
+    for name in names:
+        for alpha in alphas if several else [alphas]:
+            made = make_method(name, **given, **({} if alpha is None else {"alpha": alpha}))
+            label = made.name or (name if isinstance(name, str) else type(made).__name__)
+            found.append(_renamed(made, f"{label}, alpha {alpha}" if several else label))
+    return found
+
+
+def _renamed(method: Method, name: str) -> Method:
+    from dataclasses import replace
+
+    return replace(method, name=name)
+
+
+def _learned(
+    task: Any, method: Method, size: ExperimentOptions, policy: Any, behaviour: Any, seed: int, run: Run
+) -> Curve:
+    """Return the curve of one method."""
+    if method.predicts and policy is None:
+        raise ArgumentError(
+            f"{method.name} estimates the value of a policy; name it with policy=, such as uniform"
+        )
+    if not method.predicts and policy is not None:
+        raise ArgumentError(f"{method.name} learns a policy of its own; omit policy=, or use td or mc-prediction")
+    if method.kind != "online" and isinstance(task, FloatTask):
+        raise ArgumentError(f"{method.name} needs a finite task; use an online method, such as sarsa")
+    if isinstance(method, Online):
+        return _online(task, method, size, policy, seed, run)
+    if isinstance(method, PolicyGradient):
+        from mdplay.learning.reinforcement.gradient import learn_gradient
+
+        return learn_gradient(task, method, size, seed, run)
+    if method.kind == "sweeping":
+        from mdplay.learning.reinforcement.sweeping import learn_sweeping
+
+        return learn_sweeping(task, method, size, seed, run)
+    from mdplay.learning.reinforcement.episodes import learn_monte_carlo
+
+    return learn_monte_carlo(task, method, size, policy, behaviour, seed, run)
+
+
+def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, seed: int, run: Run) -> Curve:
+    from mdplay.compiling import native, word
+    from mdplay.learning.reinforcement import online
+
+    is_model = isinstance(task, Task)
+    truth = None
+    if method.predicts:
+        if not is_model:
+            raise ArgumentError("prediction needs a finite task")
+        truth = state_values(task, policy)
+        task = task.chain(policy)
+    world = task.world if is_model else task
+    if method.counts and world.active:
+        raise ArgumentError("values that are linear in features count no visits; give alpha as a number")
+    if method.plans and (not is_model or world.active):
+        raise ArgumentError("planning steps need a table; use a finite task without features")
+    by_steps = size.steps is not None
+    every = max(1, -(-(size.steps or size.episodes) // size.points))
+    update = online.Update(
+        counts=method.counts,
+        n_step=method.n > 1,
+        traces=method.lambda_ > 0.0,
+        replacing=method.traces == "replacing",
+        dutch=method.traces == "true-online",
+        cuts=method.lambda_ > 0.0 and type(method.rule).__name__ == "Q",
+        planning=method.plans > 0,
+        curious=method.kappa > 0.0,
+        differential=method.beta > 0.0,
+        measured=truth is not None,
+        by_steps=by_steps,
+    )
+    weights = _num_weights(task, world) * (2 if method.rule.double else 1)
+    numbers = online.Numbers(
+        method.step_size,
+        method.exploration,
+        float(method.initial),
+        float(method.lambda_),
+        method.n,
+        method.plans,
+        float(method.kappa),
+        float(method.beta),
+    )
+    judged = is_model and not method.predicts and task.later is None and not by_steps
+    checkpoints = num_checkpoints(task, size) if judged else 0
+    length = online.Length(
+        size.episodes if not by_steps else NO_LIMIT, size.steps or NO_LIMIT, size.max_steps, every, checkpoints
+    )
+    arrays = task.arrays() if is_model else _no_arrays()
+    pairs = task.mdp.num_choices if is_model else 0
+    points = -(-(size.steps or size.episodes) // every)
+    results = Results(task, method, size, points, pairs, checkpoints)
+    given = np.zeros(1) if truth is None else truth[task.mdp.owners()]
+    share = np.zeros(1) if truth is None else np.full(pairs, 1.0 / max(1, pairs))
+    job = partial(
+        online.learn_online,
+        native(world),
+        native(method.rule),
+        native(method.rule_of_choice),
+        native(update),
+        arrays,
+        numbers,
+        length,
+        word(seed),
+    )
+    columns = online.COLUMNS
+    sums = np.zeros((min(GROUPS, size.runs), points, columns))
+    for span in results.batches():
+        out = online.Output(sums, results.snapshots(span), given, share, results.ends(span), results.tables(span))
+        results.work(
+            run,
+            lambda part, span=span, out=out: partial(
+                job, span, part, online.new_memory(weights, world, update, method.n), out
+            ),
+        )
+        results.judge(out.snapshots, method)
+    return results.curve(sums.sum(axis=0), every, by_steps)
+
+
+class Results:
+    """The results of the runs of one method, collected in batches that fit into memory."""
+
+    def __init__(
+        self, task: Any, method: Method, size: ExperimentOptions, points: int, pairs: int, checkpoints: int
+    ) -> None:
+        from mdplay.learning.reinforcement.online import ENDS
+
+        self.task, self.method, self.size, self.points, self.num_checkpoints = (
+            task,
+            method,
+            size,
+            points,
+            checkpoints,
+        )
+        self._pairs = pairs
+        self._ends = np.zeros((size.runs, ENDS))
+        self._tables = np.zeros((size.runs if pairs * size.runs <= MAX_SNAPSHOT_BYTES // 8 else 0, pairs))
+        self._judged: list[Floats] = []
+        self._threads = 1
+        self.seconds = 0.0
+
+    def batches(self) -> list[npt.NDArray[np.int64]]:
+        """Return the first and the last run, plus one, of each batch."""
+        runs, batch = self.size.runs, self.size.runs
+        if self.num_checkpoints:
+            batch = MAX_SNAPSHOT_BYTES // (8 * self.num_checkpoints * max(1, self._pairs))
+            batch = runs if batch >= runs else max(GROUPS, batch // GROUPS * GROUPS)
+        return [np.array([begin, min(runs, begin + batch)]) for begin in range(0, runs, batch)]
+
+    def snapshots(self, span: Any) -> Floats:
+        """Return the array for the snapshots of a batch."""
+        if not self.num_checkpoints:
+            return np.zeros((1, 1, max(1, self._pairs)))
+        return np.zeros((int(span[1] - span[0]), self.num_checkpoints, self._pairs))
+
+    def ends(self, span: Any) -> Floats:
+        """Return the rows for the ends of the runs of a batch."""
+        return self._ends[span[0] : span[1]]
+
+    def tables(self, span: Any) -> Floats:
+        """Return the rows for the tables of the runs of a batch; they hold the weights of tables only."""
+        single = isinstance(self.task, Task) and self.task.features is None
+        double = isinstance(self.method, Online) and self.method.rule.double
+        return self._tables[span[0] : span[1]] if single and not double else self._tables[:0]
+
+    def work(self, run: Run, task: Any) -> None:
+        """Run one task for each thread and measure the time."""
+        self._threads = min(num_threads(run.threads), GROUPS, self.size.runs)
+        group = TaskGroup(self._threads, run.progress)
+        began = time.perf_counter()
+        group.run([task(group.worker(i, self._threads)) for i in range(self._threads)])
+        self.seconds += time.perf_counter() - began
+
+    def judge(self, snapshots: Floats, method: Any) -> None:
+        """Evaluate the policies of snapshots exactly."""
+        if not self.num_checkpoints:
+            return
+        from mdplay.compiling import native
+        from mdplay.learning.reinforcement import judge
+        from mdplay.searching.selectors import Greedy
+
+        exact = judge.exact_model(self.task)
+        found = np.zeros((*snapshots.shape[:2], judge.COLUMNS))
+        episodes = self.checkpoints - 1
+        epsilon = np.array([current(method.exploration, int(e), 0, 0) for e in episodes], float)
+        group = TaskGroup(self._threads)
+        selector, greedy = native(method.rule_of_choice), native(Greedy())
+        group.run(
+            [
+                partial(
+                    judge.judge_tables,
+                    selector,
+                    greedy,
+                    exact,
+                    snapshots,
+                    epsilon,
+                    group.worker(i, self._threads),
+                    judge.new_workspace(self.task),
+                    found,
+                )
+                for i in range(self._threads)
+            ]
+        )
+        self._judged.append(found)
+
+    @property
+    def checkpoints(self) -> npt.NDArray[np.int64]:
+        """The episodes, from 1, after which tables are judged."""
+        count = self.num_checkpoints
+        return np.array([-(-(i + 1) * self.size.episodes // count) for i in range(count)], np.int64)
+
+    def curve(self, total: Floats, every: int, by_steps: bool) -> Curve:
+        """Return the curve of the sums over all runs."""
+        from mdplay.learning.reinforcement import judge, online
+
+        runs = self.size.runs
+        means = total / runs
+        errors = np.sqrt(np.maximum(0.0, means[:, 1:6:2] - means[:, 0:6:2] ** 2) / max(1, runs - 1))
+        if runs == 1:
+            errors = np.full_like(errors, np.nan)
+        judged = np.concatenate(self._judged) if self._judged else np.zeros((runs, 0, judge.COLUMNS))
+        greedy, greedy_error = _finite_mean(judged[:, :, judge.GREEDY])
+        followed, followed_error = _finite_mean(judged[:, :, judge.FOLLOWED])
+        diverged = self._ends[:, online.DIVERGED]
+        episodes = self.size.episodes * runs
+        last = self.size.steps if by_steps else self.size.episodes
+        assert last is not None
+        return Curve(
+            name=self.method.name,
+            at=np.minimum(np.arange(1, self.points + 1) * every, last),
+            reward=np.cumsum(means[:, online.REWARD]) if by_steps else means[:, online.REWARD],
+            reward_error=errors[:, 0],
+            length=means[:, online.STEPS],
+            length_error=errors[:, 1],
+            error=means[:, online.ERROR],
+            error_error=errors[:, 2],
+            time=means[:, online.TIME],
+            checkpoints=self.checkpoints,
+            greedy=greedy,
+            greedy_error=greedy_error,
+            followed=followed,
+            followed_error=followed_error,
+            never=np.isposinf(judged[:, :, judge.GREEDY]).mean(axis=0),
+            optimum=_optimum(self.task),
+            runs=runs,
+            diverged=float((diverged >= 0).mean()),
+            diverged_at=int(diverged[diverged >= 0].min()) + 1 if (diverged >= 0).any() else None,
+            truncated=0.0 if by_steps else float(self._ends[:, online.TRUNCATED].sum()) / episodes,
+            total_steps=float(self._ends[:, online.TOTAL_STEPS].sum()),
+            seconds=self.seconds,
+            task=self.task,
+            tables=self._tables,
+            by_steps=by_steps,
+        )
+
+
+def _finite_mean(values: Floats) -> tuple[Floats, Floats]:
+    """Return the mean of the finite values of each column and its standard error; nan where there is none."""
+    finite = np.isfinite(values)
+    count = finite.sum(axis=0)
+    with np.errstate(all="ignore"):
+        mean = np.where(finite, values, 0.0).sum(axis=0) / count
+        spread = np.where(finite, values - mean, 0.0)
+        return mean, np.sqrt((spread**2).sum(axis=0) / np.maximum(1, count - 1) / count)
+
+
+def _optimum(task: Any) -> float | None:
+    """Return the exact optimal value of the start, where it is finite."""
+    if not isinstance(task, Task) or task.later is not None or task.mdp.num_states > 1_000_000:
+        return None
+    found = np.asarray(plan(task.mdp).value)
+    value = sum(share * float(found[s]) for s, share in task.starts.items()) / sum(task.starts.values())
+    return value if math.isfinite(value) else None
+
+
+def state_values(task: Task, policy: Policy) -> Floats:
+    """Return the exact values of the states under a policy."""
+    chain = task.chain(policy)
+    actions = np.where(chain.mdp.terminal, -1, 0)
+    return np.asarray(evaluate_policy(chain.mdp, actions).value, float)
+
+
+def num_checkpoints(task: Task, size: ExperimentOptions) -> int:
+    """Return the number of exact evaluations of a run; raise LimitError if the task is too large for those asked."""
+    from mdplay.learning.reinforcement.judge import MAX_STATES
+
+    if task.mdp.num_states > MAX_STATES:
+        if size.checkpoints not in (0, ExperimentOptions.checkpoints):
+            states = pluralize(task.mdp.num_states, "state")
+            raise LimitError(
+                f"exact evaluation serves tasks of up to {MAX_STATES:,} states, not {states}; use checkpoints=0"
+            )
+        return 0
+    return min(size.checkpoints, size.episodes)
+
+
+def _num_weights(task: Any, world: Any) -> int:
+    if not isinstance(task, Task):
+        return int(task.features) * int(task.width)
+    if task.features is None:
+        return task.mdp.num_choices
+    return (int(task.features.max()) + 1) * world.width
+
+
+def _no_arrays() -> Any:
+    """Return the arrays of a task that has no model."""
+    from mdplay.learning.reinforcement.tasks import NO_CHANGE, OUTCOME, ROW, TaskArrays
+
+    empty = np.zeros(1, np.int32)
+    return TaskArrays(
+        empty,
+        np.zeros(1, ROW),
+        np.zeros(1, OUTCOME),
+        np.zeros(1, OUTCOME),
+        np.zeros((1, 1), np.int32),
+        1.0,
+        NO_CHANGE,
+    )
