@@ -72,7 +72,7 @@ def is_grid(text: str) -> bool:
 
 
 def read_grid(text: str) -> Grid:
-    """Return the grid world of a drawing; raise FormatError, naming the line and the column, if it is malformed."""
+    """Return the grid world of a drawing; raise FormatError, naming the place, if it is malformed."""
     rows, settings = _read(text.splitlines())
     unknown = {c for row in rows for c in row} - set(settings.kinds)
     for y, row in enumerate(rows):

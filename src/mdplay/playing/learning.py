@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from mdplay.errors import ArgumentError, LimitError, pluralize
 from mdplay.game import Between, Game
@@ -19,6 +19,9 @@ from mdplay.playing.matches.match import match
 from mdplay.playing.matches.results import score_interval
 from mdplay.rng import Random
 from mdplay.runtime.run import Run, RunOptions, run_of
+
+if TYPE_CHECKING:
+    from mdplay.learning.reinforcement import Experiment
 
 GAMES = 100
 SETTINGS = ("seconds", "threads", "file", "save_every", "executor", "progress")
@@ -51,6 +54,7 @@ class CurveOptions:
             )
 
 
+@overload
 def learn(
     game: Game[Any],
     *,
@@ -60,8 +64,24 @@ def learn(
     report: Report | None = None,
     run: Run | None = None,
     **options: Any,
-) -> Learned:
-    """Train an agent by self-play and return the trained network or table.
+) -> Learned: ...
+@overload
+def learn(game: Any, *, method: Any = "auto", **options: Any) -> Experiment: ...
+def learn(
+    game: Any,
+    *,
+    method: Any = "auto",
+    episodes: int | Sequence[int] | None = None,
+    seed: int | None = None,
+    report: Report | None = None,
+    run: Run | None = None,
+    **options: Any,
+) -> Learned | Experiment:
+    """Train an agent by self-play, or learn a task from experience, and return the result.
+
+    With a game, and a method of self-play, it is the trained network or table.  With a task, an MDP, or a method
+    of reinforcement learning (``q``, ``sarsa(n=4)``, ...) it is an Experiment; its options are described in
+    `mdplay.learning.reinforcement.learn_task`.
 
     ``method`` is ``network`` (n-tuple networks and temporal differences: any game), ``points`` (the share of games
     won by the player who took a cell: games whose actions are cells), or a method that the game registers;
@@ -81,6 +101,14 @@ def learn(
     [4]
     """
     given = {name: value for name, value in options.items() if value is not None}
+    if not isinstance(game, Game) or method != "auto":
+        from mdplay.learning.reinforcement.methods import is_method  # late: self-play needs no tasks
+
+        if not isinstance(game, Game) or is_method(method):
+            from mdplay.learning.reinforcement import learn_task
+
+            sized = given if episodes is None else {**given, "episodes": episodes}
+            return learn_task(game, "q" if method == "auto" else method, seed=seed or 0, run=run, **sized)
     limits = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
     curve = CurveOptions(**{name: given.pop(name) for name in ("against", "games", "exact") if name in given})
     if curve.against is not None or curve.exact is not None:

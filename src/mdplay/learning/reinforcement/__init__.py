@@ -1,4 +1,4 @@
-"""Reinforcement learning in finite MDPs, games and tasks with real-valued states, compared with the exact optimum."""
+"""Reinforcement learning in finite MDPs, games and real-valued tasks, compared with the exact optimum."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Monte Carlo learning: the kernel of whole episodes, on and off policy.
 
-An episode is played to its end and processed backwards.  Off policy, the return of a visit is weighted by the ratio
-of the probabilities of its actions under the two policies; the estimate is the sum of the weighted returns divided
-by their number (ordinary) or by the sum of the weights (weighted).  A truncated episode has no return and changes
-nothing.
+An episode is played to its end and processed backwards.  Off policy, the return of a visit is weighted by the
+ratio of the probabilities of its actions under the two policies; the estimate is the sum of the weighted returns
+divided by their number (ordinary) or by the sum of the weights (weighted).  A truncated episode has no return and
+changes nothing.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ def learn_backwards(
 
 
 @inlined
-def weighted_error(q: Any, truth: Any, weight: Any) -> float:
+def weighted_error(q: Any, truth: Any, weight: Any) -> Any:
     """Return the weighted root mean square difference of values to the given ones."""
     total = 0.0
     for k in range(len(q)):

@@ -10,9 +10,10 @@ import csv
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from io import StringIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, overload
 
@@ -21,7 +22,15 @@ import numpy.typing as npt
 
 from mdplay.errors import ArgumentError, LimitError, pluralize
 from mdplay.game import Between
-from mdplay.learning.reinforcement.methods import Method, Online, PolicyGradient, make_method, split_methods
+from mdplay.learning.reinforcement.methods import (
+    Method,
+    MonteCarlo,
+    Online,
+    PolicyGradient,
+    Sweeping,
+    make_method,
+    split_methods,
+)
 from mdplay.learning.reinforcement.rules import current
 from mdplay.learning.reinforcement.tasks import FloatTask, Policy, Task, task_of
 from mdplay.planning.planner import evaluate_policy, plan
@@ -36,6 +45,7 @@ MAX_SNAPSHOT_BYTES = 1 << 26  # of tables that wait for the judge
 BAND = 1.96  # standard errors of a 95 % interval
 SETTINGS = ("threads", "progress")
 NO_LIMIT = 1 << 60
+MAX_PLANNED = 4  # runs whose final policy the planner evaluates, in tasks that are too large for the judge
 
 
 @dataclass(frozen=True)
@@ -59,9 +69,10 @@ class ExperimentOptions:
 class Curve:
     """The learning curve of a method: means over the runs with standard errors, and exact values.
 
-    The curve has a point for every ``every`` episodes (steps, if ``steps`` was given).  ``greedy``, ``followed`` and
-    ``never`` belong to the checkpoints: the exact value of the greedy policy and of the policy that is followed,
-    means over the runs in which they end, and the share of runs in which the greedy policy may never end.
+    ``at`` are the episodes of the points (steps, if ``steps`` was given).  ``greedy``, ``followed`` and ``never``
+    belong to the checkpoints: the exact value of the greedy policy (mean over the runs in which it ends), that of
+    the policy that is followed (median over the runs, since a few of them may take millions of steps), and the
+    share of runs in which the greedy policy may never end.
     """
 
     name: str
@@ -77,7 +88,6 @@ class Curve:
     greedy: Floats
     greedy_error: Floats
     followed: Floats
-    followed_error: Floats
     never: Floats
     optimum: float | None  # exact optimal value of the start
     runs: int
@@ -92,18 +102,13 @@ class Curve:
 
     def policy(self, run: int = 0) -> list[int]:
         """Return the greedy action of each state at the end of a run; -1 in terminal states."""
-        mdp, found = self.task.mdp, []
-        for s in range(mdp.num_states):
-            row = slice(int(mdp.first_choice[s]), int(mdp.first_choice[s + 1]))
-            values = self.tables[run, row]
-            found.append(int(mdp.action[row][int(np.argmax(values))]) if len(values) else -1)
-        return found
+        return greedy_actions(self.task.mdp, self.tables[run])
 
     def values(self, run: int = 0) -> list[float]:
         """Return the largest action value of each state at the end of a run; 0 in terminal states."""
         first = self.task.mdp.first_choice.astype(np.int64)
         table = self.tables[run]
-        return [float(table[a:b].max()) if a < b else 0.0 for a, b in zip(first[:-1], first[1:], strict=True)]
+        return [float(table[a:b].max()) if a < b else 0.0 for a, b in pairwise(first)]
 
     def document(self) -> dict[str, Any]:
         """Return the results at the end for JSON."""
@@ -217,11 +222,15 @@ class Experiment(Sequence[Curve]):
             for panel in (left, right) if len(self.curves[0].checkpoints) else (left,):
                 panel.axhline(self.optimum, linestyle="--", color="gray", linewidth=1, label="exact optimum")
         unit = "step" if self.curves[0].by_steps else "episode"
-        names = ("reward", "error" if predicts else "exact value" if len(self.curves[0].checkpoints) else "steps")
+        exact = "exact value: greedy policy; dotted: policy followed"
+        names = ("reward", "error" if predicts else exact if len(self.curves[0].checkpoints) else "steps")
         for panel, name in zip((left, right), names, strict=True):
             panel.set_xlabel(unit)
             panel.set_ylabel(name)
             panel.grid(True)
+        _focus(left, [curve.reward for curve in self.curves], self.optimum)
+        if not predicts and len(self.curves[0].checkpoints):
+            _focus(right, [c.greedy for c in self.curves] + [c.followed for c in self.curves], self.optimum)
         figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
     def _repr_html_(self) -> str:
@@ -263,6 +272,16 @@ def _row(curve: Curve) -> tuple[str, ...]:
 def _band(axes: Any, x: Any, mean: Floats, error: Floats, name: str, color: str) -> None:
     axes.plot(x, mean, label=name, color=color, linewidth=1.6)
     axes.fill_between(x, mean - BAND * error, mean + BAND * error, alpha=0.2, color=color)
+
+
+def _focus(axes: Any, curves: Sequence[Floats], optimum: float | None) -> None:
+    """Show the range of the curves after their first tenth: the first episodes may be a hundred times as long."""
+    later = np.concatenate([curve[len(curve) // 10 :] for curve in curves])
+    shown = [*np.percentile(later[np.isfinite(later)], [2.0, 98.0])] if np.isfinite(later).any() else []
+    shown += [] if optimum is None else [optimum]
+    if shown and max(shown) > min(shown):
+        margin = 0.15 * (max(shown) - min(shown))
+        axes.set_ylim(min(shown) - margin, max(shown) + margin)
 
 
 def _number(value: Any) -> float | None:
@@ -322,14 +341,8 @@ def _methods(method: str | Method | Sequence[str | Method], options: dict[str, A
         for alpha in alphas if several else [alphas]:
             made = make_method(name, **given, **({} if alpha is None else {"alpha": alpha}))
             label = made.name or (name if isinstance(name, str) else type(made).__name__)
-            found.append(_renamed(made, f"{label}, alpha {alpha}" if several else label))
+            found.append(replace(made, name=f"{label}, alpha {alpha}" if several else label))
     return found
-
-
-def _renamed(method: Method, name: str) -> Method:
-    from dataclasses import replace
-
-    return replace(method, name=name)
 
 
 def _learned(
@@ -350,11 +363,13 @@ def _learned(
         from mdplay.learning.reinforcement.gradient import learn_gradient
 
         return learn_gradient(task, method, size, seed, run)
-    if method.kind == "sweeping":
+    if isinstance(method, Sweeping):
         from mdplay.learning.reinforcement.sweeping import learn_sweeping
 
         return learn_sweeping(task, method, size, seed, run)
     from mdplay.learning.reinforcement.episodes import learn_monte_carlo
+
+    assert isinstance(method, MonteCarlo)
 
     return learn_monte_carlo(task, method, size, policy, behaviour, seed, run)
 
@@ -539,8 +554,11 @@ class Results:
         if runs == 1:
             errors = np.full_like(errors, np.nan)
         judged = np.concatenate(self._judged) if self._judged else np.zeros((runs, 0, judge.COLUMNS))
+        checkpoints = self.checkpoints
+        if not self._judged and self._is_large(by_steps):
+            judged, checkpoints = self._judged_by_planner(), np.array([self.size.episodes])
         greedy, greedy_error = _finite_mean(judged[:, :, judge.GREEDY])
-        followed, followed_error = _finite_mean(judged[:, :, judge.FOLLOWED])
+        followed = _median(judged[:, :, judge.FOLLOWED])
         diverged = self._ends[:, online.DIVERGED]
         episodes = self.size.episodes * runs
         last = self.size.steps if by_steps else self.size.episodes
@@ -555,13 +573,12 @@ class Results:
             error=means[:, online.ERROR],
             error_error=errors[:, 2],
             time=means[:, online.TIME],
-            checkpoints=self.checkpoints,
+            checkpoints=checkpoints,
             greedy=greedy,
             greedy_error=greedy_error,
             followed=followed,
-            followed_error=followed_error,
             never=np.isposinf(judged[:, :, judge.GREEDY]).mean(axis=0),
-            optimum=_optimum(self.task),
+            optimum=None if self.method.predicts else _optimum(self.task),
             runs=runs,
             diverged=float((diverged >= 0).mean()),
             diverged_at=int(diverged[diverged >= 0].min()) + 1 if (diverged >= 0).any() else None,
@@ -573,6 +590,30 @@ class Results:
             by_steps=by_steps,
         )
 
+    def _is_large(self, by_steps: bool) -> bool:
+        """Return whether the planner, instead of the judge, evaluates the final policies."""
+        from mdplay.learning.reinforcement.judge import MAX_STATES
+
+        is_plain = isinstance(self.task, Task) and self.task.later is None and not self.method.predicts
+        return is_plain and not by_steps and len(self._tables) > 0 and self.task.mdp.num_states > MAX_STATES
+
+    def _judged_by_planner(self) -> Floats:
+        """Return the exact values of the greedy policies at the end of the first runs."""
+        from mdplay.learning.reinforcement.judge import COLUMNS, GREEDY
+
+        found = np.full((min(MAX_PLANNED, self.size.runs), 1, COLUMNS), np.nan)
+        for run in range(len(found)):
+            policy = greedy_actions(self.task.mdp, self._tables[run])
+            value = evaluate_policy(self.task.mdp, policy).value
+            found[run, 0, GREEDY] = sum(share * float(value[s]) for s, share in self.task.starts.items())
+        return found
+
+
+def greedy_actions(mdp: Any, table: Floats) -> list[int]:
+    """Return the greedy action of each state, the first of equal ones; -1 in terminal states."""
+    first = mdp.first_choice.astype(np.int64)
+    return [int(mdp.action[a + int(np.argmax(table[a:b]))]) if a < b else -1 for a, b in pairwise(first)]
+
 
 def _finite_mean(values: Floats) -> tuple[Floats, Floats]:
     """Return the mean of the finite values of each column and its standard error; nan where there is none."""
@@ -582,6 +623,11 @@ def _finite_mean(values: Floats) -> tuple[Floats, Floats]:
         mean = np.where(finite, values, 0.0).sum(axis=0) / count
         spread = np.where(finite, values - mean, 0.0)
         return mean, np.sqrt((spread**2).sum(axis=0) / np.maximum(1, count - 1) / count)
+
+
+def _median(values: Floats) -> Floats:
+    """Return the median of each column; nan where a value is missing."""
+    return np.median(values, axis=0) if len(values) else np.zeros(values.shape[1])
 
 
 def _optimum(task: Any) -> float | None:
@@ -601,7 +647,7 @@ def state_values(task: Task, policy: Policy) -> Floats:
 
 
 def num_checkpoints(task: Task, size: ExperimentOptions) -> int:
-    """Return the number of exact evaluations of a run; raise LimitError if the task is too large for those asked."""
+    """Return the number of exact evaluations of a run; raise LimitError if the task is too large."""
     from mdplay.learning.reinforcement.judge import MAX_STATES
 
     if task.mdp.num_states > MAX_STATES:
@@ -619,7 +665,7 @@ def _num_weights(task: Any, world: Any) -> int:
         return int(task.features) * int(task.width)
     if task.features is None:
         return task.mdp.num_choices
-    return (int(task.features.max()) + 1) * world.width
+    return (int(task.features.max()) + 1) * int(world.width)
 
 
 def _no_arrays() -> Any:

@@ -140,7 +140,7 @@ def policy_value(exact: ExactModel, work: Workspace) -> float:
 
 @inlined
 def reach(exact: ExactModel, work: Workspace) -> int:
-    """Number the states that the policy reaches, starts first; return their number."""
+    """Give a number to each state that the policy reaches, starts first; return how many there are."""
     first, number, order = exact.first, work.number, work.order
     for s in range(len(number)):
         number[s] = -1

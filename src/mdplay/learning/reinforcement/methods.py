@@ -1,4 +1,4 @@
-"""Methods of reinforcement learning by name: ``q``, ``sarsa(n=4)``, ``dyna-q(plans=50)``, ``mine.py:MyRule(alpha=0.5)``.
+"""Methods of reinforcement learning by name: ``q``, ``sarsa(n=4)``, ``dyna-q(plans=50)``, ``mine.py:MyRule``.
 
 A method is a frozen dataclass of annotated options; specs, options of the command line and the reference are
 derived from it.  A step size or epsilon is a number or a schedule (see `read_schedule`).

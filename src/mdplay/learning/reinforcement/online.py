@@ -133,7 +133,7 @@ def new_memory(size: int, world: Any, update: Any, n: int) -> Memory:
 
 # ---------------------------------------------------------------- the actions of a state
 @inlined
-def value_at(q: Any, k: int, half: int) -> float:
+def value_at(q: Any, k: int, half: int) -> Any:
     """Return a value; with two tables, the mean of both."""
     return q[k] if half == 0 else 0.5 * (q[k] + q[k + half])
 
@@ -169,7 +169,7 @@ def choose(
 
 
 @inlined
-def largest_value(q: Any, first: int, n: int, half: int) -> float:
+def largest_value(q: Any, first: int, n: int, half: int) -> Any:
     """Return the largest of n values from ``first`` on."""
     best = value_at(q, first, half)
     for i in range(1, n):
@@ -201,7 +201,7 @@ def observe_after(
 
 
 @inlined
-def other_value(q: Any, first: int, n: int, side: int, half: int) -> float:
+def other_value(q: Any, first: int, n: int, side: int, half: int) -> Any:
     """Return the value in the other table of the action that is best in table ``side``."""
     best = first
     for i in range(1, n):
@@ -232,7 +232,7 @@ def locate(world: Any, arrays: TaskArrays, s: Any, out_cells: Any) -> int:
 
 
 @inlined
-def num_actions(world: Any, arrays: TaskArrays, s: Any) -> int:
+def num_actions(world: Any, arrays: TaskArrays, s: Any) -> Any:
     """Return the number of actions of a state."""
     if world.is_model:
         return world.actions(int(arrays.first[s]), int(arrays.first[s + 1]))
@@ -250,7 +250,7 @@ def sum_values(world: Any, w: Any, cells: Any, out_values: Any) -> None:
 
 
 @inlined
-def pair_value(world: Any, w: Any, base: int, cells: Any, a: int) -> float:
+def pair_value(world: Any, w: Any, base: int, cells: Any, a: int) -> Any:
     """Return the value of one action."""
     if world.active == 0:
         return w[base + a]
@@ -315,8 +315,8 @@ def learn_online(
 
 @inlined
 def learn_run(
-    world: Any, rule: Any, selector: Any, update: Any, arrays: TaskArrays, numbers: Numbers, length: Length, x: Any,
-    stop: Any, memory: Memory, sums: Any, snapshots: Any, row: int, truth: Any, weight: Any, ends: Any,
+    world: Any, rule: Any, selector: Any, update: Any, arrays: TaskArrays, numbers: Numbers, length: Length,
+    x: Any, stop: Any, memory: Memory, sums: Any, snapshots: Any, row: int, truth: Any, weight: Any, ends: Any,
 ) -> None:  # fmt: skip
     """Learn once, from the initial values."""
     w, visits, trace = unchecked_view(memory.w), unchecked_view(memory.visits), unchecked_view(memory.trace)

@@ -193,7 +193,8 @@ def read_schedule(given: float | str | Schedule, name: str = "alpha") -> Schedul
         found = Schedule(float(text))
     if found is None or not math.isfinite(found.first) or found.scale <= 0.0:
         raise FormatError(
-            f"{name}={short(given)} is neither a number nor a schedule; write 0.1, 1/n, n^-0.8 or 0.5/(1+episode/100)"
+            f"{name}={short(given)} is neither a number nor a schedule; "
+            "write 0.1, 1/n, n^-0.8 or 0.5/(1+episode/100)"
         )
     return found
 

@@ -1,8 +1,8 @@
 """Prioritised sweeping (Moore and Atkeson 1993; Peng and Williams 1993): the largest changes are planned first.
 
-The model is the last outcome of each pair, so the task must be deterministic.  The pairs that lead into a state form
-a linked list.  The queue is a binary heap that knows the place of every pair, so that a pair whose priority rises is
-moved and not entered twice.
+The model is the last outcome of each pair, so the task must be deterministic.  The pairs that lead into a state
+form a linked list.  The queue is a binary heap that knows the place of every pair, so that a pair whose priority
+rises is moved and not entered twice.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ def plan_sweeps(
 
 
 @inlined
-def goal_of(world: Any, arrays: TaskArrays, q: Any, target: int, reward: float) -> float:
+def goal_of(world: Any, arrays: TaskArrays, q: Any, target: int, reward: float) -> Any:
     """Return the one-step estimate of a pair: its reward plus the discounted best value of its target."""
     base, last = int(arrays.first[target]), int(arrays.first[target + 1])
     if base == last:

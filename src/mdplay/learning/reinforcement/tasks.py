@@ -26,11 +26,11 @@ from mdplay.bits import U64, unit
 from mdplay.compiling import inlined
 from mdplay.errors import FormatError, GameError, short
 from mdplay.game import Compiled
-from mdplay.planning.mdp import MDP, by_decision, mdp_of
+from mdplay.planning.mdp import by_decision, mdp_of
 from mdplay.planning.model import Model
 from mdplay.rng import advance, scramble
 from mdplay.states.graph import END
-from mdplay.states.graph_search import Floats
+from mdplay.states.graph_search import Floats, lengths
 
 ROW = np.dtype((np.record, np.dtype([("begin", np.int32), ("count", np.int32)], align=True)))
 _OUTCOME = [("cut", np.float64), ("reward", np.float64), ("target", np.int32), ("other", np.int32)]
@@ -102,10 +102,10 @@ class Task:
     @property
     def world(self) -> World:
         """The constants of the task in kernels."""
-        counts = np.diff(self.mdp.first_choice.astype(np.int64))
+        counts = lengths(self.mdp.first_choice)
         widths = np.unique(counts[counts > 0])
         random = any(
-            bool((np.diff(model.first_transition.astype(np.int64)) > 1).any())
+            bool((lengths(model.first_transition) > 1).any())
             for model in (self.mdp, self.later)
             if model is not None
         )
@@ -142,14 +142,14 @@ class Task:
 
         The policy is "uniform", an action for each state (-1 where there is none), or a probability for each pair.
         """
-        model, counts = self.mdp, np.diff(self.mdp.first_choice.astype(np.int64))
+        model, counts = self.mdp, lengths(self.mdp.first_choice)
         if isinstance(policy, str):
             if policy != "uniform":
                 raise FormatError(f"policy {short(policy)!r} is unknown; use uniform, actions or probabilities")
             return np.repeat(1.0 / np.maximum(counts, 1), counts)
         given = np.asarray(policy)
         if given.shape == (model.num_choices,) and given.dtype.kind == "f":
-            sums = np.bincount(model.owners(), given, model.num_states)
+            sums = _sums(model, given)
             if given.min(initial=0.0) < 0.0 or not np.allclose(sums[counts > 0], 1.0, atol=1e-9):
                 raise FormatError("the probabilities of a policy must sum to 1 in every state")
             return given
@@ -158,7 +158,7 @@ class Task:
                 f"a policy has {model.num_states} actions or {model.num_choices} probabilities, not {given.shape}"
             )
         chosen: Floats = (model.action.astype(np.int64) == given.astype(np.int64)[model.owners()]).astype(float)
-        missing = np.flatnonzero((counts > 0) & (np.bincount(model.owners(), chosen, model.num_states) == 0))
+        missing = np.flatnonzero((counts > 0) & (_sums(model, chosen) == 0))
         if len(missing):
             state = int(missing[0])
             raise FormatError(f"the policy takes action {given[state]} in state {state}, which is not available")
@@ -167,11 +167,11 @@ class Task:
     def chain(self, policy: Policy) -> Task:
         """Return the task in which a policy chooses: every state has one action, and Q is the policy's V."""
         model, share = self.mdp, self.probabilities(policy)
-        counts = np.diff(model.first_transition.astype(np.int64))
+        counts = lengths(model.first_transition)
         weight = np.repeat(share, counts) * model.probability
         rewards = np.repeat(model.reward, counts) if model.transition_reward is None else model.transition_reward
         kept, owner = weight > 0.0, np.repeat(model.owners(), counts)
-        alive = np.diff(model.first_choice.astype(np.int64)) > 0
+        alive = lengths(model.first_choice) > 0
         sizes = np.bincount(owner[kept], minlength=model.num_states)[alive]
         first = np.concatenate([[0], np.cumsum(sizes)])
         chained = Model(
@@ -180,11 +180,16 @@ class Task:
             first_transition=first,
             target=model.target[kept],
             probability=weight[kept],
-            reward=np.bincount(model.owners(), share * model.reward, model.num_states)[alive],
+            reward=_sums(model, share * model.reward)[alive],
             discount=model.discount,
             transition_reward=rewards[kept],
         )
         return replace(self, mdp=chained, later=None, change=NO_CHANGE)
+
+
+def _sums(model: Model, values: Floats) -> Floats:
+    """Return the sum of the values of the pairs of each state."""
+    return np.bincount(model.owners(), values, model.num_states).astype(float)
 
 
 def task_of(thing: Any, *, start: Any = None, opponent: Any = None, player: int = 0) -> Task:
@@ -250,13 +255,11 @@ def _edge_rewards(graph: Any, player: int) -> Floats:
 def _deciding(model: Model, own: npt.NDArray[np.bool_]) -> Model:
     """Return the model in which only the states of ``own`` have choices; no choice leads to the others."""
     kept = own[model.owners()]
-    counts = np.diff(model.first_transition.astype(np.int64))
+    counts = lengths(model.first_transition)
     edges = np.repeat(kept, counts)
     rewards = model.transition_reward
     return Model(
-        first_choice=np.concatenate(
-            [[0], np.cumsum(np.where(own, np.diff(model.first_choice.astype(np.int64)), 0))]
-        ),
+        first_choice=np.concatenate([[0], np.cumsum(np.where(own, lengths(model.first_choice), 0))]),
         action=model.action[kept],
         first_transition=np.concatenate([[0], np.cumsum(counts[kept])]),
         target=model.target[edges],

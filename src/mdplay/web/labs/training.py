@@ -56,7 +56,9 @@ def learned_by(
     options: dict[str, Any] = {} if short_run is None else short_run(game)
     if examine is not None:
         options["examine"] = examine
-    return learn(game, method=method, episodes=episodes, seed=seed, report=report, progress=show, **options)
+    found = learn(game, method=method, episodes=episodes, seed=seed, report=report, progress=show, **options)
+    assert isinstance(found, Learned)
+    return found
 
 
 def tell_training(
