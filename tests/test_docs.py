@@ -43,7 +43,7 @@ def desk(request, tmp_path, monkeypatch):
     page = request.getfixturevalue("page")
     if "`examples/games/" in page.read_text():
         shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    for found, text in blocks(page, r'python title="(.+)"'):
+    for found, text in blocks(page, r'(?:python|text) title="(.+)"'):
         (tmp_path / found[1]).write_text(text)
     yield tmp_path
     for path in tmp_path.glob("*.py"):

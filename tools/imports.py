@@ -45,6 +45,8 @@ BESIDE = {
     ("solving", "learning"),
     ("bandits", "searching"),
     ("searching", "learning"),
+    ("learning", "searching"),
+    ("learning", "planning"),
     ("lab", "adapters"),
     ("cli", "distributed"),
     ("cli", "lab"),

@@ -32,6 +32,7 @@ CHAPTERS = {
     "Evaluations": "Evaluation MoveEvaluation Evaluator best_moves observe",
     "Positions, agents, records": "Position find_action Agent make_agent Record load_records save_records",
     "Decision problems": "MDP evaluate_policy verify",
+    "Reinforcement learning": "Task FloatTask make_task make_method Rule After Experiment Curve",
     "Errors": (
         "MdplayError GameError ArgumentError NotCompiled IllegalMove PositionError AgentError FormatError "
         "LimitError UnknownName"

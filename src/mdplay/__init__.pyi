@@ -53,6 +53,14 @@ from .game import Game as Game
 from .game import ProofView as ProofView
 from .learning.cell_utilities import PointUtilities as PointUtilities
 from .learning.learned import Learned as Learned
+from .learning.reinforcement.experiment import Experiment as Experiment
+from .learning.reinforcement.library import make_task as make_task
+from .learning.reinforcement.methods import make_method as make_method
+from .learning.reinforcement.results import Curve as Curve
+from .learning.reinforcement.rules import After as After
+from .learning.reinforcement.rules import Rule as Rule
+from .learning.reinforcement.tasks import FloatTask as FloatTask
+from .learning.reinforcement.tasks import Task as Task
 from .naming.registry import make as make
 from .naming.registry import register_extras as register_extras
 from .planning.mdp import MDP as MDP

@@ -86,8 +86,8 @@ def read_values(ctx: click.Context, param: click.Parameter, text: str | None) ->
 
 def task_command(name: str) -> click.Command:
     """Return the command that learns a task from experience, with the options of all methods."""
-    from mdplay.learning.reinforcement.experiment import ExperimentOptions
     from mdplay.learning.reinforcement.methods import METHODS, options_of_method
+    from mdplay.learning.reinforcement.results import ExperimentOptions
 
     own: dict[str, Parameter] = {}
     for maker in METHODS.values():

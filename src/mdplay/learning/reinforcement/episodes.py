@@ -19,14 +19,6 @@ from mdplay.bits import below, unit
 from mdplay.compiling import inlined, kernel, native, unchecked_view, word
 from mdplay.errors import ArgumentError
 from mdplay.game import Compiled
-from mdplay.learning.reinforcement.experiment import (
-    GROUPS,
-    Curve,
-    ExperimentOptions,
-    Results,
-    num_checkpoints,
-    state_values,
-)
 from mdplay.learning.reinforcement.methods import MonteCarlo, MonteCarloPrediction
 from mdplay.learning.reinforcement.online import (
     COLUMNS,
@@ -38,6 +30,14 @@ from mdplay.learning.reinforcement.online import (
     Update,
     add_point,
     choose,
+)
+from mdplay.learning.reinforcement.results import (
+    GROUPS,
+    Curve,
+    ExperimentOptions,
+    Results,
+    num_checkpoints,
+    state_values,
 )
 from mdplay.learning.reinforcement.rules import Schedule, current
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move

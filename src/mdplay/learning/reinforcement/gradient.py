@@ -18,7 +18,6 @@ from mdplay.compiling import inlined, kernel, native, unchecked_view, word
 from mdplay.errors import ArgumentError
 from mdplay.game import Compiled
 from mdplay.learning.reinforcement.episodes import draw_action
-from mdplay.learning.reinforcement.experiment import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.methods import PolicyGradient
 from mdplay.learning.reinforcement.online import (
     COLUMNS,
@@ -30,6 +29,7 @@ from mdplay.learning.reinforcement.online import (
     Output,
     add_point,
 )
+from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move
 from mdplay.rng import advance, scramble, stream
 from mdplay.runtime.run import Run

@@ -374,6 +374,8 @@ def make_task(text: str, *, start: int | None = None, opponent: Any = None, play
         return task_of(MDP.from_cs747(text, keep_rewards=True), start=start)
     from mdplay.naming.registry import make, names
 
+    if spec.file is None and Path(text).suffix and spec.name not in names():
+        raise GameError(f"there is no file {text}")
     if spec.file is None and spec.name not in names():
         raise unknown("task", spec.name, [*TASKS, *names()])
     return task_of(make(text), opponent=opponent, player=player)

@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from mdplay.compiling import inlined, kernel, native, unchecked_view, word
 from mdplay.errors import ArgumentError
-from mdplay.learning.reinforcement.experiment import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.methods import Sweeping
 from mdplay.learning.reinforcement.online import (
     COLUMNS,
@@ -29,6 +28,7 @@ from mdplay.learning.reinforcement.online import (
     choose,
     largest_value,
 )
+from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.rules import Schedule, current
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move
 from mdplay.rng import advance, scramble, stream
