@@ -5,7 +5,8 @@ import pytest
 
 from mdplay.planning import MDP
 from mdplay.planning.arrays import Change, ModelArrays
-from mdplay.planning.backends import backend_for, discounted_bounds, enclosure, extremes, half_width, span
+from mdplay.planning.backends import discounted_bounds, enclosure, extremes, half_width, span
+from mdplay.planning.methods import backend_for
 from tests.planning.exact import encloses, optimum, random_mdp
 
 

@@ -10,7 +10,7 @@ from mdplay.planning import compiled_backend as compiled
 from mdplay.planning import compiled_backend as pool
 from mdplay.planning import methods, plan
 from mdplay.planning.arrays import ModelArrays
-from mdplay.planning.backends import PlainBackend, extremes
+from mdplay.planning.backends import Backend, extremes
 from mdplay.planning.compiled_backend import CompiledBackend
 from tests.planning.exact import random_mdp
 from tests.planning.garnets import garnet
@@ -21,7 +21,7 @@ def both(seed, discount=0.9):
     rng = np.random.default_rng(seed)
     model = ModelArrays.of(random_mdp(rng, discount=discount, ends=True))
     return (
-        PlainBackend(model),
+        Backend(model),
         CompiledBackend(model, 2),
         np.where(model.live, rng.normal(size=model.num_states), 0),
     )

@@ -12,7 +12,7 @@ from mdplay.errors import GameError, LimitError
 from mdplay.naming.specs import load_module
 from mdplay.runtime import threads as running
 from mdplay.runtime.signals import StillRunning, Terminated
-from mdplay.runtime.threads import TaskGroup, compiling, in_thread, num_threads
+from mdplay.runtime.threads import TaskGroup, call_library, compiling, num_threads
 from tests.helpers import NIM, python, write
 
 
@@ -240,9 +240,8 @@ def test_a_thread_is_used_again_and_holds_on_to_nothing():
     assert kept() is None
 
 
-def test_threads_that_nobody_needs_any_more_end(monkeypatch):
-    monkeypatch.setattr(running, "MAX_IDLE", 0)
-    crew, done = running.ThreadPool(), []
+def test_threads_that_nobody_needs_any_more_end():
+    crew, done = running.ThreadPool(max_idle=0), []
     for _ in range(3):
         done.append(crew.submit(threading.current_thread).result())
     for thread in done:
@@ -298,9 +297,9 @@ def test_ctrl_c_before_a_task_is_taken_goes_on_as_an_exception(monkeypatch):
 
 
 def test_an_answer_and_an_error_come_back():
-    assert in_thread(lambda: 6 * 7).result() == 42
+    assert call_library(lambda: 6 * 7) == 42
     with pytest.raises(ZeroDivisionError):
-        in_thread(lambda: 1 // 0).result()
+        call_library(lambda: 1 // 0)
 
 
 def test_ctrl_c_leaves_the_work_behind():
@@ -315,7 +314,7 @@ def test_ctrl_c_leaves_the_work_behind():
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        in_thread(work).result()
+        call_library(work)
     assert not ended.is_set()
     release.set()
     assert ended.wait()

@@ -220,8 +220,13 @@ class ShowLine(Protocol):
 
 
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[ShowLine]:
-    """Yield a callback that draws a progress line on stderr, on terminals only and after one second."""
+def progress(
+    label: str, total: int | None = None, *, status: Callable[[], str] | None = None
+) -> Iterator[ShowLine]:
+    """Yield a callback that draws a progress line on stderr, on terminals only and after one second.
+
+    ``status`` returns a text that is appended to the line.
+    """
     began, drawn, last = time.monotonic(), False, 0.0
     terminal = sys.stderr.isatty()
 
@@ -230,7 +235,9 @@ def progress(label: str, total: int | None = None) -> Iterator[ShowLine]:
         seconds = time.monotonic() - began
         if terminal and seconds > max(SHOW_AFTER_SECONDS, last + SHOW_EVERY_SECONDS):
             drawn, last = True, seconds
-            click.echo(f"\r{_line(label, done, found or total, seconds)}\x1b[K", err=True, nl=False)
+            line = _line(label, done, found or total, seconds)
+            more = f"  {status()}" if status is not None else ""
+            click.echo(f"\r{line}{more}\x1b[K", err=True, nl=False)
 
     try:
         yield show

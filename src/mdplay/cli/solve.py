@@ -28,6 +28,7 @@ from mdplay.errors import MdplayError, PositionError, pluralize
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.evaluating.wording import describe, format_bounds, in_plies
 from mdplay.game import Game, num_players
+from mdplay.runtime.signals import Terminated, mark_interrupt_handled
 
 if TYPE_CHECKING:
     from mdplay.solving.solution import Solution
@@ -95,12 +96,13 @@ def solve_command(
 
     game = GameName().convert(name, None, None)
     state = state_of(game, position)
-    with progress("states") as show:
+    solution: Solution | None = None
+    with progress("states", status=lambda: "" if solution is None else solution.table.status) as show:
         solution = solve(game, state, progress=show, **question)
         if batch is not None:
             print_scores(solution, batch)
         else:
-            facts = solution.document(state, name=name, distances=distances)
+            facts = document(solution, state, name=name, distances=distances)
             if all_states is not None:
                 solution.write_all(all_states)
     for note in solution.notes:
@@ -111,6 +113,18 @@ def solve_command(
         print_json(facts)
     else:
         print_facts(solution.game, state, facts, seconds=question["seconds"])
+
+
+def document(solution: Solution, state: Any, **options: Any) -> dict[str, Any]:
+    """Return the document of a solution; on Ctrl-C, the bounds that are proved so far."""
+    try:
+        return solution.document(state, **options)
+    except KeyboardInterrupt as interrupt:
+        if not solution.table.on_demand or isinstance(interrupt, Terminated):
+            raise
+        mark_interrupt_handled()
+        solution.table.seconds = 0.0
+        return solution.document(state, **options) | {"interrupted": True}
 
 
 # ---------------------------------------------------------------- one position in words
@@ -217,6 +231,8 @@ def verdict(game: Game[Any], facts: dict[str, Any], seconds: float | None = None
         return _over(game, -value if facts["player"] else value)
     if value is None and facts["exact"]:
         return f"The value{player} is infinite: the best policy earns or pays without end."
+    if value is None and facts.get("interrupted"):
+        return f"Interrupted.  Bounds{player}: {_value_text(facts)}."
     if value is None:
         if facts["method"] in COUNTED and seconds is not None:
             if facts["low"] is facts["high"] is None:

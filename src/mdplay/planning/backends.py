@@ -32,15 +32,15 @@ from mdplay.evaluating.evaluation import TIE
 from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
 from mdplay.planning.arrays import Change, Decision, ModelArrays, largest
 from mdplay.planning.loops import gauss_seidel
-from mdplay.runtime.threads import in_thread
+from mdplay.runtime.threads import call_library
 from mdplay.states.graph_search import Floats, Integers, run
 
 DENSE_STATES = 1500  # above this a sparse factorisation
 SWEEPS_EXPECTED = 60
 
 
-class PlainBackend:
-    """The numpy backend; see `mdplay.planning.backends`."""
+class Backend:
+    """Sweeps over the choices of a model by numpy; `mdplay.planning.compiled_backend` overrides every method."""
 
     def __init__(self, arrays: ModelArrays) -> None:
         self.arrays = arrays
@@ -63,12 +63,17 @@ class PlainBackend:
         """Back up every state once, for the values alone."""
         return self.best(self.q_values(value), value, out_value)
 
-    def candidates(self, value: Floats, slack: float) -> None:
-        """Return none: here action elimination saves nothing."""
+    def candidates(self, value: Floats, slack: float) -> Backend | None:
+        """Return a backend of the choices whose q value in the last backup reached the value less the slack.
 
-    def policy(self, choice: Integers) -> PlainPolicy:
+        None if they are not few, and here, where action elimination saves nothing.  Nothing proves that the best
+        choices of all are among them: sweep over all choices in the end.
+        """
+        return None
+
+    def policy(self, choice: Integers) -> FixedPolicy:
         """Return the policy of one choice a state."""
-        return PlainPolicy(self.arrays, choice)
+        return FixedPolicy(self.arrays, choice)
 
     def gauss_seidel(
         self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
@@ -86,7 +91,10 @@ class PlainBackend:
         return _change((out_value - value)[self._live], 0)
 
     def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
-        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off."""
+        """Choose by the rule for ties; ``width`` bounds the error of the difference of two q values.
+
+        All q values are off by the shift together, which matters only to the rule.
+        """
         best = self._best(q_value)
         tie = TIE * np.maximum(1.0, np.abs(best + shift))
         choice = self.arrays.first_actions.copy()
@@ -98,7 +106,7 @@ class PlainBackend:
         return Decision(choice, (candidates > 1) & (doubtful > 0))
 
     def q_values(self, value: Floats) -> Floats:
-        """Return the q value of every choice."""
+        """Return the q value of every choice; the next sweep may overwrite the answer."""
         arrays = self.arrays
         if not len(arrays.reward):
             return np.zeros(0)
@@ -121,8 +129,8 @@ class PlainBackend:
         return firsts
 
 
-class PlainPolicy:
-    """One choice a live state, in numpy."""
+class FixedPolicy:
+    """One choice a live state, in numpy; `mdplay.planning.compiled_backend` overrides every method."""
 
     def __init__(self, arrays: ModelArrays, choice: Integers) -> None:
         self._discount = arrays.discount
@@ -149,7 +157,10 @@ class PlainPolicy:
         return change
 
     def solve(self, value: Floats, error: float) -> Floats:
-        """Return the policy's value by a factorisation, as exact as doubles allow."""
+        """Return the policy's value with every residual at most ``error``, starting from a guess.
+
+        Here it is computed by a factorisation, as exact as doubles allow.
+        """
         wanted = np.zeros(self._num_states)
         wanted[self._live] = self._reward
         weights = -self._discount * self._probability
@@ -172,7 +183,7 @@ class PlainPolicy:
             (weights, (self._line, self._target)), shape
         )
         try:
-            factors = in_thread(lambda: splu(matrix.tocsc())).result()
+            factors = call_library(lambda: splu(matrix.tocsc()))
         except RuntimeError:
             return np.full(self._num_states, np.nan)
         solution = factors.solve(wanted)
@@ -187,67 +198,6 @@ def _change(difference: Floats, switched: int) -> Change:
 
 
 PLAIN_TRANSITIONS = 60_000  # up to here numpy answers before numba would have been imported
-
-
-class FixedPolicy(Protocol):
-    """One choice a state: what a policy does."""
-
-    def step(self, value: Floats, out_value: Floats) -> Change:
-        """Sweep once: out = reward + discount * E[value]."""
-
-    def solve(self, value: Floats, error: float) -> Floats:
-        """Return the policy's value with every residual at most ``error``, starting from a guess."""
-
-
-class Choices(Protocol):
-    """Some choices of each state, to sweep over."""
-
-    arrays: ModelArrays
-
-    def bellman_backup(self, value: Floats, out_value: Floats, out_choice: Integers) -> Change:
-        """Back up every state once; of equally good choices the first is taken."""
-
-    def step(self, value: Floats, out_value: Floats) -> Change:
-        """Back up every state once, for the values alone."""
-
-    def candidates(self, value: Floats, slack: float) -> Choices | None:
-        """Return the choices whose q value in the last backup reached the value less the slack, if they are few.
-
-        Nothing proves that the best choices of all are among them: sweep over all choices in the end.
-        """
-
-    def policy(self, choice: Integers) -> FixedPolicy:
-        """Return the policy of one choice a state."""
-
-
-class Backend(Choices, Protocol):
-    """Sweeps over all choices of a model."""
-
-    def gauss_seidel(
-        self, order: Integers, blocks: Integers, out_value: Floats, threshold: float, limit: int
-    ) -> int:
-        """Sweep in place through each block of states until it changes by no more than the threshold."""
-
-    def q_values(self, value: Floats) -> Floats:
-        """Return the q value of every choice; the next sweep may overwrite the answer."""
-
-    def best(self, q_value: Floats, value: Floats, out_value: Floats) -> Change:
-        """Find the largest q value of every state; return how that differs from a value."""
-
-    def decide(self, q_value: Floats, width: float, shift: float = 0.0) -> Decision:
-        """Choose by the rule for ties; ``width`` is how far the difference of two q values may be off.
-
-        All q values are off by the shift together, which matters to the rule only.
-        """
-
-
-def backend_for(arrays: ModelArrays, threads: int | None = None) -> Backend:
-    """Return the backend that fits the size of the model."""
-    if len(arrays.target) <= PLAIN_TRANSITIONS:
-        return PlainBackend(arrays)
-    from mdplay.planning.compiled_backend import CompiledBackend  # for start-up: it needs numba
-
-    return CompiledBackend(arrays, threads)
 
 
 @dataclass(frozen=True, eq=False)

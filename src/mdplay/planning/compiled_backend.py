@@ -14,6 +14,7 @@ import numpy as np
 
 from mdplay.planning import kernels, krylov
 from mdplay.planning.arrays import Change, ChoiceArrays, Decision, ModelArrays, largest
+from mdplay.planning.backends import Backend, FixedPolicy
 from mdplay.planning.loops import gauss_seidel
 from mdplay.runtime.threads import in_thread
 from mdplay.states.graph_search import Floats, Integers, run
@@ -67,8 +68,8 @@ DECIDED = 1.2  # or when hardly any state has more than one of them
 RESTARTS = 40
 
 
-class CompiledBackend:
-    """The compiled backend; see `mdplay.planning.backends`."""
+class CompiledBackend(Backend):
+    """Sweeps by compiled kernels on several threads."""
 
     def __init__(self, arrays: ModelArrays, threads: int | None = None) -> None:
         self.arrays = arrays
@@ -148,7 +149,7 @@ def put_together(arrays: ModelArrays, first: Integers, listed: Integers, threads
     return ModelArrays(first, begins, target, probability, reward, arrays.discount, arrays.reward_error)
 
 
-class CompiledPolicy:
+class CompiledPolicy(FixedPolicy):
     """One choice a state, in memory of its own, so that sweeps read it from one end to the other."""
 
     def __init__(self, arrays: ModelArrays, threads: int) -> None:

@@ -25,8 +25,8 @@ import numpy as np
 
 from mdplay.errors import LimitError
 from mdplay.planning.arrays import LARGEST, Change, ModelArrays, largest
-from mdplay.planning.backends import Backend, Choices, Discounted, enclosure, half_width, span
-from mdplay.runtime.threads import in_thread
+from mdplay.planning.backends import PLAIN_TRANSITIONS, Backend, Discounted, enclosure, half_width, span
+from mdplay.runtime.threads import call_library
 from mdplay.states.graph_search import Floats, Integers
 
 LP_TRANSITIONS = 1_000_000
@@ -48,6 +48,15 @@ STANDSTILL = 100  # policies of ipi without progress: doubles hide it
 GROUP_STATES = 1 << 20  # of blocks that are swept together
 BURST_TRANSITIONS = 50_000_000  # swept in place before Python hears Ctrl-C
 STAGNATION = 64  # sweeps between two tests whether rounding hides all progress
+
+
+def backend_for(arrays: ModelArrays, threads: int | None = None) -> Backend:
+    """Return the backend that fits the size of the model."""
+    if len(arrays.target) <= PLAIN_TRANSITIONS:
+        return Backend(arrays)
+    from mdplay.planning.compiled_backend import CompiledBackend  # for start-up: it needs numba
+
+    return CompiledBackend(arrays, threads)
 
 
 Show = Callable[[int, float], None]  # told the sweeps so far, and how far the last one was from the goal's zero
@@ -226,7 +235,7 @@ def _coarse(arrays: ModelArrays) -> bool:
     return arrays.num_states >= COARSE_STATES and arrays.largest_reward < COARSE_LIMIT * (1.0 - arrays.discount)
 
 
-def _eliminate(choices: Choices, value: Floats, goal: Goal, patience: int | None, change: Change | None) -> Floats:
+def _eliminate(choices: Backend, value: Floats, goal: Goal, patience: int | None, change: Change | None) -> Floats:
     """Iterate with action elimination as soon as few candidates are left; ``change`` is the last sweep's."""
     arrays = choices.arrays
     if arrays.width <= SINGLE:
@@ -257,7 +266,7 @@ def _eliminate(choices: Choices, value: Floats, goal: Goal, patience: int | None
             value += 0.5 * sum(enclosure(arrays, change))  # all values are off by about the same
 
 
-def _following(choices: Choices, value: Floats, goal: Goal, patience: int | None) -> Floats:
+def _following(choices: Backend, value: Floats, goal: Goal, patience: int | None) -> Floats:
     """Sweep where hardly a state has a second choice, until the goal is reached or patience is used up."""
     other, miss = np.zeros_like(value), math.inf
     while True:
@@ -360,7 +369,7 @@ def linear_program(backend: Backend, value: Floats, goal: Goal) -> Floats:
     matrix = csr_array((data, (row, column)), shape=(num_choices, arrays.num_states))
     limits = [(None, None) if live else (0.0, 0.0) for live in arrays.live.tolist()]
     model = {"c": np.ones(arrays.num_states), "A_ub": matrix, "b_ub": -arrays.reward, "bounds": limits}
-    found = in_thread(lambda: linprog(**model, method="highs-ipm")).result()
+    found = call_library(lambda: linprog(**model, method="highs-ipm"))
     if found.x is None:
         raise LimitError(f"the linear program has no solution: {found.message}; use the method auto")
     goal.sweeps += int(found.nit)

@@ -36,10 +36,9 @@ from mdplay.planning.backends import (
     PLAIN_TRANSITIONS,
     Backend,
     ValueBounds,
-    backend_for,
     discounted_bounds,
 )
-from mdplay.planning.methods import METHODS, Goal, SingularPolicy, overflow
+from mdplay.planning.methods import METHODS, Goal, SingularPolicy, backend_for, overflow
 from mdplay.planning.model import Model
 from mdplay.planning.undiscounted import Reduction, certify, finite_part
 from mdplay.runtime.executors import driver

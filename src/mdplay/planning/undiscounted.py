@@ -29,9 +29,9 @@ import numpy.typing as npt
 from mdplay.errors import LimitError
 from mdplay.evaluating.evaluation import TIE
 from mdplay.planning.arrays import ModelArrays
-from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, ValueBounds, backend_for
+from mdplay.planning.backends import DENSE_STATES, PLAIN_TRANSITIONS, Backend, ValueBounds
 from mdplay.planning.loops import spread, strong_components
-from mdplay.planning.methods import BURST_TRANSITIONS, Goal, SingularPolicy, policy_iteration
+from mdplay.planning.methods import BURST_TRANSITIONS, Goal, SingularPolicy, backend_for, policy_iteration
 from mdplay.states.graph_search import Floats, Integers, run
 
 GAIN_SWEEPS = 20_000

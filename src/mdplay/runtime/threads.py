@@ -122,12 +122,13 @@ Inbox = SimpleQueue[tuple[Callable[[], Any], Future[Any]]]
 class ThreadPool:
     """Threads that wait for tasks: starting a thread takes as long as a short search.
 
-    They are daemon threads, which the end of the program does not wait for; at most MAX_IDLE of them stay.  A
+    They are daemon threads, which the end of the program does not wait for; at most ``max_idle`` of them stay.  A
     forked process has none of them; Python from 3.12 on warns of a fork while there are any.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, max_idle: int = MAX_IDLE) -> None:
         self._idle: list[Inbox] = []
+        self._max_idle = max_idle
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._idle.clear)
 
@@ -159,23 +160,34 @@ class ThreadPool:
             finish = partial(future.set_result, task())
         except BaseException as error:  # propagates to the caller
             finish = partial(future.set_exception, error)
-        stays = len(self._idle) < MAX_IDLE
+        stays = len(self._idle) < self._max_idle
         if stays:
             self._idle.append(inbox)
         finish()
         return stays
 
 
-_POOL = ThreadPool()
+_POOL, _ENDING = ThreadPool(), ThreadPool(max_idle=0)
 
 
 def in_thread(task: Callable[[], T]) -> Future[T]:
-    """Run a task in a thread of the pool and return its future.
-
-    Ctrl-C interrupts a wait for the future and leaves the task running, which is for calls of libraries that
-    cannot be stopped.
-    """
+    """Run a task in a thread of the pool and return its future."""
     return _POOL.submit(task)
+
+
+def call_library(task: Callable[[], T]) -> T:
+    """Return the result of a library that cannot be stopped; Ctrl-C leaves it running.
+
+    Its thread ends with the task, since SuperLU leaves data in it that Python fails to free at its own end.
+    """
+    return _awaited(_ENDING.submit(task))
+
+
+def _awaited(future: Future[T]) -> T:
+    """Return the result of a future; a signal that arrives just before a wait without end would not be noticed."""
+    while not future.done():
+        wait([future], timeout=POLL_SECONDS)
+    return future.result()
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
@@ -278,10 +290,7 @@ class Compiling:
         """Run a compiler and return what it gives; Ctrl-C does not wait for it."""
         if current_thread() is not main_thread():
             return self._counted(task)
-        future = in_thread(partial(self._counted, task))
-        while not future.done():  # a signal that comes just before a wait without end would not be heard
-            wait([future], timeout=POLL_SECONDS)
-        return future.result()
+        return _awaited(in_thread(partial(self._counted, task)))
 
     def _counted(self, task: Callable[[], T]) -> T:
         if not self._ends:

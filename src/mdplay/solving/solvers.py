@@ -288,7 +288,7 @@ def _answer(question: Question, method: str) -> Table:
     table = _cheapest(question) if method == "auto" else choose_solver(question, method).fill(question)
     if isinstance(table, Lacking):
         raise table.error(table.reason)
-    if question.run.file is not None:
+    if question.run.file is not None and not table.on_demand:  # otherwise nothing is proved yet
         from mdplay.solving.files import save_table
 
         save_table(question.run.file, table, game=question.game)

@@ -166,6 +166,7 @@ class Table:
     readers: ClassVar[dict[str, type[Table]]] = {}  # by kind
     counts_plies = False  # whether best play can be followed by the distances
     on_demand = False  # whether positions are solved one by one, when they are asked for
+    seconds: float | None = None  # time limit of an answer, if positions are solved on demand
 
     def __init_subclass__(cls) -> None:
         if "from_arrays" in vars(cls):
@@ -177,6 +178,15 @@ class Table:
 
     def lookup(self, state: Any, player: int) -> StateValue:
         """Return the value of a state for a player."""
+        raise NotImplementedError
+
+    @property
+    def status(self) -> str:
+        """What a table that solves positions on demand has proved so far of the position that it searches."""
+        return ""
+
+    def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
+        """Store scores of positions, for their players to move, as proved; only tables that solve on demand."""
         raise NotImplementedError
 
     # ---------------------------------------------------------------- one state

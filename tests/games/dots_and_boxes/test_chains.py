@@ -7,7 +7,7 @@ import pytest
 
 from mdplay import GameError, make, solve
 from mdplay.bits import elements
-from mdplay.games.dots_and_boxes.chains import ChainSearch
+from mdplay.games.dots_and_boxes.solver import ChainSearch
 from mdplay.rng import Random
 from tests.nim import Nim
 

@@ -9,7 +9,7 @@ register_extras(
     DotsAndBoxes,
     formats={"sgf": "mdplay.playing.formats:SGF"},
     networks={f"rows={n},cols={n}": Path(__file__).with_name(f"{n}x{n}.network") for n in (3, 5)},
-    solvers={"chains": "mdplay.games.dots_and_boxes.chains:ChainSolver"},
+    solvers={"chains": "mdplay.games.dots_and_boxes.solver:ChainSolver"},
 )
 
 __all__ = ["DotsAndBoxes"]

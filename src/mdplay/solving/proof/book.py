@@ -43,7 +43,7 @@ from mdplay.runtime.signals import defer_exit
 from mdplay.runtime.threads import TaskGroup, num_threads
 from mdplay.solving.proof.prover import MEMORY, SETTINGS, Prover
 from mdplay.solving.proof.table import LIMIT
-from mdplay.solving.values import Question
+from mdplay.solving.values import Question, Solver, Table
 from mdplay.states.keys import packed_of
 from mdplay.states.perft import Plies
 from mdplay.storage import arrays as store
@@ -131,8 +131,8 @@ class OpeningBook:
         """Whether every score is known."""
         return bool((self.scores != UNKNOWN).all())
 
-    def teach(self, prover: Prover) -> None:
-        """Let a prover learn the scores."""
+    def teach(self, prover: Table) -> None:
+        """Store the scores in a table that solves positions on demand."""
         known = np.flatnonzero(self.scores != UNKNOWN)
         states = [unpack(self.game, self.rows[i].tolist()) for i in known]
         prover.learn(states, self.scores[known].tolist())
@@ -191,15 +191,15 @@ def make_book(
     ``progress`` gets the number of positions done and of all.  On Ctrl-C the finished part is saved.
     """
     run = run_of("make_book", ("memory", "threads", "executor", "progress"), run, settings)
-    path, memory, show = path or user_path(game, plies), run.bytes or MEMORY, run.progress
+    path, show = path or user_path(game, plies), run.progress
     book = _begun(game, plies, path)
     try:
         if run.executor is None:
-            prover = Prover(game, memory=memory, threads=num_threads(run.threads))
-            book.teach(prover)
-            _fill(book, prover.scores, show)
+            table = _prover(game, Run(memory=run.bytes, threads=run.threads))
+            book.teach(table)
+            _fill(book, table.scores, show)
         else:
-            _fill_by(run.executor, run.threads, Order(recipe_of(game), plies, memory), book, show)
+            _fill_by(run.executor, run.threads, Order(recipe_of(game), plies, run.bytes), book, show)
     finally:
         with defer_exit():
             book.save()
@@ -221,20 +221,31 @@ class Order(NamedTuple):
 
     recipe: GameSpec
     plies: int
-    memory: int
+    memory: int | None
 
 
 def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
     """Prove the positions of a batch: the task of an executor."""
-    prover, rows = _prover_of(order)
+    table, rows = _prover_of(order)
     batch = rows[number * BATCH : (number + 1) * BATCH]
-    return prover.scores(unpack(prover.game, row.tolist()) for row in batch).astype(np.int8)
+    return np.array(table.scores(unpack(table.game, row.tolist()) for row in batch), np.int8)
 
 
 @lru_cache(maxsize=1)
-def _prover_of(order: Order) -> tuple[Prover, NDArray[np.uint64]]:
+def _prover_of(order: Order) -> tuple[Table, NDArray[np.uint64]]:
     game = rebuild(order.recipe)
-    return Prover(game, memory=order.memory), positions(game, order.plies)
+    return _prover(game, Run(memory=order.memory, threads=1)), positions(game, order.plies)
+
+
+def _prover(game: Game[Any], run: Run) -> Table:
+    """Return a table that solves positions on demand: the game's own, or that of proof search."""
+    for solver in extras_of(game, "solvers").values():
+        made: Solver = solver()
+        if made.on_demand:
+            table = made.fill(Question(game, game.initial(), run=run))
+            assert isinstance(table, Table)
+            return table
+    return Prover(game, memory=run.bytes or MEMORY, threads=num_threads(run.threads))
 
 
 class _Filling:
