@@ -21,9 +21,9 @@ def judged(task, table, epsilon=0.1, selector=None):
     """Return the values of the greedy policy and of the policy that is followed."""
     out = np.zeros((1, 1, 2))
     worker = TaskGroup(1).worker(0, 1)
-    tables = np.array(table, float).reshape(1, 1, -1)
+    tables = np.append(np.array(table, float), epsilon).reshape(1, 1, -1)
     judge_tables(
-        native(selector or Scheduled()), native(Greedy()), exact_model(task), tables, np.array([epsilon]), worker,
+        native(selector or Scheduled()), native(Greedy()), exact_model(task), tables, worker,
         new_workspace(task), out,
     )  # fmt: skip
     return out[0, 0, GREEDY], out[0, 0, FOLLOWED]

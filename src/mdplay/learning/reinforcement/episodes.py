@@ -23,6 +23,7 @@ from mdplay.learning.reinforcement.methods import MonteCarlo, MonteCarloPredicti
 from mdplay.learning.reinforcement.online import (
     COLUMNS,
     DIVERGED,
+    MAX_VALUE,
     TOTAL_STEPS,
     TRUNCATED,
     Length,
@@ -30,6 +31,7 @@ from mdplay.learning.reinforcement.online import (
     Update,
     add_point,
     choose,
+    mark_divergence,
 )
 from mdplay.learning.reinforcement.results import (
     GROUPS,
@@ -187,6 +189,8 @@ def learn_episodes(
                 q[k], visits[k], weights[k], seen[k] = numbers.initial, 0, 0.0, -1
             steps, truncated, point, snapshot = 0, 0, 0, 0
             point_reward, point_steps, point_error, point_size = 0.0, 0, 0.0, 0
+            ends = out.ends[row]
+            ends[DIVERGED] = -1.0
             for episode in range(length.episodes):
                 epsilon = current(numbers.epsilon, episode, steps, 0)
                 s, x = begin(arrays, x)
@@ -211,13 +215,11 @@ def learn_episodes(
                 steps += age
                 g = 0.0
                 if first[s] == first[s + 1]:
-                    g = learn_backwards(
-                        flags, numbers, arrays.discount, memory, acting, target, age, episode, steps
-                    )
+                    learn_backwards(flags, numbers, arrays.discount, memory, acting, target, age, episode, steps)
                 else:
                     truncated += 1
-                    for i in range(age):
-                        g += earned[i]
+                for i in range(age):
+                    g += earned[i]
                 point_reward, point_steps, point_size = point_reward + g, point_steps + age, point_size + 1
                 if flags.measured:
                     point_error += weighted_error(q, out.truth, out.weight)
@@ -231,14 +233,19 @@ def learn_episodes(
                 ):
                     for k in range(pairs):
                         out.snapshots[row, snapshot, k] = q[k]
+                    out.snapshots[row, snapshot, pairs] = epsilon
                     snapshot += 1
+                ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
+                if age and not abs(q[slot[0]]) < MAX_VALUE:
+                    ends[DIVERGED] = episode
+                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
+                    break
                 if worker.stop[0]:
                     return
-            ends = out.ends[row]
-            ends[DIVERGED], ends[TRUNCATED], ends[TOTAL_STEPS] = -1.0, truncated, steps
             if len(out.tables):
-                for k in range(pairs):
-                    out.tables[row, k] = q[k]
+                for s in range(len(first) - 1):
+                    for k in range(first[s], first[s + 1]):
+                        out.tables[row, k] = q[first[s]] if flags.off_policy else q[k]
             worker.progress[worker.first] += 1
 
 
@@ -253,8 +260,8 @@ def learn_backwards(
     age: int,
     episode: int,
     steps: int,
-) -> float:
-    """Update the values of an episode from its last step to its first; return its return."""
+) -> None:
+    """Update the values of an episode from its last step to its first."""
     q, visits, weights = unchecked_view(memory.q), unchecked_view(memory.visits), unchecked_view(memory.weights)
     seen, pair = unchecked_view(memory.seen), unchecked_view(memory.pair)
     slot, earned = unchecked_view(memory.slot), unchecked_view(memory.reward)
@@ -276,7 +283,6 @@ def learn_backwards(
                     q[j] += ratio / weights[j] * (g - q[j])
             else:
                 q[j] += alpha * (ratio * g - q[j])
-    return g
 
 
 @inlined

@@ -278,6 +278,8 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
         raise ArgumentError("values that are linear in features count no visits; give alpha as a number")
     if method.plans and (not is_model or world.active):
         raise ArgumentError("planning steps need a table; use a finite task without features")
+    if method.beta and (task.mdp.discount if is_model else task.discount) != 1.0:
+        raise ArgumentError(f"{method.name} maximises the average reward, which has no discount; use discount 1")
     by_steps = size.steps is not None
     every = max(1, -(-(size.steps or size.episodes) // size.points))
     update = online.Update(
@@ -309,7 +311,7 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
     length = online.Length(
         size.episodes if not by_steps else NO_LIMIT, size.steps or NO_LIMIT, size.max_steps, every, checkpoints
     )
-    arrays = task.arrays() if is_model else _no_arrays()
+    arrays = task.arrays() if is_model else _no_arrays(float(task.discount))
     pairs = task.mdp.num_choices if is_model else 0
     points = -(-(size.steps or size.episodes) // every)
     results = Results(task, method, size, points, pairs, checkpoints)
@@ -348,7 +350,7 @@ def _num_weights(task: Any, world: Any) -> int:
     return (int(task.features.max()) + 1) * int(world.width)
 
 
-def _no_arrays() -> Any:
+def _no_arrays(discount: float) -> Any:
     """Return the arrays of a task that has no model."""
     from mdplay.learning.reinforcement.tasks import NO_CHANGE, OUTCOME, ROW, TaskArrays
 
@@ -359,6 +361,6 @@ def _no_arrays() -> Any:
         np.zeros(1, OUTCOME),
         np.zeros(1, OUTCOME),
         np.zeros((1, 1), np.int32),
-        1.0,
+        discount,
         NO_CHANGE,
     )

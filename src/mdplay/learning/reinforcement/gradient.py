@@ -28,6 +28,7 @@ from mdplay.learning.reinforcement.online import (
     Length,
     Output,
     add_point,
+    mark_divergence,
 )
 from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move
@@ -203,14 +204,17 @@ def learn_preferences(
                     for u in range(len(first) - 1):
                         for k in range(int(first[u]), int(first[u + 1])):
                             out.snapshots[row, snapshot, k] = preference[n * int(number[u]) + k - int(first[u])]
+                    out.snapshots[row, snapshot, int(first[len(first) - 1])] = 1.0
                     snapshot += 1
                 ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
                 if not abs(preference[n * at]) < MAX_VALUE:
                     ends[DIVERGED] = episode
-                    while point < len(sums):
-                        add_point(sums[point], math.nan, math.nan, math.nan, steps)
-                        point += 1
+                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
                     break
                 if worker.stop[0]:
                     return
+            if len(out.tables):
+                for u in range(len(first) - 1):
+                    for k in range(int(first[u]), int(first[u + 1])):
+                        out.tables[row, k] = preference[n * int(number[u]) + k - int(first[u])]
             worker.progress[worker.first] += 1

@@ -88,12 +88,11 @@ def judge_tables(
     greedy: Any,
     exact: ExactModel,
     tables: Any,
-    epsilon: Any,
     worker: WorkSlice,
     work: Workspace,
     out: Any,
 ) -> None:
-    """Write the values of two policies of each table: ``out[run, snapshot]``."""
+    """Write the values of two policies of each table: ``out[run, snapshot]``; epsilon is a table's last entry."""
     for run in range(worker.first, len(tables), worker.stride):
         for i in range(tables.shape[1]):
             q = tables[run, i]
@@ -101,7 +100,7 @@ def judge_tables(
             out[run, i, GREEDY] = policy_value(exact, work)
             out[run, i, FOLLOWED] = math.nan
             if selector.has_chance:
-                write_policy(selector, exact, q, epsilon[i], work.share)
+                write_policy(selector, exact, q, q[len(q) - 1], work.share)
                 out[run, i, FOLLOWED] = policy_value(exact, work)
         worker.progress[worker.first] += 1
         if worker.stop[0]:

@@ -42,6 +42,7 @@ class Method:
 
     kind: ClassVar[str] = "method"
     predicts: ClassVar[bool] = False
+    learns: ClassVar[str] = "action values"
 
     @property
     def step_size(self) -> Schedule:
@@ -59,6 +60,15 @@ class Exploring(Method):
     selector: Annotated[str | Selector, "epsilon-greedy, softmax, ucb1(c=20) or another selector."] = (
         "epsilon-greedy"
     )
+
+    def __post_init__(self) -> None:
+        schedule, softmax = self.exploration, isinstance(self.rule_of_choice, Boltzmann)
+        if schedule.clock == VISITS:
+            raise ArgumentError(f"epsilon={self.epsilon} counts visits of pairs; use 1/episode or 1/step")
+        if softmax and schedule.first <= 0.0:
+            raise ArgumentError("the temperature of softmax (epsilon) must be positive; use greedy instead of 0")
+        if not softmax and schedule.first > 1.0:
+            raise ArgumentError(f"epsilon={self.epsilon} is a probability; it must not exceed 1")
 
     @property
     def exploration(self) -> Schedule:
@@ -96,6 +106,7 @@ class Online(Exploring):
     kind = "online"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         traced = self.lambda_ > 0.0
         if self.traces not in TRACES:
             raise FormatError(f"traces={self.traces!r} is unknown; use {', '.join(TRACES)}")
@@ -120,6 +131,7 @@ class Prediction(Online):
 
     rule: Any = field(default=Sarsa(), kw_only=True)
     predicts = True
+    learns = "state values"
 
 
 @dataclass(frozen=True)
@@ -139,8 +151,14 @@ class MonteCarloPrediction(MonteCarlo):
 
     off_policy: Annotated[str, "Importance sampling: none, ordinary or weighted."] = "none"
     predicts = True
+    learns = "state values"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.off_policy != "none" and self.exploring_starts:
+            raise ArgumentError("exploring starts and importance sampling exclude each other; give one of them")
+        if self.off_policy == "weighted" and self.alpha != "1/n":
+            raise ArgumentError("weighted importance sampling has no step size; omit alpha, or use ordinary")
         if self.off_policy not in ("none", "ordinary", "weighted"):
             raise FormatError(f"off_policy={self.off_policy!r} is unknown; use none, ordinary or weighted")
 
@@ -166,6 +184,7 @@ class PolicyGradient(Method):
     critic: Annotated[bool, "Update after each step with a learned critic."] = False
 
     kind = "gradient"
+    learns = "preferences"
     exploration: ClassVar[Schedule] = Schedule(1.0)
     rule_of_choice: ClassVar[Selector] = Boltzmann()
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from mdplay.bits import below, mix, unit
 from mdplay.compiling import inlined, kernel, unchecked_view
 from mdplay.game import Compiled
+from mdplay.learning.reinforcement.rules import STEPS as STEP_CLOCK
 from mdplay.learning.reinforcement.rules import After, Schedule, current
 from mdplay.learning.reinforcement.tasks import TaskArrays, begin, move
 from mdplay.rng import advance, scramble, stream
@@ -101,11 +102,11 @@ class Output(NamedTuple):
     """The results: sums over the runs of each group, snapshots of tables, the end of each run."""
 
     sums: Floats  # [group, point, column]
-    snapshots: Floats  # [run, snapshot, pair]
+    snapshots: Floats  # [run, snapshot, pair]; the last entry is epsilon
     truth: Floats
     weight: Floats
     ends: Floats  # [run, column]
-    tables: Floats  # [run, weight], empty if the tables are not wanted
+    tables: Floats  # [run, pair], empty if the tables are not wanted
 
 
 def new_memory(size: int, world: Any, update: Any, n: int) -> Memory:
@@ -220,6 +221,14 @@ def first_state(world: Any, arrays: TaskArrays, x: Any) -> Any:
 
 
 @inlined
+def is_over(world: Any, arrays: TaskArrays, s: Any) -> Any:
+    """Return whether an episode ends in a state."""
+    if world.is_model:
+        return arrays.first[s] == arrays.first[s + 1]
+    return world.is_terminal(s)
+
+
+@inlined
 def locate(world: Any, arrays: TaskArrays, s: Any, out_cells: Any) -> int:
     """Write the first weights of the active features of a state; return the first weight of a state in a table."""
     if world.is_model:
@@ -306,8 +315,9 @@ def learn_online(
                 unchecked_view(out.weight), unchecked_view(out.ends[row]),
             )  # fmt: skip
             if len(out.tables):
-                for k in range(len(memory.w)):
-                    out.tables[row, k] = memory.w[k]
+                half = len(memory.w) // 2 if rule.double else 0
+                for s in range(len(plain.first) - 1):
+                    save_values(world, plain, memory.w, s, half, out.tables[row])
             worker.progress[worker.first] += 1
             if worker.stop[0]:
                 return
@@ -348,30 +358,34 @@ def learn_run(
         epsilon = current(numbers.epsilon, episode, time, 0)
         age, old, total = 0, 0.0, 0.0
         s, x = first_state(world, arrays, x)
-        base, count = locate(world, arrays, s, here), num_actions(world, arrays, s)
+        base, count, a = 0, 0, 0
+        ended = is_over(world, arrays, s)
         x = advance(x)
-        if world.active == 0:
-            a = choose(update, selector, w, visits, base, count, epsilon, half, scramble(x))
-        else:
-            sum_values(world, w, here, values)
-            a = choose(update, selector, values, visits, 0, count, epsilon, 0, scramble(x))
+        if not ended:
+            base, count = locate(world, arrays, s, here), num_actions(world, arrays, s)
+            if world.active == 0:
+                a = choose(update, selector, w, visits, base, count, epsilon, half, scramble(x))
+            else:
+                sum_values(world, w, here, values)
+                a = choose(update, selector, values, visits, 0, count, epsilon, 0, scramble(x))
         if update.n_step:
             ring_base[0], ring_action[0], ring_count[0] = base, a, count
             for i in range(world.active):
                 ring_cells[0, i] = here[i]
-        while True:
+        while not ended:
             if world.is_model:
                 shift = pairs if time >= arrays.change_at else 0
                 t, reward, x = move(world, arrays, int(first[s]) + a + shift, x)
-                ended = first[t] == first[t + 1]
             else:
                 x = advance(x)
                 t = world.step(s, a, scramble(x))
                 reward = world.reward(s, a, t)
-                ended = world.is_terminal(t)
+            ended = is_over(world, arrays, t)
             age += 1
             time += 1
             total += reward
+            if numbers.epsilon.clock == STEP_CLOCK:
+                epsilon = current(numbers.epsilon, episode, time, 0)
             alpha = current(numbers.alpha, episode, time - 1, 0)
             if update.counts:
                 alpha = current(numbers.alpha, episode, time - 1, int(visits[base + a]))
@@ -501,12 +515,14 @@ def learn_run(
                         goal += numbers.kappa * math.sqrt(float(time - seen_at[k]))
                     if first[u] != first[u + 1]:
                         goal += discount * largest_value(w, int(first[u]), num_actions(world, arrays, u), 0)
+                    if update.counts:
+                        alpha = current(numbers.alpha, episode, time - 1, max(0, int(visits[k]) - 1))
                     w[k] += alpha * (goal - w[k])
             if update.by_steps:
                 point_reward += reward
-                if time % length.every == 0:
+                if time % length.every == 0 or time == length.steps:
                     add_point(sums[point], point_reward, 1.0, 0.0, time)
-                    point, point_reward = point + 1, 0.0
+                    point += 1
             if ended or age >= length.max_steps or time >= length.steps or stop[0]:
                 truncated += not ended
                 break
@@ -534,17 +550,12 @@ def learn_run(
         while snapshot < length.snapshots and (episode + 1) * length.snapshots >= (snapshot + 1) * length.episodes:
             for u in range(len(first) - 1):
                 save_values(world, arrays, w, u, half, snapshots[row, snapshot])
+            snapshots[row, snapshot, pairs] = epsilon
             snapshot += 1
         ends[TRUNCATED], ends[TOTAL_STEPS], ends[AVERAGE] = truncated, time, average
         if not abs(pair_value(world, w, base, here, a)) < MAX_VALUE:
             ends[DIVERGED] = episode
-            while point < len(sums):
-                add_point(sums[point], math.nan, math.nan, math.nan, time)
-                point += 1
-            while snapshot < length.snapshots:
-                for k in range(pairs):
-                    snapshots[row, snapshot, k] = math.nan
-                snapshot += 1
+            mark_divergence(sums, point, snapshots[row], snapshot, length)
             return
         if stop[0] or time >= length.steps:
             return
@@ -565,7 +576,7 @@ def save_values(world: Any, arrays: TaskArrays, w: Any, s: int, half: int, out: 
 
 
 @inlined
-def add_point(point: Any, reward: float, steps: float, error: float, time: int) -> None:
+def add_point(point: Any, reward: float, steps: float, error: float, time: float) -> None:
     """Add the results of a run to a point of the curve."""
     point[REWARD] += reward
     point[REWARD_SQUARED] += reward * reward
@@ -574,6 +585,16 @@ def add_point(point: Any, reward: float, steps: float, error: float, time: int) 
     point[ERROR] += error
     point[ERROR_SQUARED] += error * error
     point[TIME] += time
+
+
+@inlined
+def mark_divergence(sums: Any, point: int, snapshots: Any, snapshot: int, length: Length) -> None:
+    """Set the remaining points and snapshots of a run that diverged to nan."""
+    for i in range(point, len(sums)):
+        add_point(sums[i], math.nan, math.nan, math.nan, math.nan)
+    for i in range(snapshot, length.snapshots):
+        for k in range(snapshots.shape[1]):
+            snapshots[i, k] = math.nan
 
 
 @inlined

@@ -16,10 +16,9 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 
-from mdplay.errors import LimitError, pluralize
+from mdplay.errors import ArgumentError, LimitError, pluralize
 from mdplay.game import Between
-from mdplay.learning.reinforcement.methods import Method, Online
-from mdplay.learning.reinforcement.rules import current
+from mdplay.learning.reinforcement.methods import Method
 from mdplay.learning.reinforcement.tasks import Policy, Task
 from mdplay.planning.planner import evaluate_policy, plan
 from mdplay.runtime.run import Run
@@ -53,7 +52,8 @@ class ExperimentOptions:
 class Curve:
     """The learning curve of a method: means over the runs with standard errors, and exact values.
 
-    ``at`` are the episodes of the points (steps, if ``steps`` was given).  ``greedy``, ``followed`` and ``never``
+    ``at`` are the episodes of the points; if ``steps`` was given they are steps, and ``reward`` is the sum of all
+    rewards so far.  ``greedy``, ``followed`` and ``never``
     belong to the checkpoints: the exact value of the greedy policy (mean over the runs in which it ends), that of
     the policy that is followed (median over the runs, since a few of them may take millions of steps), and the
     share of runs in which the greedy policy may never end.
@@ -81,18 +81,29 @@ class Curve:
     total_steps: float
     seconds: float
     task: Any
-    tables: Floats  # action values of each run at its end
+    tables: Floats  # action values, or preferences, of each run at its end
     by_steps: bool = False
+    learns: str = "action values"  # or "state values", or "preferences"
 
     def policy(self, run: int = 0) -> list[int]:
         """Return the greedy action of each state at the end of a run; -1 in terminal states."""
+        self._check("policy", "action values", "preferences")
         return greedy_actions(self.task.mdp, self.tables[run])
 
     def values(self, run: int = 0) -> list[float]:
-        """Return the largest action value of each state at the end of a run; 0 in terminal states."""
+        """Return the value of each state, its largest action value, at the end of a run; 0 in terminal states."""
+        self._check("values", "action values", "state values")
         first = self.task.mdp.first_choice.astype(np.int64)
         table = self.tables[run]
         return [float(table[a:b].max()) if a < b else 0.0 for a, b in pairwise(first)]
+
+    def _check(self, name: str, *allowed: str) -> None:
+        if not isinstance(self.task, Task):
+            raise ArgumentError(f"{name}() serves tasks with a finite number of states")
+        if self.learns not in allowed:
+            raise ArgumentError(f"{self.name} learns {self.learns}; {name}() needs {' or '.join(allowed)}")
+        if not len(self.tables):
+            raise LimitError("the tables of so many runs were not kept; use fewer runs")
 
     def document(self) -> dict[str, Any]:
         """Return the results at the end for JSON."""
@@ -165,18 +176,16 @@ class Results:
     def snapshots(self, span: Any) -> Floats:
         """Return the array for the snapshots of a batch."""
         if not self.num_checkpoints:
-            return np.zeros((1, 1, max(1, self._pairs)))
-        return np.zeros((int(span[1] - span[0]), self.num_checkpoints, self._pairs))
+            return np.zeros((1, 1, self._pairs + 1))
+        return np.zeros((int(span[1] - span[0]), self.num_checkpoints, self._pairs + 1))
 
     def ends(self, span: Any) -> Floats:
         """Return the rows for the ends of the runs of a batch."""
         return self._ends[span[0] : span[1]]
 
     def tables(self, span: Any) -> Floats:
-        """Return the rows for the tables of the runs of a batch; they hold the weights of tables only."""
-        single = isinstance(self.task, Task) and self.task.features is None
-        double = isinstance(self.method, Online) and self.method.rule.double
-        return self._tables[span[0] : span[1]] if single and not double else self._tables[:0]
+        """Return the rows for the action values of the runs of a batch at their end."""
+        return self._tables[span[0] : span[1]] if isinstance(self.task, Task) else self._tables[:0]
 
     def work(self, run: Run, task: Any) -> None:
         """Run one task for each thread and measure the time."""
@@ -196,8 +205,6 @@ class Results:
 
         exact = judge.exact_model(self.task)
         found = np.zeros((*snapshots.shape[:2], judge.COLUMNS))
-        episodes = self.checkpoints - 1
-        epsilon = np.array([current(method.exploration, int(e), 0, 0) for e in episodes], float)
         group = TaskGroup(self._threads)
         selector, greedy = native(method.rule_of_choice), native(Greedy())
         group.run(
@@ -208,7 +215,6 @@ class Results:
                     greedy,
                     exact,
                     snapshots,
-                    epsilon,
                     group.worker(i, self._threads),
                     judge.new_workspace(self.task),
                     found,
@@ -246,7 +252,7 @@ class Results:
         return Curve(
             name=self.method.name,
             at=np.minimum(np.arange(1, self.points + 1) * every, last),
-            reward=np.cumsum(means[:, online.REWARD]) if by_steps else means[:, online.REWARD],
+            reward=means[:, online.REWARD],
             reward_error=errors[:, 0],
             length=means[:, online.STEPS],
             length_error=errors[:, 1],
@@ -267,6 +273,7 @@ class Results:
             seconds=self.seconds,
             task=self.task,
             tables=self._tables,
+            learns=self.method.learns,
             by_steps=by_steps,
         )
 

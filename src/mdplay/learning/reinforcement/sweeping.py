@@ -19,6 +19,7 @@ from mdplay.learning.reinforcement.methods import Sweeping
 from mdplay.learning.reinforcement.online import (
     COLUMNS,
     DIVERGED,
+    MAX_VALUE,
     TOTAL_STEPS,
     TRUNCATED,
     Length,
@@ -27,6 +28,7 @@ from mdplay.learning.reinforcement.online import (
     add_point,
     choose,
     largest_value,
+    mark_divergence,
 )
 from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.rules import Schedule, current
@@ -137,6 +139,8 @@ def sweep(
                 queue.into[s] = -1
             size, steps, truncated, point, snapshot = 0, 0, 0, 0, 0
             point_reward, point_steps, point_size = 0.0, 0, 0
+            ends = out.ends[row]
+            ends[DIVERGED] = -1.0
             for episode in range(length.episodes):
                 epsilon = current(numbers.epsilon, episode, steps, 0)
                 alpha = current(numbers.alpha, episode, steps, 0)
@@ -154,6 +158,8 @@ def sweep(
                     size = offer(queue, size, k, change, numbers.threshold)
                     size = plan_sweeps(world, arrays, numbers, queue, size, alpha)
                     s = t
+                    if size < 0:
+                        break
                 steps += age
                 truncated += first[s] != first[s + 1]
                 point_reward, point_steps, point_size = point_reward + total, point_steps + age, point_size + 1
@@ -166,11 +172,15 @@ def sweep(
                 ):
                     for k in range(len(q)):
                         out.snapshots[row, snapshot, k] = q[k]
+                    out.snapshots[row, snapshot, len(q)] = epsilon
                     snapshot += 1
+                ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
+                if size < 0:
+                    ends[DIVERGED] = episode
+                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
+                    break
                 if worker.stop[0]:
                     return
-            ends = out.ends[row]
-            ends[DIVERGED], ends[TRUNCATED], ends[TOTAL_STEPS] = -1.0, truncated, steps
             if len(out.tables):
                 for k in range(len(q)):
                     out.tables[row, k] = q[k]
@@ -181,7 +191,10 @@ def sweep(
 def plan_sweeps(
     world: Any, arrays: TaskArrays, numbers: SweepingNumbers, queue: Queue, size: int, alpha: float
 ) -> int:
-    """Update the pairs of the highest priority and queue their predecessors; return the size of the heap."""
+    """Update the pairs of the highest priority and queue their predecessors.
+
+    Return the size of the heap; -1 if a value diverged.
+    """
     q, left = unchecked_view(queue.q), numbers.plans
     while left and size:
         j = int(queue.heap[0])
@@ -191,6 +204,8 @@ def plan_sweeps(
             queue.heap[0] = queue.heap[size]
             sink(queue, size)
         q[j] += alpha * (goal_of(world, arrays, q, int(queue.target[j]), queue.reward[j]) - q[j])
+        if not abs(q[j]) < MAX_VALUE:
+            return -1
         left -= 1
         u = int(queue.owner[j])
         i = int(queue.into[u])

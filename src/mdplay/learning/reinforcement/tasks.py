@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -88,16 +89,23 @@ class Task:
     def __post_init__(self) -> None:
         if self.mdp.minimise:
             raise FormatError("learning maximises rewards, and the MDP has costs; negate them and omit minimise")
-        for state, share in self.starts.items():
-            if not 0 <= state < self.mdp.num_states or not share >= 0.0:
+        if not isinstance(self.start, (Integral, Mapping)):
+            raise FormatError(f"the start {short(self.start)!r} is neither a state nor probabilities by state")
+        given = self.start if isinstance(self.start, Mapping) else {self.start: 1.0}
+        for state, share in given.items():
+            if not isinstance(state, Integral) or not 0 <= state < self.mdp.num_states or not share >= 0.0:
                 raise FormatError(f"the start {short(state)} is not one of {self.mdp.num_states} states")
-        if not sum(self.starts.values()) > 0.0:
+        if not self.starts:
             raise FormatError("the start has no state of positive probability")
+        if all(self.mdp.terminal[state] for state in self.starts):
+            raise FormatError(f"every episode starts in a terminal state, {next(iter(self.starts))}; name another")
 
     @property
     def starts(self) -> dict[int, float]:
         """The states in which an episode may start, with their probabilities."""
-        return dict(self.start) if isinstance(self.start, Mapping) else {int(self.start): 1.0}
+        if isinstance(self.start, Mapping):
+            return {int(state): float(share) for state, share in self.start.items() if share > 0.0}
+        return {int(self.start): 1.0}
 
     @property
     def world(self) -> World:
@@ -344,7 +352,7 @@ class FloatTask(Compiled):
     """A task with real-valued states, in plain Python; its methods are compiled like the rules of a game.
 
     The state is a NamedTuple of numbers.  Override all five methods, and set the number of actions (``width``), of
-    active features of a state (``active``) and of features (``features``).
+    active features of a state (``active``) and of features (``features``); ``discount`` is 1 unless you set it.
     """
 
     is_model: ClassVar[bool] = False
@@ -352,6 +360,7 @@ class FloatTask(Compiled):
     width: ClassVar[int] = 2
     active: ClassVar[int] = 1
     features: ClassVar[int] = 1
+    discount: ClassVar[float] = 1.0
 
     def start(self, word: U64) -> Any:
         """Return the first state of an episode; ``unit(word)`` is uniform in [0, 1)."""
