@@ -62,6 +62,7 @@ def test_solutions_and_searches_take_positions(needs_compiler):
 NAMES = ("state", "s", "start", "states")
 NOT_STATES = {  # where these names mean something else: rules, states of an MDP, a policy, the start of a record
     "Game", "ProofView", "MDP", "Agent", "Evaluator", "Record", "Position.__init__", "respond", "Learned.value",
+    "Task", "FloatTask", "Experiment", "make_task",
 }  # fmt: skip
 NEAR_END = Position.start(GAME).play_all(["0", "1", "3", "4"])
 FUNCTIONS = {

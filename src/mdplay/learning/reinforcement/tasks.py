@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from mdplay.bits import U64, unit
 from mdplay.compiling import inlined
+from mdplay.compiling.contract import check_is_game
 from mdplay.errors import FormatError, GameError, short
 from mdplay.game import Compiled
 from mdplay.planning.mdp import by_decision, mdp_of
@@ -218,7 +219,13 @@ def task_of(thing: Any, *, start: Any = None, opponent: Any = None, player: int 
             raise FormatError("the MDP has no state with an action; there is nothing to learn")
         found = Task(thing, {int(s): 1.0 / len(live) for s in live}, "MDP")
     if not isinstance(found, Task):
-        raise GameError(f"{short(type(thing).__name__)} is neither a task, an MDP nor a game; nothing to learn in")
+        from mdplay.learning.reinforcement.library import TASKS
+
+        if isinstance(thing, str) and thing.partition(":")[0] in TASKS:
+            raise GameError(
+                f"{short(thing)!r} is not a task: mdplay.make_task({short(thing)!r}) makes one by its name"
+            )
+        check_is_game(thing)
     return found if start is None else replace(found, start=start)
 
 
