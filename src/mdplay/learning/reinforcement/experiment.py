@@ -12,7 +12,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from mdplay.errors import ArgumentError
+from mdplay.errors import ArgumentError, GameError, short
+from mdplay.learning.reinforcement.library import is_task
 from mdplay.learning.reinforcement.methods import (
     Method,
     MonteCarlo,
@@ -203,6 +204,8 @@ def learn_task(
     chosen = run_of("learn", SETTINGS, run, limits)
     given = {name: value for name, value in options.items() if name in ExperimentOptions.__dataclass_fields__}
     size = ExperimentOptions(**given) if size is None else size
+    if isinstance(task, str) and is_task(task):
+        raise GameError(f"{short(task)!r} is not a task: mdplay.make_task({short(task)!r}) makes one by its name")
     if not isinstance(task, FloatTask):
         task = task_of(task, start=start, opponent=opponent, player=player)
     curves = tuple(_learned(task, one, size, policy, behaviour, seed, chosen) for one in made)

@@ -219,14 +219,9 @@ def task_of(thing: Any, *, start: Any = None, opponent: Any = None, player: int 
             raise FormatError("the MDP has no state with an action; there is nothing to learn")
         found = Task(thing, {int(s): 1.0 / len(live) for s in live}, "MDP")
     if not isinstance(found, Task):
-        from mdplay.learning.reinforcement.library import TASKS
-
-        if isinstance(thing, str) and thing.partition(":")[0] in TASKS:
-            raise GameError(
-                f"{short(thing)!r} is not a task: mdplay.make_task({short(thing)!r}) makes one by its name"
-            )
-        check_is_game(thing)
-    return found if start is None else replace(found, start=start)
+        check_is_game(found)
+    task: Task = found
+    return task if start is None else replace(task, start=start)
 
 
 def game_task(game: Any, *, player: int = 0, opponent: Any = None) -> Task:
