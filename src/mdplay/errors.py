@@ -53,7 +53,7 @@ class CycleError(GameError):
 
 
 class UnknownName(MdplayError, LookupError):
-    """A name that nobody registered."""
+    """A name that is not registered."""
 
 
 class ArgumentError(MdplayError, TypeError):

@@ -69,7 +69,7 @@ class Compiled:
     """A frozen dataclass whose annotated methods kernels call; its fields are constants there."""
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy has: its hashes are told anew, since another process has not met it."""
+        """Drop cached hashes when pickling; they are recomputed in the other process."""
         return {name: value for name, value in vars(self).items() if name not in REMEMBERED}
 
 
@@ -96,7 +96,7 @@ class Game(Compiled, Generic[S]):
         """Return the state after a legal action."""
         raise NotImplementedError
 
-    # ---------------------------------------------------------------- who moves, and what it is worth
+    # ---------------------------------------------------------------- players and results
     def player(self, s: S) -> int:
         """Return who moves, 0 or 1: the state's field ``player``.  No such field: a game for one."""
         return getattr(s, "player", 0)
@@ -106,10 +106,10 @@ class Game(Compiled, Generic[S]):
         return 0
 
     def result(self, s: S) -> float:
-        """Return what the end is worth to player 0, beyond the rewards; asked only when the game is over."""
+        """Return the result of a terminal state for player 0, without the rewards; not called in other states."""
         return 0
 
-    endless: ClassVar[int] = 0  # what play that never ends is worth to player 0, where positions come back
+    endless: ClassVar[int] = 0  # value of infinite play for player 0, in games with cycles
 
     # ---------------------------------------------------------------- chance
     def outcomes(self, s: S) -> Mask:
@@ -136,7 +136,7 @@ class Game(Compiled, Generic[S]):
 
     # ---------------------------------------------------------------- knowledge: optional, quicker or stronger
     def index(self, s: S) -> int:
-        """Return a number for the state.  States with one number are worth the same to their mover."""
+        """Return the state's number.  States with the same number have the same value for the player to move."""
         return 0
 
     def state(self, i: int) -> S:
@@ -192,7 +192,7 @@ class Game(Compiled, Generic[S]):
         return 0
 
     def neighbours(self, i: int) -> Mask:
-        """Return the cells beside cell i as a bit mask: those that are worth a look together."""
+        """Return the cells beside cell i as a bit mask: the patterns of a network are made of neighbours."""
         return 0
 
     # ---------------------------------------------------------------- knowledge of what is decided
@@ -215,9 +215,7 @@ class Game(Compiled, Generic[S]):
         return 0
 
     key_bits: ClassVar[int] = 64
-    max_moves: ClassVar[
-        int
-    ]  # a game that goes on for longer is called off; needed only where positions come again
+    max_moves: ClassVar[int]  # move limit; needed only in games with cycles
 
     def proof_view(self) -> Game[Any]:
         """Return the game as proof search should see it: a ``ProofView``, or this game itself."""

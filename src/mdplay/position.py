@@ -52,7 +52,7 @@ class Position(Generic[S]):
     """
 
     game: Game[S]
-    state: S = None  # type: ignore[assignment]  # so that whoever forgets it is told
+    state: S = None  # type: ignore[assignment]  # a missing state is reported
     before: Position[S] | None = field(default=None, repr=False, compare=False)  # None: no past is known
     event: int = field(default=-1, repr=False, compare=False)  # what led here from ``before``
     earned: float = field(default=0.0, repr=False, compare=False)  # by player 0, minus what player 1 earned
@@ -91,7 +91,7 @@ class Position(Generic[S]):
 
     @property
     def player(self) -> int | None:
-        """Who moves, 0 or 1; None when chance does or nobody."""
+        """Who moves, 0 or 1; None if chance moves or the game is over."""
         return None if self.is_chance or self.is_over else self.mover
 
     @property
@@ -136,12 +136,12 @@ class Position(Generic[S]):
 
     @property
     def total_if_endless(self) -> float:
-        """What player 0 has got if the game is called off here: the points, and what endless play is worth."""
+        """The result for player 0 if the game is truncated here: the points and the value of infinite play."""
         return self.total + self.game.endless
 
     @property
     def result(self) -> float | None:
-        """What the end is worth to player 0, points of the known past included; None before the end."""
+        """The result for player 0, points of the known past included; None before the end."""
         return self.total if self.is_over else None
 
     # ---------------------------------------------------------------- what led here

@@ -13,7 +13,7 @@ kind brings its own ``fill`` or ``stroke``; without one it would be black, and i
 A page can play on a picture that marks its *targets*:
 
     move   shapes as an action: ``data-action`` is its number, its title the name of the move, and ``data-at`` the
-           place where there is room to write what the move is worth: centre and radius
+           place where there is room to write the value of the move: centre and radius
     ghost  inside a move, the piece as it would lie there; it is seen under the pointer
     last   what the last move made; ``data-fall`` is the height that it fell
 

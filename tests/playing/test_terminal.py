@@ -121,7 +121,7 @@ def test_a_game_that_goes_on_for_too_long_is_called_off():
         say=lines.append,
     )
     one.run()
-    assert lines[-1] == "The game is called off after 6 moves: 0 for player 1."
+    assert lines[-1] == "The game is truncated after 6 moves: 0 for player 1."
     assert (one.record().result, one.record().by_limit) == (0.0, True)
 
 

@@ -106,7 +106,7 @@ def test_an_opponent_may_be_any_function():
 
 def test_endless_play_is_not_silently_worth_nothing():
     """Player 0 loses by going on for ever: an MDP would hold that for a draw."""
-    with pytest.raises(GameError, match="endless play of Losing is worth -1 to player 0, and nothing in an MDP"):
+    with pytest.raises(GameError, match="infinite play of Losing has the value -1 for player 0, but 0 in an MDP"):
         MDP.from_game(Losing(*CIRCLE))
     assert plan(MDP.from_game(Graph(*CIRCLE))).value[0] == 0
     assert plan(MDP.from_game(Losing(*CIRCLE), discount=0.5)).value[0] == 0

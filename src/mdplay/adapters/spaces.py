@@ -142,7 +142,7 @@ def legal_actions(position: Position[Any]) -> list[int]:
 
 
 class Model(Protocol):
-    """Whoever answers an observation with an action."""
+    """A policy, which maps an observation to an action."""
 
     def predict(self, observation: Observation) -> tuple[Any, Any]:
         """Return an action, or one for each row, and what a recurrent model remembers."""

@@ -2,9 +2,9 @@
 
     state = spiel_game(make("dots-and-boxes")).new_initial_state()
 
-OpenSpiel wants to know the range of utilities and the length of a game, which no rule tells: both are options with
-wide defaults.  Its games end: one of ours that comes back to its positions is called off there as in a match.  It
-makes a game again by its name, so each of ours has one of its own there.
+OpenSpiel requires the range of utilities and the maximum length of a game, which the rules do not state: both are
+options with wide defaults.  Its games are finite: a game with cycles is truncated there as in a match.  It
+recreates a game from its name, so each game is registered there under a name of its own.
 
 Bots and policies of OpenSpiel as agents, and agents as theirs.
 
@@ -58,10 +58,10 @@ class SpielState(pyspiel.State):
         self.game = game
         self.state = game.initial() if state is None else state
         self._earned, self._gain = 0.0, 0.0  # by player 0, in all and since the last move
-        self._left: int = parent.limit  # moves before the game is called off
+        self._left: int = parent.limit  # moves before the game is truncated
 
     def current_player(self) -> int:
-        """Return who moves: a player, chance, or nobody."""
+        """Return the player to move, or OpenSpiel's number for chance or for a terminal state."""
         if self._left <= 0:
             return int(pyspiel.PlayerId.TERMINAL)
         if nonempty(self.game.outcomes(self.state)):
@@ -91,7 +91,7 @@ class SpielState(pyspiel.State):
         self._earned += gain
 
     def _is_over(self) -> bool:
-        """Tell whether the rules end the game, and nobody calls it off."""
+        """Return whether the rules end the game; a truncated game does not count."""
         return not nonempty(self.game.outcomes(self.state)) and not nonempty(self.game.legal(self.state))
 
     def _action_to_string(self, player: int, action: int) -> str:
@@ -106,7 +106,7 @@ class SpielState(pyspiel.State):
         return self._shared(self._earned)
 
     def rewards(self) -> list[float]:
-        """Return what each player got by the last move, and by chance after it; it is told once chance is done."""
+        """Return each player's reward of the last move and of chance after it; 0 until chance has moved."""
         return self._shared(0.0 if self.is_chance_node() else self._gain)
 
     def _shared(self, total: float) -> list[float]:
@@ -141,7 +141,7 @@ def spiel_game(
 ) -> Any:
     """Return a game as OpenSpiel has games; it is registered there under ``name``.
 
-    After ``max_length`` moves it is called off, by default only if its positions come again.
+    It is truncated after ``max_length`` moves; by default only a game with cycles is truncated.
     """
     limit = move_limit(game, max_length)
     known = (game, max_utility, limit)

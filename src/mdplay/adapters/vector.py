@@ -1,7 +1,7 @@
 """Thousands of games as one Gymnasium vector environment: all of them take a step in one compiled call.
 
-The opponent of a game for two is random, in compiled code, or nobody (``opponent=None``): then the caller moves
-for both, a reward is that of whoever moved, and ``info["player"]`` says who moves next.
+The opponent of a two-player game is random, in compiled code, or absent (``opponent=None``): then the caller moves
+for both, a reward is that of the player who moved, and ``info["player"]`` is the player to move next.
 
 An environment that has ended begins again at the next step, whatever its action (Gymnasium's ``NEXT_STEP``).
 Turn t of environment i has a random stream of its own: how many others there are changes nothing.
@@ -31,7 +31,7 @@ else:
     gymnasium = library("gymnasium")
 
 ILLEGAL = -1.0
-NOBODY = -1  # the side of whoever moves for both
+NOBODY = -1  # the side of a caller who moves for both players
 RUNNING, OVER = range(2)
 MOST_MOVES = 1 << 20  # of chance and the opponent in a row
 TOO_HIGH = 1  # what is wrong: an action beyond the space

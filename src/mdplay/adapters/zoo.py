@@ -66,7 +66,7 @@ class GameAEC(pettingzoo.AECEnv[str, dict[str, Any], int]):
         return self.action_spaces[agent]
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return the position, and the legal actions of whoever moves."""
+        """Return the position, and the legal actions of the player to move."""
         mine = agent == self.agent_selection and not self.terminations.get(agent, False)
         actions = legal_actions(self.position) if mine else []
         mask = mask_of(self.game, actions, self._size)
@@ -86,7 +86,7 @@ class GameAEC(pettingzoo.AECEnv[str, dict[str, Any], int]):
         self.agent_selection = self._mover()
 
     def step(self, action: int | None) -> None:
-        """Make a move of whoever moves, and those of chance after it."""
+        """Make a move of the player to move, and those of chance after it."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -121,6 +121,6 @@ class GameAEC(pettingzoo.AECEnv[str, dict[str, Any], int]):
 
 
 def env(game: Game[Any] | str, render_mode: str | None = None) -> Any:
-    """Return the environment in PettingZoo's wrappers: illegal moves lose, calls out of order are told."""
+    """Return the environment in PettingZoo's wrappers: illegal moves lose, calls out of order raise errors."""
     made = wrappers.TerminateIllegalWrapper(GameAEC(game, render_mode), illegal_reward=ILLEGAL)
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))

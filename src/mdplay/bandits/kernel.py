@@ -16,7 +16,7 @@ from mdplay.searching.selecting import ARM, Scale, learn, reward_arm, select
 
 REWARD, REWARD_SQUARED, OPTIMAL, OPTIMAL_SQUARED, REGRET, REGRET_SQUARED, COLUMNS = range(7)
 END_REWARD, END_OPTIMAL, MEAN_REWARD = range(3)
-POLL = (1 << 14) - 1  # a run asks after so many steps whether it is to stop
+POLL = (1 << 14) - 1  # a run polls the stop flag every POLL + 1 steps
 TAIL = 20  # the last twentieth of the steps is "the end"
 normal = inlined(selectors.normal)
 
@@ -108,7 +108,7 @@ def play_once(
     out_sums: Any,
     out_end: Any,
 ) -> None:
-    """Play one run and add its statistics; one that is stopped adds what is worth nothing."""
+    """Play one run and add its statistics; the statistics of a stopped run are invalid."""
     (arms, true), (steps, every) = room, length
     plain, n, best = Scale(0.0, 1.0), len(true), np.argmax(true)
     end = max(1, steps // TAIL)

@@ -364,7 +364,7 @@ def _arms(bandit: Bandit | str) -> Bandit:
 
 
 def _names(policies: Sequence[str] | str) -> list[str]:
-    """Return the names of selectors; a fault in the last is told before the first runs."""
+    """Return the names of selectors; an error in any of them is raised before the first runs."""
     names = split_selectors(policies) if isinstance(policies, str) else list(policies)
     if not names:
         raise FormatError("no policies are named; write them as in ucb1(c=2),thompson, or all")

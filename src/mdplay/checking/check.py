@@ -76,7 +76,7 @@ FULL_CHECKS = 200  # positions at which every promise is checked; beyond that on
 WORDS_DRAWN = 2000
 SETS = 50  # sets of a game with targets that are looked at
 TRIAL_MOVES, TRIAL_SECONDS = 1000, 10.0
-REPEATING_MOVES = 1000  # of a random game that came back to a position
+REPEATING_MOVES = 1000  # move limit of a random game that repeats a position
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ class _Checker(ContractChecks):
         raise GameError(f"{reached}; set max_moves if the game can last without end")
 
     def note_end(self, moves: int, total: float | None) -> None:
-        """Note how a game ended; None: it was called off."""
+        """Note how a game ended; None: it was truncated."""
         self.longest = max(self.longest, moves)
         self.seen.lengths.append(moves)
         if total is not None:

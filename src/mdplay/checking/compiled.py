@@ -35,7 +35,7 @@ def ask(game: Game[Any], start: Packed, out_legal: Flags, out_outcomes: Flags) -
     mark(outcomes, out_outcomes)
     mark(legal, out_legal)
     result = 0.0
-    if not nonempty(outcomes) and not nonempty(legal):  # elsewhere nobody may ask for it
+    if not nonempty(outcomes) and not nonempty(legal):  # in other states the result is undefined
         result = float(game.result(s))
     return game.player(s), result
 
@@ -70,7 +70,7 @@ def ask_knowledge(game: Game[Any], start: Packed, action: int, k: int) -> tuple[
 
 @kernel
 def ask_bounds(game: Game[Any], start: Packed, out_moves: Flags) -> tuple[float, float]:
-    """Mark the moves of a state that are worth a search; return the bounds of its value."""
+    """Mark the moves of a state that must be searched; return the bounds of its value."""
     bounds = game.bounds(unpack(game, start))
     mark(bounds.moves, out_moves)
     return bounds.low, bounds.high

@@ -59,7 +59,7 @@ def check_kept(game: Game[Any], code: int, max_moves: int = 0) -> None:
 
 MOST_SYMMETRIES = 1 << 16
 MOST_SCORE = 1 << 40
-WHOLE = (1 << 53) - 1  # up to here sums of whole numbers are told exactly
+WHOLE = (1 << 53) - 1  # up to here sums of integers are exact
 SLACK = 1e-9  # of a sum of probabilities
 
 GAMES = 6  # of a sample
@@ -215,7 +215,7 @@ class ContractChecks:
             least = f"symmetries gives {game.symmetries()}"
             raise GameError(f"{least}; with the identity there is at least 1, and at most {MOST_SYMMETRIES:,}")
         if not isinstance(game.endless, int):
-            raise GameError(f"endless is {game.endless!r}; endless play is worth a whole number to player 0")
+            raise GameError(f"endless is {game.endless!r}; the value of infinite play must be an integer")
         if game.has_key and not (isinstance(game.key_bits, int) and 1 <= game.key_bits <= 64):
             raise GameError(f"key_bits is {game.key_bits}; a key has 1 to 64 bits")
 

@@ -1,7 +1,7 @@
 """What ``check_game`` has seen of a game, in words, and what it wonders about.
 
 A game may keep the contract and still not be the game that its author meant: a field ``turn`` is no player, rules
-without a result make every game a draw.  Nothing of this is refused; it is told.
+without a result make every game a draw.  These are warnings, not errors.
 
 The promises of a game that names its cells: their number, their values, what changes them, their neighbours.
 
@@ -101,7 +101,7 @@ class Seen:
     chance: bool = False
     repeats: bool = False
     words: str = ""  # a move or outcome whose name a list of moves cannot tell
-    black: str = ""  # what is wrong with a shape that nobody colours
+    black: str = ""  # what is wrong with a shape without a colour
 
     def begin(self) -> None:
         """Begin a game."""
@@ -125,7 +125,7 @@ class Seen:
 
 
 def _says_endless(cls: type) -> bool:
-    """Tell whether a game says itself what endless play is worth: then positions are meant to come again."""
+    """Return whether a game sets ``endless``, the value of infinite play: then its cycles are intended."""
     return any("endless" in vars(base) for base in cls.__mro__[: cls.__mro__.index(Game)])
 
 
@@ -168,13 +168,13 @@ def warnings(game: Game[Any], seen: Seen, states: list[Any]) -> Iterator[str]:
 
 
 def _about_names(cls: type) -> Iterator[str]:
-    """Yield methods that nobody calls and whose names are nearly those of the contract."""
+    """Yield unused methods whose names are nearly those of the contract."""
     known = [name for name in dir(Game) if not name.startswith(("_", "has_")) and callable(getattr(Game, name))]
     own = dict(rules(cls))
     called: set[str] = set().union(*(code_names(unwrap(function).__code__) for function in own.values()))
     for name in sorted(set(own) - set(known) - called):
         if alike := get_close_matches(name, known, n=1, cutoff=0.8):
-            yield f"{cls.__name__}.{name} is called by nobody: did you mean {alike[0]}?"
+            yield f"{cls.__name__}.{name} is never called: did you mean {alike[0]}?"
 
 
 def printing(game: Game[Any]) -> list[FunctionType]:
@@ -206,7 +206,7 @@ def _about_results(game: Game[Any], seen: Seen) -> Iterator[str]:
     if not seen.totals:
         yield f"none of {pluralize(len(seen.lengths), 'random game')} came to an end: does every game end?"
     if not game.has_result and not game.has_reward:
-        yield "neither result nor reward is written: every game is worth 0 to everybody"
+        yield "neither result nor reward is written: every game has the value 0"
     elif len(seen.totals) >= FEW_GAMES and len(set(seen.totals)) == 1 and not _is_puzzle(game, seen):
         ended = pluralize(len(seen.totals), "random game")
         yield f"all {ended} ended with {seen.totals[0]:+g}: is the result meant so?"
@@ -220,7 +220,7 @@ def _is_puzzle(game: Game[Any], seen: Seen) -> bool:
 
 
 def _about_signs(seen: Seen) -> Iterator[str]:
-    """Wonder whether a result is told for whoever moved last: it has one sign only, and both have ended games so.
+    """Warn if results seem to be for the player who moved last: all have one sign, and both players moved last.
 
     Where only one player can win, the other never makes the move that wins; points have more values than one.
     """

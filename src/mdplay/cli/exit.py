@@ -1,7 +1,7 @@
 """How the command line ends: by an exit code, by one sentence, or by a signal; never by a traceback.
 
 0    the answer was given                  2    the input or the system is at fault: one sentence says how
-1    the answer is no, or nobody reads it  70   mdplay is at fault: the traceback is in a file
+1    the answer is no, or output is closed 70   mdplay is at fault: the traceback is in a file
 130  stopped by Ctrl-C                     143  stopped by SIGTERM
 """
 
@@ -32,7 +32,7 @@ def program() -> NoReturn:
     watchman.close(restore=False)
     _flush()
     if watchman.number:
-        _end(code)  # threads may still compile, or run rules that never end: nobody waits for them
+        _end(code)  # threads may still compile, or run rules that never end: do not wait for them
     sys.exit(code)
 
 
@@ -149,7 +149,7 @@ def _write_report(data: bytes) -> str:
 
 
 def print_error(message: str) -> None:
-    """Write a sentence on stderr; if nobody can read it there, so be it."""
+    """Write a sentence on stderr; ignore a closed stderr."""
     from mdplay.errors import sentence
 
     if sys.stderr is None:
@@ -220,7 +220,7 @@ def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _unraisable(problem: Any) -> None:
-    """Do not print what Ctrl-C raised where nobody could catch it; the watchman has heard it too."""
+    """Do not print a KeyboardInterrupt that no code could catch; the SignalWatcher handles the signal too."""
     if not isinstance(problem.exc_value, KeyboardInterrupt):
         sys.__unraisablehook__(problem)
 

@@ -88,7 +88,7 @@ def _print(game: Game[Any], state: Any, result: Any, agent: str) -> None:
         simulated, nodes = pluralize(result.simulations, "simulation"), pluralize(result.nodes, "node")
         click.echo(f"{simulated} in {result.seconds:.2f} s ({speed}), {nodes}")
         if result.by_limit:
-            click.echo(f"{pluralize(result.by_limit, 'random game')} called off by the limit of moves")
+            click.echo(f"{pluralize(result.by_limit, 'random game')} truncated by the move limit")
     else:
         click.echo(f"depth {result.depth}, {pluralize(result.nodes, 'node')} in {result.seconds:.2f} s")
 

@@ -305,5 +305,5 @@ def positions_of(game: Game[Any], file: TextLines) -> Iterator[tuple[str, Any]]:
         except MdplayError as error:
             raise type(error)(f"{file.name}, line {number}: {error}") from None
         if not nonempty(game.legal(state)):
-            raise PositionError(f"{file.name}, line {number}: {text!r}: the game is over, nobody is to move")
+            raise PositionError(f"{file.name}, line {number}: {text!r}: the game is over, so there is no move")
         yield text, state

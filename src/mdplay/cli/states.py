@@ -143,4 +143,4 @@ def playouts_command(game: Game[Any], position: str | None, as_json: bool, **giv
     click.echo(f"moves a game {found.mean_length:.2f}, longest {found.longest}")
     if found.by_limit:
         limit = pluralize(found.max_moves, "move")
-        click.echo(f"{pluralize(found.by_limit, 'game')} called off by the limit of {limit} (--max-moves)")
+        click.echo(f"{pluralize(found.by_limit, 'game')} truncated by the limit of {limit} (--max-moves)")

@@ -10,7 +10,7 @@ cache stamps a function's file only, not the helpers it calls (numba #8396), and
 
 A kernel file is executed when it is loaded.  So the folder must be the user's own and closed to others
 (``mdplay.storage.folders``), and nothing is unpickled before its checksum is right: a damaged file is removed and
-the kernel compiled again.  An entry that nobody used for ``KEEP_DAYS`` days is removed when a new one is written.
+the kernel compiled again.  An entry that was not used for ``KEEP_DAYS`` days is removed when a new one is written.
 
 What compiled code depends on, as one hash: byte code, and the values that it used (``mdplay.compiling.digest``).
 
@@ -223,7 +223,7 @@ def _checksum(path: Path, data: bytes) -> bytes:
 
 
 def prune(keep_days: float = KEEP_DAYS) -> int:
-    """Remove the entries, and the remains of killed writers, that nobody used lately; return how many."""
+    """Remove the entries, and the remains of killed writers, that were not used lately; return how many."""
     return sum(_removed(path, keep_days) for path in kernels_folder().glob("*"))
 
 

@@ -82,7 +82,7 @@ BUILTINS = {
     "iter": "iter; write a for loop",
     "next": "next; write a for loop",
     "open": "open; rules read no files, a table is a tuple in a cached_property",
-    "input": "input; rules ask nobody",
+    "input": "input; rules cannot read input",
     "eval": "eval; write the expression out",
     "object": "object; what changes belongs in the state",
 }

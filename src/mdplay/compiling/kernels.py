@@ -1,4 +1,4 @@
-"""Kernels and parts: plain functions, compiled when that is worth it.
+"""Kernels and parts: plain functions, compiled when that saves time.
 
 To compile a kernel for a game takes seconds, and many questions are answered sooner by the very same function in
 plain Python.  So a kernel that is declared ``plain_first`` begins as a *trial*: it runs plain, on copies of its

@@ -109,7 +109,7 @@ def do_chunk(job: Job, numbers: Sequence[int]) -> Outcome:
 
 
 def sendable(outcome: Outcome) -> Outcome:
-    """Return an outcome whose error can be sent: one that cannot is told in words."""
+    """Return an outcome whose error can be sent: one that cannot is replaced by its message."""
     if outcome.error is None:
         return outcome
     try:
@@ -189,7 +189,7 @@ class Executor(ABC):
 
     @abstractmethod
     def _chunks(self, job: Job, feed: Feed) -> Ended:
-        """Do the chunks of a feed and yield each as it ends; whoever closes this leaves the rest undone."""
+        """Do the chunks of a feed and yield each as it ends; closing the generator cancels the rest."""
 
     def run(
         self, task: Callable[..., T], numbers: Iterable[int], *arguments: Any, done: Callable[[int, T], None]
@@ -257,4 +257,4 @@ class Serial(Executor):
             yield chunk, do_chunk(job, chunk)
 
     def close(self) -> None:
-        """There is nobody to end."""
+        """There are no workers to end."""

@@ -16,7 +16,7 @@ after layer, from the last ply to the first, each shard solves its own states fr
 layer (mdplay.distributed.layers).  This needs a game in which each move leads to the next layer: no position is
 met after different numbers of moves, let alone twice.
 
-All that is found lies in a folder, which whoever was killed goes on from:
+All that is found is saved in a folder, from which a killed run resumes:
 
     NUMBER.keys NUMBER.rounds     the states of a shard (mdplay.distributed.state_shard)
     NUMBER.values NUMBER.index    their values, and where to find them
@@ -267,7 +267,7 @@ class LayeredTable(Table):
         return sum(len(entries) for entries in self._entries)
 
     def lookup(self, state: Any, player: int) -> StateValue:
-        """Return what a state is worth to a player, and the plies to the end."""
+        """Return the value of a state for a player, and the plies to the end."""
         entry = self._entry(state)
         value = value_in(entry)
         return StateValue(-value if player else value, distance_in(entry))

@@ -54,7 +54,7 @@ class Proven(NamedTuple):
 
 
 class Policies:
-    """Policy iteration in the making; ``tell`` is told the proven error of each stage."""
+    """Policy iteration in the making; ``tell`` is called with the proven error of each stage."""
 
     def __init__(self, actors: Actors, whole: Any, tolerance: float, tell: Callable[[float], None]) -> None:
         self._actors, self._whole, self._tolerance, self._tell = actors, whole, tolerance, tell
@@ -142,7 +142,7 @@ def mixes_slowly(history: list[tuple[int, float]], tolerance: float, sweeps: int
 
 
 DRIVER_PATIENCE = 3  # proving sweeps without progress: doubles hide it
-FIRST_SWEEPS, MANY_SWEEPS = 24, 200  # a model that needs so many more after the first ones mixes slowly
+FIRST_SWEEPS, MANY_SWEEPS = 24, 200  # a model that needs this many more after the first ones mixes slowly
 
 
 class Whole(NamedTuple):
@@ -171,8 +171,8 @@ def plan_sharded(
 ) -> Plan:
     """Return the plan of a model by the workers of an executor, a shard each; the discount must be below 1.
 
-    A model in memory is written to ``folder`` first (default: a temporary one), as so many shards as there are
-    workers unless told otherwise; all workers must see that folder.  ``method``: jacobi, ipi, or auto: sweeps
+    A model in memory is first written to ``folder`` (default: a temporary one) as ``shards`` files (default: one
+    for each worker); all workers must see that folder.  ``method``: jacobi, ipi, or auto: sweeps
     first, and policies if those are slow.  The answer is the same for any number of workers; by policies, another
     number of shards changes the last bits.
     """

@@ -1,7 +1,7 @@
 """One shard at work on a model that mixes slowly: policies are solved by a Krylov method, all shards together.
 
 The shard's *vector* has the values of its own states, and after them those of its *ghosts*: states of other shards
-that its transitions lead to.  Whoever owns these hands them on whenever they change, a parcel for each shard.
+that its transitions lead to.  The shards that own these send them whenever they change, one parcel for each shard.
 
     begin, improve     Gauss-Seidel sweeps of the own states, forwards and backwards; ghosts stand still
     back_up            one Bellman sweep over all choices: it tells how good the values are, and the greedy policy

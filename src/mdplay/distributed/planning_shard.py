@@ -93,7 +93,7 @@ class Shards(NamedTuple):
 
 
 def _fits(rows: Rows, states: int, num_states: int) -> bool:
-    """Tell whether rows are those of so many states of a model: kernels follow their pointers unchecked."""
+    """Return whether rows are those of ``states`` states of a model: kernels follow their pointers unchecked."""
     arrays, choices = rows.arrays, len(rows.action)
     return (
         all(array.ndim == 1 for array in (*(getattr(arrays, name) for name in ARRAYS), rows.action))
@@ -119,7 +119,7 @@ def even_cuts(num_states: int, shards: int) -> tuple[int, ...]:
 
 
 def write_shards(mdp: Model, folder: str | Path, shards: int) -> Shards:
-    """Write a model to a folder, so many shards of it."""
+    """Write a model to a folder as ``shards`` shards, or one for each state if there are fewer states."""
     found = Shards(
         make_folder(folder),
         even_cuts(mdp.num_states, min(shards, max(1, mdp.num_states))),

@@ -144,7 +144,7 @@ def _follow_parent() -> None:
 
 
 def limit_memory(memory: int | None) -> None:
-    """Let this process use at most so many bytes of its own, where the system sees to it; None: all it may."""
+    """Limit this process to ``memory`` bytes of data, where the system supports it; None: no limit of ours."""
     if os.name != "posix":
         return
     import resource
@@ -297,7 +297,7 @@ class ProcessActors(SerialActors):
         return list(range(place, self._count, len(self._workers)))
 
     def _told(self, method: str, arguments: tuple[Any, ...]) -> list[bytes]:
-        """Return what each worker is told: the same, unless something is addressed."""
+        """Return the message for each worker: the same, unless it is addressed."""
         if any(isinstance(one, Addressed) for one in arguments):
             mine = [self._numbers(place) for place in range(len(self._workers))]
             given = [{number: delivered(arguments, number) for number in numbers} for numbers in mine]

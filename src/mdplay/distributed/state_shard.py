@@ -1,4 +1,4 @@
-"""What a shard has found, in two files that only grow: whoever was killed goes on from there.
+"""What a shard has found, in two files that only grow, from which a killed worker resumes.
 
     FOLDER/NUMBER.keys      the keys in the order in which they were found, 64-bit words
     FOLDER/NUMBER.rounds    a row a round: how far the shard was at its end, see `Progress`, and a checksum
@@ -54,7 +54,7 @@ ROW = COLUMNS * WORD.itemsize
 
 
 class Log:
-    """The files of a shard; keys have so many words."""
+    """The files of a shard; keys have ``words`` words."""
 
     def __init__(self, folder: Path, number: int, words: int) -> None:
         self._keys, self._rounds = folder / f"{number}.keys", folder / f"{number}.rounds"
@@ -139,7 +139,7 @@ class Sharding(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What the driver is told of a shard's round."""
+    """A shard's report of a round to the driver."""
 
     progress: Progress
     sent: int  # keys handed on
@@ -241,7 +241,7 @@ class Shard:
         return self._log.rounds
 
     def _stand(self, rounds: int) -> None:
-        """Be as at the end of so many rounds, by the log unless that is so."""
+        """Restore the shard as it was at the end of ``rounds`` rounds from the log, if needed."""
         if self._rounds == rounds:
             return
         shards, words = self._sharding.shards, self._words
@@ -283,7 +283,7 @@ class Shard:
         return self._sealed(sizes), Told(self._progress, int(sizes.sum()))
 
     def again(self, rounds: int) -> tuple[list[Keys], Told]:
-        """Return once more what the last of so many rounds did: its parcels are made again."""
+        """Return the parcels and the report of the last of ``rounds`` rounds again; the parcels are recomputed."""
         history = self._log.history()
         self._stand(rounds)
         sizes, done = np.zeros(self._sharding.shards, np.int64), history[rounds - 2].done if rounds > 1 else 0
@@ -294,7 +294,7 @@ class Shard:
         return self._sealed(sizes), Told(self._progress, int(sizes.sum()))
 
     def summary(self, rounds: int) -> Summary:
-        """Return what was found in so many rounds."""
+        """Return the states found in ``rounds`` rounds."""
         self._stand(rounds)
         ends = {one.level: one.level_end for one in self._log.history()}
         levels = [end - begin for begin, end in pairwise([0, *ends.values()])]

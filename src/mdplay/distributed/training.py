@@ -79,7 +79,7 @@ def join(training: Training, found: list[Changes]) -> None:
 
 
 class SliceLearner:
-    """A worker's copy of a training, as it was after so many rounds."""
+    """A worker's copy of a training, as it was after ``rounds`` rounds."""
 
     def __init__(self, number: int, workers: int, begin: Begin, recipe: GameSpec, settings: Any) -> None:
         self._number, self._workers = number, workers
@@ -88,7 +88,7 @@ class SliceLearner:
         self._rounds = -1
 
     def begin(self, rounds: int, weights: NDArray[np.float32], coherence: NDArray[np.float32]) -> None:
-        """Take the weights as they are after so many rounds."""
+        """Take the weights as they are after ``rounds`` rounds."""
         self._training.network.weights[:], self._training.coherence[:] = weights, coherence
         self._rounds = rounds
 
@@ -130,7 +130,7 @@ class Spread:
         self._last = None
 
     def learn(self, episodes: int, planned: int) -> None:
-        """Learn a round of so many episodes."""
+        """Learn a round of ``episodes`` episodes."""
         training, began = self._training, time.perf_counter()
         while True:
             order = (self._rounds, self._last, training.episodes, episodes, planned)
@@ -150,7 +150,7 @@ class Spread:
 def spread(
     training: Training, begin: Begin, executor: Executor | str, workers: int | None
 ) -> Iterator[tuple[Learn, int]]:
-    """Give what learns so many episodes of a run with so many planned, and how many make a whole round.
+    """Yield the function ``learn(episodes, planned)`` that trains by workers, and the episodes of a full round.
 
     ``begin`` is how workers make such a training.
     """

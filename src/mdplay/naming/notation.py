@@ -89,11 +89,11 @@ def _choices(names: list[str]) -> str:
     return f"choose from {shown}"
 
 
-# ---------------------------------------------------------------- what an end is worth
+# ---------------------------------------------------------------- values of terminal states
 def result_text(game: Game[S], value: float) -> str:
     """Return what player 0 gets as words: a draw, player 1 wins, player 2 wins by 8; of a game for one its points.
 
-    The margin is told where there is one: where points are earned, and of results other than 1 and -1.
+    The margin is included where there is one: where points are earned, and of results other than 1 and -1.
     """
     if num_players(game) == 1:
         return f"{value:.10g} points"

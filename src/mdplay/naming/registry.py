@@ -9,7 +9,7 @@ What installed packages add: entry points in the groups mdplay.games, .agents, .
     [project.entry-points."mdplay.games"]
     nim = "my_package.nim:Nim"
 
-A package that cannot be loaded is one warning, and stands in nobody's way; asked for by its name, it is an error.
+A package that cannot be loaded causes one warning; requested by its name, it is an error.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def make(text: str) -> Game[Any]:
 
 
 def _maker_named(name: str) -> Maker:
-    """Return the maker behind a registered name; who leaves out the ending of a file's name is told."""
+    """Return the maker behind a registered name; suggest ``name.py`` if such a file exists."""
     try:
         return maker(name)
     except UnknownName:
@@ -122,7 +122,7 @@ def _maker_named(name: str) -> Maker:
 def from_data(name: str, given: Mapping[str, Any]) -> Game[Any]:
     """Return the game that data names, with its parameters; raise MdplayError if there is none.
 
-    Data are what a file holds: nobody vouches for them.  Only registered names count, never a path, and no file is
+    Data come from a file and are not trusted.  Only registered names count, never a path, and no file is
     opened on their word.
 
     >>> from_data("connect-four", {"rows": 5, "cols": 5})

@@ -69,7 +69,7 @@ def _end_of_file(text: str) -> int | None:
 def _is_file(path: str) -> bool:
     try:
         return Path(path).expanduser().is_file()
-    except (OSError, ValueError, RuntimeError):  # too long, a loop of links, nobody's home: told when it is loaded
+    except (OSError, ValueError, RuntimeError):  # too long, a loop of links, no home folder: loading reports it
         return False
 
 

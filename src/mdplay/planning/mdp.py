@@ -143,8 +143,8 @@ class MDP(Model):
 
         graph = explore(game, show=show)
         if game.endless and discount == 1.0 and graph.has_cycle:
-            told = f"endless play of {type(game).__name__} is worth {game.endless} to player 0"
-            raise GameError(f"{told}, and nothing in an MDP; take a discount below 1, or mdplay solve")
+            told = f"infinite play of {type(game).__name__} has the value {game.endless} for player 0"
+            raise GameError(f"{told}, but 0 in an MDP; use a discount below 1, or mdplay solve")
         return cls._of(mdp_of(graph, player, graph.weights(opponent, 1 - player), discount=discount))
 
     @classmethod

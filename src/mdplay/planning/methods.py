@@ -9,8 +9,8 @@
     mixed        mpi, and ipi when that turns out to be slow
     lp           linear programming
 
-A method gets values to start from and a `Goal`; it returns values that should be good enough.  Whether they are is
-not its word: `mdplay.planning.planner` proves bounds around whatever comes back, and asks again for more.
+A method gets values to start from and a `Goal`; it returns values that should be good enough.  The method
+does not prove this: `mdplay.planning.planner` proves bounds around the values, and asks again if they are wide.
 """
 
 from __future__ import annotations

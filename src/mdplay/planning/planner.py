@@ -1,7 +1,7 @@
 """Plan: the best values and actions of a finite MDP, with bounds that prove how good they are.
 
     plan(mdp)                 the optimum
-    evaluate_policy(mdp, policy)   what a given policy is worth
+    evaluate_policy(mdp, policy)   values of a given policy
     verify(mdp, value)        bounds around the optimum from any value vector
 
 Whatever method found the values, the bounds are proven afterwards: by MacQueen's inequality below discount 1

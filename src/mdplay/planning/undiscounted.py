@@ -6,7 +6,7 @@ Bellman equation proves nothing.  So the graph of the MDP is examined first:
 1. End components whose rewards are all 0 are each merged into one state that may also stop, for nothing:
    a policy may rest there for ever.
 2. In every other end component the best average reward is bounded.  Above 0: going round for ever earns
-   plus infinity.  Below 0: whoever stays pays minus infinity.  Exactly 0: the total is not defined, refused.
+   plus infinity.  Below 0: staying there earns minus infinity.  Exactly 0: the total is not defined, refused.
 3. States where no policy ends, rests or earns infinity with probability 1 have the value minus infinity;
    those of the others that can reach an infinite income have plus infinity.
 4. In what remains, some policy ends surely, and one that does not end has the value minus infinity.  There

@@ -66,7 +66,7 @@ AGENTS = {
     "policy": "mdplay.playing.basic:PolicyAgent",
     "random": "mdplay.playing.basic:RandomAgent",
 }
-DEFAULT_AGENT = "mcts:simulations=10000"  # who plays and helps where nobody is named
+DEFAULT_AGENT = "mcts:simulations=10000"  # the default agent and evaluator
 BY_NETWORK = "mcts:network=shipped,simulations=1000"  # the same, where a network comes with the game
 _NAME_FIRST = re.compile(r"\s*[\w-]+\s*=")
 ASKS_THE_GAME = "perfect"  # this one takes the game's own by itself
@@ -74,7 +74,7 @@ ASKS_THE_GAME = "perfect"  # this one takes the game's own by itself
 
 @runtime_checkable
 class Agent(Protocol):
-    """Whoever chooses moves."""
+    """A player, which chooses moves."""
 
     def act(self, state: Any, rng: Random) -> int:
         """Return a legal action; all randomness comes from ``rng``."""
@@ -121,7 +121,7 @@ class NamedAgent:
 
 
 def default_agent(game: Game[Any]) -> str:
-    """Return who plays and helps where nobody is named: tree search, by the game's network if there is one."""
+    """Return the default agent and evaluator: tree search, by the game's network if there is one."""
     from mdplay.learning.shipped import shipped_file
 
     if shipped_file(game) is None:

@@ -9,8 +9,7 @@
 notation: reading compares the two.  An older record has no numbers, and its words count.  The first ``opening`` of
 them were given before the agents took over.  ``start`` is a position, or null for the initial state.
 ``result`` is what player 0 got, rewards included; null if the game was left unfinished.  ``by_limit`` is true if
-the game was called off because it went on for too long: then the result is what was earned on the way, and what
-endless play is worth.
+the game was truncated by its move limit: then the result is the sum of the rewards and the value of infinite play.
 
 A game that an agent lost because it failed has one field more, ``"forfeit": {"player": 1, "reason": "..."}``.  The
 result is what was earned on the way, but a loss by 1 at least; of a game for one, what was earned.
@@ -20,7 +19,7 @@ the players (``agents``) and the result, which every record has.  Nothing writes
 games are equal bytes.
 
 A record that is read is replayed: every move must be legal there and the result must come out.  A file holds a
-record a line.  The game of a user's file is never loaded on a record's word: whoever reads it names the game.
+record a line.  A record never causes the file of a user's game to be loaded: the caller passes the game.
 
 ``rules`` is the identity of the game (``mdplay.compiling.identity``), null or missing if it has none.  Other rules
 are no fault as long as they allow the moves and give the result: then it is a game of theirs too.  Where they do
@@ -70,7 +69,7 @@ class Record:
     number: int = 0
     start: Any = None  # None: the initial state
     opening: int = 0
-    by_limit: bool = False  # called off: it went on for too long
+    by_limit: bool = False  # truncated by the move limit
     forfeit: int | None = None  # the player whose agent failed, and lost by that
     reason: str = ""  # what it did
     headers: tuple[tuple[str, str], ...] = ()  # event, date, site, round ..., in the order of their names
@@ -236,7 +235,7 @@ def _record_of(fields: dict[str, Any], game: Game[Any]) -> Record:
     by_limit = fields.get("by_limit") is True
     player, reason = _forfeit_of(fields)
     if (by_limit or player is not None) and end.is_over:
-        raise FormatError("damaged record: its moves lead to the end of the game, it says that it was called off")
+        raise FormatError("damaged record: its moves lead to the end of the game, it says that it was truncated")
     due = end.result if player is None else forfeited(end, player)
     if (end.total_if_endless if by_limit else due) != result:
         found = "an unfinished game" if end.result is None else f"a result of {plain_number(end.result)}"

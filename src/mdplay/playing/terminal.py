@@ -320,7 +320,7 @@ class Session:
     def _end(self) -> str:
         if not self.position.is_over:
             value = f"{self.position.total_if_endless:g} for player 1"
-            return f"The game is called off after {pluralize(self.position.num_events, 'move')}: {value}."
+            return f"The game is truncated after {pluralize(self.position.num_events, 'move')}: {value}."
         total = self.position.total
         if self.alone:
             return f"The game is over: {total:g} points."

@@ -33,14 +33,14 @@ WORDS = "serial, processes, ray or ray:ADDRESS"  # as a user may name an executo
 
 
 class Keep(NamedTuple):
-    """Where the answers of finished tasks are kept, and what they are answers to: whoever resumes finds these."""
+    """Where the answers of finished tasks are saved, with the question they answer, so that a run can resume."""
 
     folder: Path
     identity: str
 
 
 class Executor(Protocol):
-    """Whoever does numbered tasks."""
+    """Runs numbered tasks."""
 
     workers: int
 
@@ -60,7 +60,7 @@ class Executor(Protocol):
         keep: Keep | None = None,
         show: Show | None = None,
     ) -> list[T]:
-        """Return the answers in the order of the numbers; ``show`` is told how many there are.
+        """Return the answers in the order of the numbers; ``show`` is called with their number.
 
         Answers that are dicts of arrays can be kept: they are written as they end, and not asked for again.
         """

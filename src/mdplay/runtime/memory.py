@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mdplay.errors import LimitError
 
-SHARE = 0.8  # of the free memory that a table may take when nobody sets a limit
+SHARE = 0.8  # of the free memory that a table may take unless a limit is given
 UNKNOWN = 4 << 30  # assumed where the system does not tell
 ALIGNED = 128  # bytes: two cache lines, which are fetched together
 
@@ -43,7 +43,7 @@ def format_bytes(size: float) -> str:
 
 
 def require(needed: float, memory: int | None, what: str) -> None:
-    """Raise LimitError unless so many bytes fit."""
+    """Raise LimitError unless ``needed`` bytes fit into ``memory`` (default: most of the free memory)."""
     limit = budget(memory)
     if needed > limit:
         given = f"{format_bytes(needed)} of memory; {format_bytes(limit)} may be used"

@@ -40,7 +40,7 @@ def own_process() -> None:
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM: as Ctrl-C, but nobody waits for an answer."""
+    """SIGTERM: as Ctrl-C, but without a partial answer."""
 
 
 class StillRunning(KeyboardInterrupt):

@@ -41,7 +41,7 @@ class WorkSlice(NamedTuple):
 
 
 class TaskGroup:
-    """The stop and progress arrays of one job, and who is told of the progress."""
+    """The stop and progress arrays of one job, and the callback that reports progress."""
 
     def __init__(self, threads: int = 1, show: Show | None = None, *, interruptible: bool = False) -> None:
         self.stop: NDArray[np.uint8] = np.zeros(1, np.uint8)
@@ -58,12 +58,12 @@ class TaskGroup:
         """Run the tasks side by side, each in a thread, and return their results in order.
 
         Ctrl-C stops the kernels and goes on as KeyboardInterrupt; if the job is interruptible it ends there with
-        what the kernels have.  Whoever has not stopped within ``KERNEL_SECONDS``, such as a compiler or a rule
-        that never ends, is left to itself: then it is StillRunning.  A caller may have set ``stop`` before the
+        what the kernels have.  A task that has not stopped within ``KERNEL_SECONDS``, such as a compiler or a rule
+        that never ends, is abandoned, and StillRunning is raised.  A caller may have set ``stop`` before the
         first run, while kernels were being compiled: then they return at once.
 
         ``show`` may raise, to cancel the job: the kernels are stopped, and the exception goes on to the caller
-        when they have returned, so that nobody writes into their arrays any more.
+        when they have returned, so that no task writes into their arrays any more.
         """
         if self._ended:
             self.stop[0] = 0
@@ -81,7 +81,7 @@ class TaskGroup:
             wait(futures)
             raise
         finally:
-            self.stop[0] = 1  # for whoever still runs: after Ctrl-C, or beside a task that failed
+            self.stop[0] = 1  # for tasks that still run: after Ctrl-C, or beside a task that failed
             self._ended = True
         wait(futures)
         return [translating(future.result) for future in futures]
@@ -332,7 +332,7 @@ compiling = Compiling()
 
 @contextmanager
 def stopped_after(watch: TaskGroup, seconds: float | None) -> Iterator[None]:
-    """Stop the kernels of a watch after so many seconds, if any are given."""
+    """Stop the kernels of ``watch`` after ``seconds`` seconds, if given."""
     if seconds is None:
         yield
         return

@@ -13,9 +13,9 @@ than any win that is seen; of the others only the moves worth a search are tried
 
 The table of positions keeps value, kind of bound and best move of a position for one depth; an entry is used only
 for just that depth, so a value means the same wherever it is found.  Positions of chance are kept as well: rows of
-chance events meet again so often that without the table they would take for ever.
+chance events repeat so often that without the table they would take far too long.
 
-Chance costs no depth, so nobody knows beforehand how high the stack will be.  A node without room above it ends
+Chance costs no depth, so the height of the stack is not known beforehand.  A node without room above it ends
 the kernel, which says so in ``counters[PLY]``: call it again with a longer stack and it goes on.  A value of the
 game that cannot be searched (see broken.py) ends it as well, and is named in ``counters[BROKEN]``.
 
@@ -91,7 +91,7 @@ class Stack(NamedTuple):
 
 
 class DepthSettings(NamedTuple):
-    """What the kernel is told of a search."""
+    """The settings of a search for the kernel."""
 
     depth: int
     knowledge: bool
@@ -101,7 +101,7 @@ class DepthSettings(NamedTuple):
 
 
 def new_stack(plies: int, width: int, size: int) -> Stack:
-    """Return frames, states and moves for a search of so many plies, moves and chance events counted.
+    """Return frames, states and moves for a search of ``plies`` plies, moves and chance events counted.
 
     A state has ``width`` words, a mask at most ``size`` elements.
     """

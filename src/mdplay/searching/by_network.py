@@ -5,9 +5,9 @@ prior: softmax of the values.  PUCT (Rosin 2011, Silver et al. 2017) goes where 
 
     mean + c * prior * sqrt(visits of the node) / (1 + visits of the child)
 
-The node itself is worth what its best child is.  Finished games count exactly, and what is proven is proven as in
-the standard form (simulating.py).  Nobody asks here whether a reply ends the game, as greedy play does: a child
-that loses to one shows so when it is visited, and with fifty children the question costs more than all else.
+The value of a node is that of its best child.  Finished games count exactly, and what is proven is proven as in
+the standard form (simulating.py).  Unlike greedy play, the search does not test whether a reply ends the game: a
+visit to a child shows that it loses, and with fifty children the test would take most of the time.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def value_leaf(
     leaf: Leaf,
     knowledge: bool,
 ) -> Any:
-    """Return what a leaf is worth to player 0, whether that is certain, and the depth: of the one move to make."""
+    """Return the value of a leaf for player 0, whether it is exact, and the depth: of the one move to make."""
     s, depth = leaf.state, leaf.depth
     node = int(tree.path[depth].node)
     if is_repeated(game, tree, root, s, depth) or tree.nodes[node].proof:

@@ -266,7 +266,7 @@ def _subtree(tree: Tree, k: int, s: State, memory: int, limit: int) -> Tree:
     kept.tally[0].nodes = copy_subtree(tree.nodes, k, kept.nodes)
     if kind.repeats:
         proofs = kept.nodes["proof"][: kept.size]
-        proofs[proofs == REPEATED] = OPEN  # what came back may lie above the new root
+        proofs[proofs == REPEATED] = OPEN  # a repetition may refer to an ancestor that was cut off
     return kept
 
 

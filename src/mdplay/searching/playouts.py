@@ -88,7 +88,7 @@ def play_chunks(
 ) -> None:
     """Fill a worker's rows of ``out`` with the statistics of their chunks of games.
 
-    A game that comes to ``max_moves`` is called off and counted; at ``MAX_MOVES`` the rules are at fault.
+    A game that reaches ``max_moves`` is truncated and counted; at ``MAX_MOVES`` the rules are at fault.
     """
     first, stride, stop, progress = worker
     for chunk in range(first, len(out), stride):  # first: this thread's number, within progress
@@ -127,7 +127,7 @@ def play_chunks(
 class Playouts:
     """Statistics of random games: results for player 0, lengths in moves.
 
-    ``by_limit`` of them were called off after ``max_moves`` moves.
+    ``by_limit`` of them were truncated after ``max_moves`` moves.
     """
 
     games: int

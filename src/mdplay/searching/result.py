@@ -78,7 +78,7 @@ class SearchResult:
     nodes: int
     seconds: float
     depth: int = 0  # of a depth-limited search
-    by_limit: int = 0  # simulations whose random game was called off
+    by_limit: int = 0  # simulations whose random game was truncated
     actions: tuple[int, ...] = ()  # the line as actions, where it is a way to the goal
     tree: Any = field(default=None, repr=False, compare=False)
 

@@ -22,7 +22,7 @@ ARM_FIELDS = [
     ("square", np.float64),  # mean of the squared rewards, if the selector asks for it
     ("weight", np.float64),  # the selector's own number
     ("pulls", np.int32),
-    ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that nobody should pull it;
+    ("proof", np.uint8),  # OPEN; PROVEN: the mean is exact; LOST: and so low that the arm is never pulled;
     # REPEATED, in a tree: the position was met on the way here, so nothing below is searched
 ]
 Records = NDArray[Any]

@@ -11,13 +11,13 @@ Both return when they are done, stopped (but not before one simulation, unless i
 the game broke a promise (``broken`` in the tally), or when the array must grow: call them again and they go on.
 Simulation number i has a random stream of its own, so interruptions change nothing.
 
-A position that was met before on its path from the root is worth ``endless``, and nothing below it is searched;
-that is no proof, since another path may lead there.
+A position that repeats on its path from the root has the value ``endless``, and nothing below it is searched; that
+is no proof, since another path may lead there.
 
 A node is proven (MCTS-Solver, Winands, Bjornsson and Saito 2008) when the game is over or settled there, when a
-child is proven to be the best that can be, or when all its children are proven.  A move proven to be the worst is
-not tried again.  Games with chance are not proven.  Where results go beyond -1 .. 1 nobody knows the best that can
-be: then all children decide.
+child is proven to have the best possible value, or when all its children are proven.  A move proven to have the
+worst possible value is not tried again.  Games with chance are not proven.  If results go beyond -1 .. 1, the best
+possible result is unknown: then all children must be proven.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def simulate(
 def ends_with(
     game: Game[Any], selector: Selector, tree: TreeArrays, valued: Any, settings: SearchSettings, worker: WorkSlice
 ) -> bool:
-    """Back up what a leaf is worth, as ``value_leaf`` tells it; return whether the search is to stop."""
+    """Back up the value of a leaf, as ``value_leaf`` returns it; return whether to stop."""
     value, exact, depth = valued
     if tree.tally[0].broken:
         return True
@@ -110,7 +110,7 @@ def value_leaf(
     knowledge: bool,
     stop: NDArray[np.uint8],
 ) -> Any:
-    """Return what a leaf is worth to player 0, whether that is certain, and the depth: it may get a child."""
+    """Return the value of a leaf for player 0, whether it is exact, and the depth: it may get a child."""
     s, depth = leaf.state, leaf.depth
     node = int(tree.path[depth].node)
     if is_repeated(game, tree, root, s, depth) or tree.nodes[node].proof:
@@ -134,7 +134,7 @@ def value_leaf(
 
 @inlined
 def known_value(tree: TreeArrays, depth: int) -> float:
-    """Return what the node at a depth of the path is worth to player 0 from here on."""
+    """Return the value for player 0 of the node at a depth of the path, without earlier rewards."""
     step = tree.path[depth]
     return float(step.sign * tree.nodes[int(step.node)].value - step.gain)
 
@@ -153,7 +153,7 @@ def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, 
 
 @inlined
 def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
-    """Return what a leaf is worth to player 0 and whether that is certain: as the game knows, or by a rollout."""
+    """Return the value of a leaf for player 0 and whether it is exact: as the game knows, or by a rollout."""
     if game.has_bounds:
         bounds = bounds_of(game, s, knowledge)
         if is_settled(bounds):
@@ -166,7 +166,7 @@ def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool
 
 @inlined
 def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np.uint8]) -> Any:
-    """Return the result of a random game, its moves, the random state; called off, it is worth endless play."""
+    """Return the result of a random game, its moves, the random state; the result is ``endless`` if truncated."""
     result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
     if moves < 0:
         note_end(tally, moves)
@@ -188,7 +188,7 @@ def note_margin(game: Game[Any], tree: TreeArrays, result: float) -> None:
 
 @inlined
 def note_end(tally: Records, moves: int) -> None:
-    """Note why a rollout stopped short: called off after its moves, which is no fault, or a broken promise."""
+    """Note why a rollout stopped short: the move limit, which is no fault, or a broken promise."""
     if moves == -ENDLESS and tally[0].max_moves < MAX_MOVES:
         tally[0].by_limit += 1
     elif moves < 0:

@@ -12,7 +12,7 @@ player moves twice.  The states are not kept: a descent makes the moves again, w
 
 What a game knows of a position, for the searches that play.
 
-A game with ``bounds`` settles positions without a search (a forced win, say) and tells which moves are worth one.
+A game with ``bounds`` settles positions without a search (a forced win, say) and names the moves to search.
 In the kernels of games without it nothing is left of this.
 """
 
@@ -80,9 +80,9 @@ TALLY_FIELDS = [
     ("low", np.float64),  # the lowest and highest value to player 0 met so far
     ("high", np.float64),
     ("broken", np.int64),  # the promise that the game broke; 0: none
-    ("max_moves", np.int64),  # after which a rollout is called off
+    ("max_moves", np.int64),  # after which a rollout is truncated
     ("by_limit", np.int64),  # rollouts that were
-    ("repeats", np.int64),  # whether positions may come back
+    ("repeats", np.int64),  # whether positions may repeat
     ("margins", np.int64),  # whether there are results beyond -1 .. 1: a win may not be the best that can be
 ]
 NODE, STEP, TALLY = (
@@ -99,7 +99,7 @@ class TreeArrays(NamedTuple):
 
 
 class SearchSettings(NamedTuple):
-    """What kernels are told of a search; without ``grows`` the tree has all the room that it will ever have."""
+    """The settings of a search for kernels; without ``grows`` the tree has all the room that it will ever have."""
 
     seed: Word
     simulations: int
@@ -159,7 +159,7 @@ def end_simulations(tree: TreeArrays, worker: WorkSlice, count: int) -> bool:
 
 @inlined
 def has_room(tree: TreeArrays, count: int) -> bool:
-    """Tell whether so many more nodes fit."""
+    """Return whether ``count`` more nodes fit."""
     return bool(tree.tally[0].nodes + count <= len(tree.nodes))
 
 
@@ -268,8 +268,8 @@ def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: 
 def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
     """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
 
-    There it is worth ``endless``: who went round once can do so again.  A node has one path, so the mark is for
-    good.  Chance can break a circle: games with chance have none.
+    Its value is ``endless`` there, because a cycle can be repeated.  A node has one path, so the mark is
+    final.  Chance can break a cycle: games with chance have no marks.
     """
     nodes, tally, path = tree
     if game.has_outcomes or not tally[0].repeats:
@@ -332,7 +332,7 @@ class Tree:
 
 
 class GameKind(NamedTuple):
-    """What random games show: whether positions may come back, and whether some wins are better than others."""
+    """What random games show: whether positions may repeat, and whether some wins are better than others."""
 
     repeats: bool
     margins: bool
@@ -352,7 +352,7 @@ def new_tree(
     kind: GameKind,
     room: int = 0,
 ) -> Tree:
-    """Return a tree of one node that stays below ``max_bytes``; its rollouts are called off after ``max_moves``.
+    """Return a tree of one node that stays below ``max_bytes``; its rollouts are truncated after ``max_moves``.
 
     While the array grows its old self, half as long, may stand beside it.
     """

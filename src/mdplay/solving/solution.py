@@ -131,7 +131,7 @@ class Solution:
         state = self._state(state)
         choices = self.choices(state)
         if not choices:
-            raise LimitError(f"there is no action in {self.game.text(state)}: nobody is to move")
+            raise LimitError(f"there is no action in {self.game.text(state)}: no player is to move")
         is_mean = self.opponent != "perfect"
         moves = {choice.action: MoveEvaluation.of_choice(choice, expected=is_mean) for choice in choices}
         best = tuple(self.favourites(state, choices))

@@ -48,7 +48,7 @@ HUGE = 1e6  # states at one ply, with those of all plies tens of millions and mo
 MAX_PROVED = 120  # the largest value that proof search supports
 MAX_SETS = 127  # scoring sets of the method subset, so that every value fits a byte
 MIN_ACTIONS = 6  # of the method subset, which works on blocks of 64 sets (``subset.BLOCK``)
-MANY_ACTIONS = 10  # from which on it is worth compiling the kernel of the method subset
+MANY_ACTIONS = 10  # from this many actions on, compiling the kernel of the method subset saves time
 NO_FILE = Lacking("no file: there is nothing to save")
 
 

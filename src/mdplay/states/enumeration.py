@@ -282,7 +282,7 @@ class Enumeration:
     # ---------------------------------------------------------------- who does what
     def _begin(self) -> None:
         self._going, self._wider = not self.complete, []
-        self._changed = Condition()  # held by whoever looks at what is below, or changes it
+        self._changed = Condition()  # held while the fields below are read or changed
         self._chunks: deque[Chunk] = deque()  # taken and not yet numbered, in the order of states
         self._taken, self._free, self._numbering_one = self.done, list(range(self._blocks)), False
 
@@ -313,7 +313,7 @@ class Enumeration:
             return None
 
     def _take(self) -> Chunk:
-        """Return the next chunk that nobody has taken."""
+        """Return the next chunk that no worker has taken."""
         end = min(self.numbering.known, self._taken + self.chunk)
         chunk = Chunk(self._taken, end, self._free.pop())
         self._chunks.append(chunk)
@@ -356,7 +356,7 @@ class Enumeration:
         self._wider = widths_needed(self.game, s, self.layout, self.fold)
 
     def _refuse(self, count: int) -> None:
-        """Raise LimitError if so many more edges could not be kept."""
+        """Raise LimitError if ``count`` more edges do not fit."""
         numbering, known, edges = self.numbering, self.numbering.known, self.edges + count
         if self.max_states is not None and known > self.max_states:
             raise LimitError(f"the game has more than {self.max_states:,} states")

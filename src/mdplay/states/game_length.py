@@ -32,7 +32,7 @@ LEAST = 100  # lower bound of the automatic move limit
 MAX_CHANCE_MOVES = 100_000  # automatic move limit of a game with chance that repeats positions
 REPETITIONS = 3  # a game is truncated when a position occurs this often and nothing random happened in between
 CUT = 500  # moves of a random game of the sample
-ENDS = 1000  # moves of all random games that show what ends are worth
+ENDS = 1000  # total moves of the random games that sample the results
 FEW, MANY = 4, 20  # games of a sample, before and after a position came again
 
 
@@ -59,7 +59,7 @@ def lengths(game: Game[Any]) -> Lengths:
 
 
 def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = None) -> list[Any]:
-    """Return the states of a random game from a state (default: the start), at most so many of them."""
+    """Return the states of a random game from a state (default: the start), at most ``most`` of them."""
     states = [game.initial() if start is None else start]
     while len(states) < most:
         s = states[-1]
@@ -86,7 +86,7 @@ def has_margins(game: Game[Any]) -> bool:
 
 
 def explicit_move_limit(game: Game[Any], max_moves: int | None = None) -> int | None:
-    """Return the moves after which a game is called off, as the caller or the game says; None: nobody says."""
+    """Return the move limit that the caller or the game sets, or None."""
     if max_moves is not None:
         if max_moves < 1:
             raise LimitError(f"max_moves={max_moves} must be at least 1")
@@ -103,14 +103,14 @@ def repeating_limit(game: Game[Any]) -> int:
 
 
 def may_repeat(game: Game[Any]) -> bool:
-    """Tell whether positions come back without chance: the game says what endless play is worth, or is seen to."""
+    """Return whether the game has cycles without chance: it sets ``endless``, or a random game repeats."""
     if game.has_outcomes or game.has_size:  # a number for each state rises with every move
         return False
     return game.endless != 0 or lengths(game).repeats
 
 
 def move_limit(game: Game[Any], max_moves: int | None = None) -> int:
-    """Return after how many moves random games are called off; ``MAX_MOVES`` if positions do not come again."""
+    """Return the move limit of random games; ``MAX_MOVES`` if positions do not repeat."""
     told = explicit_move_limit(game, max_moves)
     if told is not None:
         return min(told, MAX_MOVES)

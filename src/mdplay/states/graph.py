@@ -90,7 +90,7 @@ class GameGraph:
 
     @cached_property
     def has_cycle(self) -> bool:
-        """Whether the game can come back to a state."""
+        """Whether the graph has a cycle."""
         return has_cycle(self.first_edge, self.target)
 
     def preorder(self) -> Integers:

@@ -30,7 +30,7 @@ def lengths(pointers: Integers) -> npt.NDArray[np.int64]:
 
 
 def run(function: Callable[..., Any], work: int, *arguments: Any) -> Any:
-    """Call a loop, compiled if the work is worth it: up to `PLAIN_WORK` steps numba is not even imported."""
+    """Call a loop, compiled if the work is large: up to `PLAIN_WORK` steps numba is not even imported."""
     if work > PLAIN_WORK:
         return _compiled(function)(*arguments)
     lists = [_lists(item) for item in arguments]

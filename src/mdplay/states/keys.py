@@ -33,7 +33,8 @@ from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
 
-THIN_LEVELS, THIN = 1 << 15, 4  # so many plies with fewer new states each: a game that only counts on, without end
+# A game with more than THIN_LEVELS plies and on average fewer than THIN new states each seems to be infinite.
+THIN_LEVELS, THIN = 1 << 15, 4
 FEW_GAMES, FEW_MOVES = 8, 200  # that show how wide the fields are
 
 

@@ -69,7 +69,7 @@ def load(
     """Read a file that ``save`` wrote, of any kind if that is None, or raise FormatError saying what is wrong.
 
     ``types`` are the types that each array may have, by their names; ``needs`` names arrays that must be there.
-    They matter because a checksum shows accidents only: whoever forges a file makes its checksum too.
+    They matter because a checksum shows accidents only: a forged file has a valid checksum too.
     """
     content = mapped(path)
     layout, info, data = _parse(path, content)

@@ -1,8 +1,8 @@
 """Files: written whole or not at all, and read within bounds.
 
 Every file that mdplay writes goes through ``replacing``: to ``NAME.PID.N.mdplay-part`` beside the target, which
-is flushed to the disk and then renamed.  Whoever is killed in between, or finds the disk full, leaves the old file
-as it was; the next writer removes what a dead one left (a living one holds a lock on its part).
+is flushed to the disk and then renamed.  If the process is killed in between or the disk is full, the old file is
+unchanged; the next writer removes the parts of dead processes (a living one holds a lock on its part).
 
     a symbolic link          stays; what it leads to is replaced, or made if it is not there
     a file                   keeps its mode, and its owner where that is allowed; one that is read-only is refused
@@ -171,7 +171,7 @@ def _part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _new_part(target: Path) -> tuple[Path, int]:
-    """Make a file of a new name, locked: whoever holds no lock is dead, and is swept away."""
+    """Make a file of a new name, locked: a part without a lock belongs to a dead writer and is removed."""
     flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
     for k in count():
         part = target.with_name(f"{_stem(target)}.{os.getpid()}.{k}{SUFFIX}")

@@ -1,6 +1,6 @@
 """Where mdplay keeps files of its own, one cache folder of the user's; and which files are not the user's.
 
-Kernel files are executed when they are loaded, so nobody else may be able to put one there: ``private_folder``
+Kernel files are executed when they are loaded, so no other user may be able to put one there: ``private_folder``
 hands out a folder only if it is the user's own and closed to others.
 """
 
@@ -35,7 +35,7 @@ def private_folder(folder: Path, what: str) -> Path | None:
     """Return a folder, made if need be, that only the user can write to, with mode 700; else None.
 
     One that others own or can write to, or whose parent is such, is not used, and a warning says so.  One that
-    cannot be made is not used either: a read-only disk is nobody's fault.
+    cannot be made is not used either: a read-only disk is not an error.
     """
     try:
         for level in (folder.parent, folder):
@@ -51,7 +51,7 @@ def private_folder(folder: Path, what: str) -> Path | None:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Tell whether a file or folder belongs to the user and nobody else can write to it."""
+    """Tell whether a file or folder belongs to the user and no other user can write to it."""
     if os.name != "posix":
         return True  # Windows keeps a user's folders to the user by lists of its own
     return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE

@@ -124,7 +124,7 @@ def test_a_game_called_off_is_recorded_as_such():
     with pytest.raises(FormatError, match="lead to an unfinished game, it says 0"):
         Record.from_json(record.to_json().replace('"by_limit": true', '"by_limit": false'), game)
     over = play(make("tic-tac-toe"), "random", "random").to_json()
-    with pytest.raises(FormatError, match="lead to the end of the game, it says that it was called off"):
+    with pytest.raises(FormatError, match="lead to the end of the game, it says that it was truncated"):
         Record.from_json(over.replace('"by_limit": false', '"by_limit": true'))
 
 

@@ -187,9 +187,9 @@ def _reached(library: Any) -> list[Any]:
 def _link(module: Any, libraries: list[Any]) -> None:
     """Link libraries into a module.
 
-    A part's functions are linked as they are: LLVM would leave out one that nobody has called so far.  After that
+    A part's functions are linked as they are: LLVM would leave out one that is not called so far.  After that
     there may be copies of them in other libraries, and they may be left out where all calls are inlined.  numba's
-    own libraries come after all parts: LLVM leaves out of them what nobody has called so far.
+    own libraries come after all parts: LLVM leaves out of them what is not called so far.
     """
     names: list[str] = []
     for one in sorted(libraries, key=lambda one: not isinstance(one, PartLibrary)):

@@ -146,7 +146,7 @@ def compiled_method(identity: str, name: str) -> tuple[Any, Any, Any]:
         dispatcher.compile(args)
     except MdplayError:
         raise
-    except Exception as error:  # whatever it is: nobody who writes a rule should have to read numba's own words
+    except Exception as error:  # authors of rules should not have to read numba's own messages
         raise GameError(f"{where(function)} does not compile: {explain(error, function)}") from None
     inferred = dispatcher.overloads[args].signature
     wanted = result_type(cls, name, hints["return"])
@@ -276,7 +276,7 @@ def explain(error: Exception, function: FunctionType | None = None) -> str:
 
 
 def _kind(text: str) -> str:
-    """Return a type of numba as whoever wrote the rule knows it."""
+    """Return a type of numba as the author of the rule knows it."""
     plain = re.sub(
         r"(?:Function|class|type)?\(?<(?:class|function|built-in function|module) '?([\w.]+)'?[^>]*>\)?",
         r"\1",

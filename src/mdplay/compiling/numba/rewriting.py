@@ -60,7 +60,7 @@ def rewritten(function: FunctionType) -> FunctionType:
 def _own_tree(function: FunctionType) -> ast.FunctionDef | None:
     """Return the syntax tree of a function; raise GameError if its file says something else by now.
 
-    A cell of a notebook has source and no file: nobody can edit it.
+    A cell of a notebook has source but no file that could be edited.
     """
     found = tree_of(function)
     if found is None or not Path(function.__code__.co_filename).is_file():

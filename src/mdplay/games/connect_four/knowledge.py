@@ -20,7 +20,7 @@ an even cell, and a move on one of these she answers on another one, so either p
     4  1 ? 1 ?
     3  0 x 0 o
 
-Above a threat of hers on an even row nobody comes: the move below it loses.  If player 0 can make no four of what
+No disc comes above a threat of hers on an even row: the move below it loses.  If player 0 can make no four of what
 may fall to him, he does not win; if player 1 has one in what must fall to her, she does.
 
 *The last word.*  Player 1 is to move, and in one of the columns with an odd number of empty cells player 0 has a

@@ -1,8 +1,8 @@
 """Pig: roll a die as often as you dare; a 1 loses what the turn has brought, holding keeps it.
 
 The mover rolls (action 0) or holds (action 1).  A roll of 2 to 6 is added to the turn's total; a 1 ends the turn
-with nothing.  Who holds adds the total to the score; whoever has ``goal`` points with it wins at once.  A turn
-begins with a roll.  Outcome i is the roll i + 1.
+with nothing.  A player who holds adds the total to the score, and wins at once with ``goal`` points or more.  A
+turn begins with a roll.  Outcome i is the roll i + 1.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Pig(Game[State]):
         return STEPS
 
     def cell(self, s: State, i: int) -> int:
-        """Return a score in steps, as near ones are worth nearly the same; or 0, and a roll's total from 1 on."""
+        """Return a score in steps, as near ones have nearly the same value; or 0, and a roll's total from 1 on."""
         if i == 2:
             return s.rolling * min(s.turn // 2 + 1, STEPS - 1)
         return (s.mine if i == s.player else s.theirs) * (STEPS - 1) // self.goal

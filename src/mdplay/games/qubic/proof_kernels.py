@@ -198,7 +198,7 @@ def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -
 # ---------------------------------------------------------------- moves
 @inlined
 def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
-    """Return how much a cell is worth to the side to move: lines it builds and lines it breaks."""
+    """Return a score of a cell for the side to move: lines it builds and lines it breaks."""
     low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
     total = 0
     for marks in range(1, 3):

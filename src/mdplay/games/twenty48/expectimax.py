@@ -122,7 +122,7 @@ def search(
 ) -> Any:
     """Return the best move at a depth of two or more, -1 if there is none; its total is ``stack.best[0]``.
 
-    Levels stay below depth - 1, and the stack has depth of them.  Once stopped, nothing it returns is worth much.
+    Levels stay below depth - 1, and the stack has depth of them.  Once stopped, its results are invalid.
     """
     enter(stack, 0, board)
     level = 0

@@ -131,7 +131,7 @@ def largest(board: Any) -> int:
 
 @inlined
 def expectation(game: Any, network: NetworkArrays, board: Any) -> Any:
-    """Return the mean value of the boards that chance makes of one; a finished board is worth 0."""
+    """Return the mean value of the boards that chance makes of one; a finished board has the value 0."""
     shape, weights = network.tables.shape, network.tables.weights
     free = game.outcomes(unpack(game, (board, 1))) & 0x1111_1111_1111_1111
     last_cell = popcount(free) == 1  # only then can a tile end the game

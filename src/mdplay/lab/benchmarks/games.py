@@ -145,7 +145,7 @@ def _spiel_solved(empty: int) -> Callable[[], Any]:
 
 
 def _minimax(state: Any, known: dict[str, float]) -> float:
-    """Return what a state of OpenSpiel is worth to the first player; all states below it become known."""
+    """Return the value of a state of OpenSpiel for the first player; all states below it become known."""
     if state.is_terminal():
         return float(state.returns()[0])
     if (key := str(state)) not in known:

@@ -196,7 +196,7 @@ def claims(facts: Facts) -> list[Claim]:
             f"{slices['empty_confused']}.",
             "Both ways of counting on the empty board.",
             slices["empty"] == 0 and slices["empty_confused"] > 0,
-            "players and empty cells are told apart",
+            "players and empty cells are distinguished",
         ),
         equal(
             "Algorithm 1: while iterations are left, select, expand, simulate, backpropagate.",
@@ -253,7 +253,7 @@ def _slices() -> Figure:
     return Figure(
         title="The slice score",
         command="mdplay search connect-four --agent heuristic:depth=4",
-        text="What four cells in a row are worth to the player of the red discs. The heuristic is the sum over "
+        text="The score of four cells in a row for the player of the red discs. The heuristic is the sum over "
         "all "
         "slices, the first player's less the second's.",
         facts={
@@ -374,7 +374,7 @@ def _scores(show: Show) -> Figure:
     return Figure(
         title="A position with the exact score of every move",
         command=f"mdplay solve connect-four --position {SCORED} --method proof",
-        text="Beyond the report: what every column is worth when both play perfectly. A score of +n wins with the "
+        text="Beyond the report: the value of every column under perfect play. A score of +n wins with the "
         "n-th last disc that the winner has, -n loses so, 0 draws.",
         facts={"scores": {game.move_text(state, c.action): c.score for c in choices}},
         table=ResultTable(["column", "score", "plies to the end"], rows),

@@ -126,7 +126,7 @@ def claims(facts: Facts) -> list[Claim]:
             "64 points with a state: 0 blank, 1 X, -1 O, and with wins and games; utility wins / games with a "
             "neutral "
             "start.",
-            f"{cube['points']} points; before its first game a point is worth {cube['neutral']:g}. {same}",
+            f"{cube['points']} points; before its first game a point has the utility {cube['neutral']:g}. {same}",
             plain,
             cube["points"] == cube["same_points"] == 64 and cube["neutral"] == 0.5,
         ),
@@ -140,7 +140,7 @@ def claims(facts: Facts) -> list[Claim]:
         equal(
             "Results are -1, 0, 1, and 2 for a tie.",
             f"{_listed(cube['statuses'])}, by `Qubic.status`; {played['draws']} ties in a million random games. "
-            "As in every game here, the result of a tie is worth 0.",
+            "As in every game here, the result of a tie is 0.",
             f"Every position of {NUM_RANDOM} random games and of one that fills the cube, beside plain Python.",
             cube["statuses"] == [-1, 0, 1, 2] and cube["same_statuses"],
         ),
@@ -326,7 +326,7 @@ def _random(seed: int, show: Show) -> Figure:
     return Figure(
         title="Random play",
         command=f"mdplay playouts qubic --games 1000000 --seed {seed}",
-        text="A million games of uniformly random moves: how much the first move alone is worth.",
+        text="A million games of uniformly random moves: the value of the first move alone.",
         facts={"wins": found.wins, "losses": found.losses, "draws": found.draws, "mean_length": found.mean_length},
         table=ResultTable(
             ["first player wins", "second player wins", "ties", "moves a game"],

@@ -111,7 +111,7 @@ def push(board: Sequence[int], move: int) -> tuple[list[int], int]:
 
 
 def move_values(table: NDArray, pattern: Cells, board: Sequence[int]) -> dict[int, float]:  # type: ignore[type-arg]
-    """Return what every legal move is worth: its points and the mean over the tiles that may pop up."""
+    """Return the value of every legal move: its points and the mean over the tiles that may pop up."""
     found = {}
     for move in (LEFT, RIGHT, UP, DOWN):
         after, points = push(board, move)
@@ -281,7 +281,9 @@ def _example(seed: int) -> Figure:
         facts=facts,
         drawings=[
             Drawing(_images(), "the eight images; they share one table"),
-            Drawing(resized(valued(game.svg(states[0]), texts, best), 0.8), f"{MOVES[best[0]]} is worth most"),
+            Drawing(
+                resized(valued(game.svg(states[0]), texts, best), 0.8), f"{MOVES[best[0]]} has the highest value"
+            ),
         ],
     )
 

@@ -103,7 +103,7 @@ def read_mdp(path: str | Path, *, keep_rewards: bool = False) -> Model:
 
 
 def parse_mdp(text: bytes, *, name: str = "the text", max_states: int | None = None) -> Model:
-    """Return the MDP of a text of the same form, of at most so many states; a fault is told with its line."""
+    """Return the MDP of a text of the same form, with at most ``max_states`` states; an error names the line."""
     reader = Reader(name, text=text)
     for line in text.split(b"\n"):
         reader.line(line)

@@ -86,7 +86,7 @@ class EvaluationResult:
 
     @property
     def quantiles(self) -> dict[float, float]:
-        """Some shares of the games, each with the result that so many do not exceed."""
+        """Some shares of the games, each with the result that this share does not exceed."""
         ordered = sorted(self.results)
         return {share: ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in SHARES}
 

@@ -1,13 +1,13 @@
-"""Finished games in an SQLite file: written as they end, found again by whoever resumes.
+"""Finished games in an SQLite file: written as they end, read when a match is resumed.
 
 A game is filed under the key of its match (game, agents, openings, seed) and its number, once.  Each is committed
 when it ends; in write-ahead mode a process that is killed loses none of them and damages nothing.
 
-A key has names; the table ``made`` holds beside it what they stood for (``mdplay.compiling.identity``).  Whoever
-resumes with edited rules, an edited agent or another file of the same name is told so, and gets none of the old
-games.
+A key has names; the table ``made`` holds beside it what they stood for (``mdplay.compiling.identity``).  A match
+that resumes with edited rules, an edited agent or another file of the same name reports this and uses none of the
+old games.
 
-What can be said after so many games: intervals at 95 %.
+Statistics of the games, with intervals at 95 %.
 
 A score counts 1 for a win, 1/2 for a draw, 0 for a loss.  Its interval is the adjusted one of Agresti and Coull
 (1998), extended to draws: z^2 / 2 wins and as many losses are added before mean and variance are taken,
@@ -30,8 +30,8 @@ scored against j is concave; Newton's method climbs it:
 
     gradient_i = sum_j (s_ij - n_ij p_ij),   information = diag(sum_j w_ij) - w,   w_ij = n_ij p_ij (1 - p_ij)
 
-One drawn game is added to every pair, so that whoever won all games has a rating too.  The intervals come from
-the inverse of the information, with draws taken for half wins: a little too wide rather than too narrow.
+One drawn game is added to every pair, so that an agent that won all games has a rating too.  The intervals come
+from the inverse of the information, with draws taken for half wins: a little too wide rather than too narrow.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def run_numbered(
     """Call ``task(number, stopped)`` for each number and ``done(number, value)`` with what it returns.
 
     ``done`` is called in this thread, as games end.  Ctrl-C makes ``stopped()`` true and waits for the tasks, but
-    not for long: whoever thinks on is left to itself.
+    not for long: an agent that is still thinking is abandoned.
     """
     if threads == 1:
         for number in numbers:

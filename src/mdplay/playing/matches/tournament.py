@@ -53,7 +53,7 @@ class TournamentResult:
 
     def __repr__(self) -> str:
         order = ", ".join(f"{rating.agent} {rating.elo:+.0f}" for rating in self.ratings)
-        return f"<TournamentResult of {pluralize(len(self.records), 'game')}: {order or 'nobody'}>"
+        return f"<TournamentResult of {pluralize(len(self.records), 'game')}: {order or 'no agents'}>"
 
     @property
     def records(self) -> tuple[Record, ...]:

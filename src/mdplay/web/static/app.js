@@ -81,7 +81,7 @@ async function open(path) {
   const info = games.find((game) => game.id === path);
   if (info && agents) info.agents = agents; // those who learned the game here are among them
   bar(path, info?.title, Boolean(info));
-  document.title = info ? `${info.title} · mdplay` : "mdplay: what every move is worth";
+  document.title = info ? `${info.title} · mdplay` : "mdplay: the value of every move";
   if (path && !info) document.title = "Not found · mdplay";
   if (!info) return path ? lost(main) : module.show(main, games);
   return module.openGame(main, info, theme);

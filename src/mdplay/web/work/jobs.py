@@ -4,7 +4,7 @@ A ``Job`` runs in a thread.  It tells by ``emit``.  When the client leaves, or d
 its next ``emit`` or ``show`` raises ``Cancelled``, which ends kernels too.
 
 What was told goes to the server in parts, the next one when the client has taken the last (``more``).  Meanwhile
-it waits here: of statistics only the newest, of the rest so many events, and then the work waits.
+it waits here: of statistics only the newest, of the rest up to ``WAITING`` events, and then the work waits.
 
 The time limit of the labs.
 """
@@ -26,9 +26,9 @@ from mdplay.web.safety import Refused
 WAITING = 512  # events that may wait for a client; then the work waits
 LATEST = frozenset({"stats", "curve", "table"})  # of these only the newest matters
 PART_BYTES = 256 << 10  # that are sent at once
-PART, LAST, REFUSED, ANSWER = "+", ".", "!", "="  # what is told: of a stream, or to a question
+PART, LAST, REFUSED, ANSWER = "+", ".", "!", "="  # kinds of messages: of a stream, or to a question
 
-Tell = Callable[[int, str, bytes], None]  # the number of a request, one of the signs above, what is told
+Tell = Callable[[int, str, bytes], None]  # the number of a request, one of the signs above, the message
 Send = Callable[[str, bytes], None]
 
 log = logging.getLogger("mdplay.web")

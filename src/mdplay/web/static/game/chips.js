@@ -1,4 +1,4 @@
-// What a move is worth, written on it: a disc of the value's colour, its shape, its number.
+// The value of a move, written on it: a disc of the value's colour, its shape, its number.
 import { h, s, still } from "../lib/dom.js";
 import { mark, shape } from "../lib/icons.js";
 

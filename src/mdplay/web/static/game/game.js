@@ -371,7 +371,7 @@ class GamePage {
 
   // -------------------------------------------------------------- what is seen
 
-  /** Say in words what a move is worth. */
+  /** Return the value of a move in words. */
   explain(action) {
     const { node, doc } = this.line,
       move = doc?.legal.find((one) => one.action === action),

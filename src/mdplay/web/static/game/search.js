@@ -152,7 +152,7 @@ export class Search {
     else button.after(this.branch(node));
   }
 
-  /** A node's value for whoever moved there: a share of wins, or points. */
+  /** A node's value for the player who moved there: a share of wins, or points. */
   worth({ value, proven }) {
     if (this.page.info.points || (this.page.info.players === 1 && !this.page.info.puzzle)) return figure(Math.round(10 * value) / 10);
     return proven

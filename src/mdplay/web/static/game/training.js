@@ -12,7 +12,7 @@ export class Training {
     if (info.solver === "network") this.look();
   }
 
-  /** Ask now and then, until the training is over; one that nobody runs is not asked for again. */
+  /** Ask now and then, until the training is over; a training that does not run is not polled again. */
   async look() {
     const { training = {} } = await get("/status").catch(() => ({}));
     const points = training[this.info.id];

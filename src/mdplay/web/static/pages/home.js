@@ -21,7 +21,7 @@ export function show(main, games) {
     h(
       "div",
       { class: "lead" },
-      h("h1", {}, "Play, and see what every move is worth."),
+      h("h1", {}, "Play, and see the value of every move."),
       h("p", {}, "Exact where it can be proved, an honest estimate where it cannot. All of it runs on this machine."),
     ),
     own.length
