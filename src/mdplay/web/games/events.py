@@ -105,8 +105,9 @@ def emit_line(job: Job, asked: Ask, evaluators: Evaluators, opponent: str, actio
     def work() -> None:
         first = [] if action is None else [action]
         state = asked.state if action is None else asked.game.step(asked.state, action)
-        follows = isinstance(evaluator, LineEvaluator) and opponent == "perfect" and not asked.game.has_outcomes
-        later = evaluator.line(state, show=job.show) if follows and nonempty(asked.game.legal(state)) else []
+        later: list[int] = []
+        if opponent == "perfect" and not asked.game.has_outcomes and nonempty(asked.game.legal(state)):
+            later = evaluator.line(state, show=job.show) if isinstance(evaluator, LineEvaluator) else []
         texts, state = [], asked.state
         for played in [*first, *later]:
             texts.append(asked.game.move_text(state, played))
