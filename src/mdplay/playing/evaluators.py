@@ -275,11 +275,27 @@ class ProofEvaluator:
     def line(self, state: Any, *, show: Show | None = None) -> list[int]:
         """Return the actions of best play, to the end or as far as they are proved within LINE_SECONDS."""
         found, until = list[int](), time.monotonic() + LINE_SECONDS
-        while nonempty(self.game.legal(state)) and time.monotonic() < until:
-            with self._turns.taken(show):
-                found += self.prover.line(state, max_plies=1)
-            state = self.game.step(state, found[-1])
+        while nonempty(self.game.legal(state)):
+            action = self._optimal(state, until, show)
+            if action is None:
+                break
+            found.append(action)
+            state = self.game.step(state, action)
         return found
+
+    def _optimal(self, state: Any, until: float, show: Show | None) -> int | None:
+        """Return the first action that keeps the value of a position; None if it is not proved in time."""
+        proved: dict[int, MoveEvaluation] = {}
+        for action in elements(self.game.legal(state)):
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            with self._turns.taken(show):
+                choice = self.prover.choice(state, action, seconds=left, progress=show)
+            if not choice.exact:
+                return None
+            proved[action] = MoveEvaluation.of_choice(choice)
+        return best_moves(proved, self._endless(state))[0]
 
     def _brief(self, state: Any, show: Show | None) -> Evaluation:
         with self._turns.taken(show):

@@ -498,3 +498,29 @@ def test_the_rules_of_a_users_game_are_its_docstring(visit):
     table.press("i").until("document.querySelector('dialog[open] .rules')")
     docstring = "Bite off a square with all to the right of it and below; the corner is poisoned."
     assert table.page.locator("dialog .rules p").first.inner_text() == docstring
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_end_of_a_game_is_reviewed_and_a_mistake_found_again(visit, size):
+    table = visit("/tic-tac-toe?moves=4,1,7,0,2,6,3,5,8", size=size).settled()
+    table.until("document.querySelectorAll('.moments li').length === 2")
+    told = "X kept the value in 4 of 5 moves; O kept the value in 3 of 4 moves."
+    table.until(f"document.querySelector('.accuracy').innerText === '{told}'")
+    first = table.page.locator(".moments li").first
+    assert first.locator("p").inner_text() == "Move 2: O played 1, a loss instead of a draw."
+    first.get_by_role("button").click()
+    table.until("mdplay.line.at === 1 && !mdplay.showing")
+    table.click(3)  # an edge again
+    table.until("document.querySelector('.review').innerText.includes('Not yet: a loss instead of a draw.')")
+    table.page.get_by_role("button", name="Try again").click()
+    table.until("mdplay.line.at === 1 && !mdplay.showing")
+    table.click(8)
+    table.until("document.querySelector('.review').innerText.includes('Right: a draw.')")
+    table.page.get_by_role("button", name="Back to the game").click()
+    table.until("mdplay.line.end === 9 && document.querySelectorAll('.moments li').length === 2")
+
+
+def test_another_game_begins_with_the_sides_changed(visit):
+    table = visit("/tic-tac-toe?moves=4,1,7,0,2,6,3,5,8&second=mcts:100").settled()
+    table.page.get_by_role("button", name="Play the other side").click()
+    table.until("mdplay.line.end >= 1 && mdplay.players.seats[0].id === 'mcts'")

@@ -75,6 +75,7 @@ export function panel(page) {
   return h(
     "aside",
     { class: "panel-side", "aria-label": "Analysis" },
+    page.report.root,
     page.parts.graph,
     page.parts.moves,
     page.training.root,

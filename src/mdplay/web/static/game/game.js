@@ -12,6 +12,7 @@ import { Legend } from "./legend.js";
 import { Line } from "./line.js";
 import { EveryMove, MoveList } from "./lists.js";
 import { Players } from "./players.js";
+import { Report } from "./report.js";
 import { Search } from "./search.js";
 import { Training } from "./training.js";
 import { Verdict } from "./verdict.js";
@@ -55,6 +56,7 @@ class GamePage {
       line: (node, action, told) => this.lines.ask(node, action, told),
     });
     this.legend = new Legend(this);
+    this.report = new Report(this);
     this.search = new Search(this);
     this.training = new Training(info, () => this.again());
     this.layout(View);
@@ -300,6 +302,7 @@ class GamePage {
     this.moves.show(line);
     this.every.show(line.node);
     this.legend.show();
+    this.report.show();
     this.parts.every.hidden = line.doc?.over ?? false;
     this.steps.forEach((step, k) => {
       step.disabled = k < 2 ? line.at === 0 : line.at === line.end;
@@ -350,6 +353,7 @@ class GamePage {
     this.board.setBest(node.verdict.best ?? []);
     this.verdict.show(node.doc, node.verdict);
     this.view?.forced?.(node.verdict.line ?? []);
+    this.report.judge(node);
     this.side();
     if (this.opponent !== "perfect") this.address(); // it has answered: a link to it is of use
     if (node.verdict.done && this.showing) this.verdict.announce(this.players.isPerson(node.doc.player));
