@@ -34,17 +34,22 @@ from tempfile import mkstemp
 from types import FunctionType
 
 from mdplay import bits, game, rng
-from mdplay.compiling import constructs, contract, digest
-from mdplay.compiling import identity as identities
-from mdplay.compiling.digest import Digest, Reaching, Unhashable, has_changed, in_toolchain, reach_and_watch
-from mdplay.compiling.identity import feed_code
+from mdplay.compiling.digest import (
+    Digest,
+    Reaching,
+    Unhashable,
+    feed_code,
+    has_changed,
+    in_toolchain,
+    reach_and_watch,
+)
 from mdplay.compiling.plain import BOUNDS
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.storage.folders import cache_folder, is_own, private_folder
 
-STAMPED = (contract, digest, identities)  # their sources are in every hash, and their functions count by name
-ALSO_STAMPED = (bits, constructs, game, rng)  # what the compiler replaces or calls while it translates a kernel
-UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
+NAMED = ("contract", "digest", "identity")  # modules of this folder whose functions count by their names
+STAMPED = (bits, game, rng)  # modules that the compiler replaces or calls while it translates a kernel
+UNKNOWN = "?"  # in the fingerprint of an object without a hash: no later lookup finds it
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
 COVERED: dict[str, frozenset[str]] = {}  # fingerprint -> the attributes whose content it covers
 
@@ -100,7 +105,7 @@ def _others(instance: Compiled, covered: frozenset[str]) -> str:
         method = getattr(type(instance), name)
         if isinstance(method, FunctionType) and not name.startswith("__") and not in_toolchain(method.__module__):
             total.tag(name)
-            feed_byte_code(total, method)
+            feed_code(total, method)
     return total.text()
 
 
@@ -113,34 +118,25 @@ def beyond(instance: Compiled, covered: frozenset[str], names: Iterable[str]) ->
 
 
 def _begin() -> Digest:
-    return Digest(feed_byte_code, _is_stamped, bridge_stamp())
+    return Digest(feed_code, _is_stamped, bridge_stamp())
 
 
 def _is_stamped(module: str | None) -> bool:
-    """Tell whether a module is covered as a whole: what it remembers while it runs must not count."""
-    return in_toolchain(module) or module in [other.__name__ for other in STAMPED]
+    """Return whether ``bridge_stamp`` covers a module; the values that it stores while it runs must not count."""
+    return in_toolchain(module) or module in [f"{__package__}.{name}" for name in NAMED]
 
 
 @cache
 def bridge_stamp() -> bytes:
-    """Return the hash of mdplay's version and of the bridge's own sources, those of its subpackages included.
+    """Return the hash of mdplay's version and of the sources of this folder and its subfolders.
 
-    The code of a function does not say how the bridge translates it, so every fingerprint begins with this hash.
+    The code of a function does not say how it is compiled, so every fingerprint begins with this hash.
     """
-    total, bridge = hashlib.sha256(), Path(__file__).parent
-    others = (Path(str(module.__file__)) for module in (*STAMPED, *ALSO_STAMPED))
-    for path in (
-        bridge.with_name("__init__.py"),
-        *sorted(bridge.rglob("*.py")),
-        *others,
-    ):  # the first has the version
+    total, here = hashlib.sha256(), Path(__file__).parent
+    version = here.with_name("__init__.py")
+    for path in (version, *sorted(here.rglob("*.py")), *(Path(str(module.__file__)) for module in STAMPED)):
         total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.digest()
-
-
-def feed_byte_code(total: Digest, function: FunctionType) -> None:
-    """Add the byte code and constants of a function, without its docstring."""
-    feed_code(total, function.__code__, function.__doc__)
 
 
 KEEP_DAYS = 90

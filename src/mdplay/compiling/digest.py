@@ -496,6 +496,25 @@ class Digest:
             self.feed(value)
 
 
+def feed_code(digest: Digest, function: FunctionType) -> None:
+    """Add the byte code and the constants of a function to a digest, without its docstring."""
+    _feed_byte_code(digest, function.__code__, function.__doc__)
+
+
+def _feed_byte_code(digest: Digest, code: CodeType, docstring: str | None = None) -> None:
+    consts = code.co_consts
+    if docstring is not None and consts and consts[0] == docstring:
+        consts = (None, *consts[1:])
+    digest.tag(code.co_code, code.co_exceptiontable)
+    digest.tag(repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)))
+    digest.tag(repr((code.co_argcount, code.co_kwonlyargcount, code.co_flags, len(consts))))
+    for const in consts:
+        if isinstance(const, CodeType):
+            _feed_byte_code(digest, const)
+        else:
+            digest.feed(const)
+
+
 @contextmanager
 def blaming(name: str) -> Iterator[None]:
     """Name what was fed when something inside it has no hash."""
