@@ -75,7 +75,7 @@ def _count(game: Game[Any], executor: str, threads: int | None, folder: Path | N
 
     begun = folder is not None and any(path.stat().st_size for path in folder.glob("*.rounds"))
     with progress("states") as show:
-        found = count_states(game, executor, shards=threads, folder=folder, show=show)
+        found = count_states(game, executor=executor, threads=threads, file=folder, progress=show)
     if begun:
         click.echo(f"mdplay: states read from {folder}", err=True)
     if as_json:

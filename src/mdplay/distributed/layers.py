@@ -25,6 +25,7 @@ All that is found is saved in a folder, from which a killed run resumes:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from shutil import rmtree
@@ -37,7 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view, width
+from mdplay.compiling import State, get, inlined, kernel, put, unchecked_view, width
 from mdplay.distributed.state_shard import Keys, Shard, Sharding, hash_keys, owner_of
 from mdplay.distributed.states import Enumerated, enumerated
 from mdplay.errors import FormatError, GameError, LimitError, PositionError
@@ -85,7 +86,7 @@ def address(
 
 
 @kernel
-def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any, out_entries: Any) -> int:
+def back_up(game: Game[Any], keys: PackedKeys, owners: Any, answers: Any, firsts: Any, out_entries: Any) -> int:
     """Write the entries of states from those of their followers; return how many, fewer if one is too large.
 
     Follower e of all has its owner in ``owners[e]``; those of owner o are answered from ``answers[firsts[o]]`` on,
@@ -266,7 +267,7 @@ class LayeredTable(Table):
     def __len__(self) -> int:
         return sum(len(entries) for entries in self._entries)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player, and the plies to the end."""
         entry = self._entry(state)
         value = value_in(entry)
@@ -278,7 +279,7 @@ class LayeredTable(Table):
         for number in np.lexsort(keys.view(np.uint64).T):
             yield state_of(self.game, keys[number], self._sharding.layout)
 
-    def _entry(self, state: Any) -> int:
+    def _entry(self, state: State) -> int:
         key = key_of(self.game, state, self._sharding.layout, fold=self._sharding.fold)
         number = -1
         if key is not None:
@@ -302,11 +303,10 @@ def solve_layers(question: Question, executor: Executor | str) -> LayeredTable:
     game = question.game
     _refuse(question)
     folder = Path(question.run.file or mkdtemp(prefix="mdplay-layers-"))
-    how: dict[str, Any] = {"fold": True, "shards": question.run.threads, "folder": folder, "make": Layered}
-    how |= {"memory": question.run.bytes, "show": question.run.progress}
+    run = replace(question.run, executor=executor, file=folder)
     try:
         begun = any(path.stat().st_size for path in folder.glob("*.rounds"))
-        with enumerated(game, executor, question.state, **how) as found:
+        with enumerated(game, question.state, fold=True, run=run, make=Layered) as found:
             if begun:
                 question.notes.append(f"states and values, as far as they are there, read from {folder}")
             table = LayeredTable(game, found.sharding, *_solved(found, question.run.progress))
