@@ -306,6 +306,9 @@ def as_state(game: Game[S], given: Any = None) -> S:
     return given  # type: ignore[no-any-return]
 
 
+StateLike = tuple[Any, ...] | Position[Any] | str  # what public functions accept as a state
+
+
 def takes_state(function: Callable[P, R]) -> Callable[P, R]:
     """Let a function take what ``as_state`` reads: a state, a Position, a text, or None for the start.
 

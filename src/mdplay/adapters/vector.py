@@ -18,7 +18,7 @@ from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_
 from mdplay.adapters.spaces import widths as field_widths
 from mdplay.bits import has, lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling import inlined, kernel, load, native, pack, unpack, word, words
+from mdplay.compiling import Packed, State, Word, inlined, kernel, load, native, pack, unpack, word, words
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
 from mdplay.naming.registry import make
@@ -60,7 +60,7 @@ Actions = NDArray[np.int64]
 
 
 @inlined
-def wait(game: Any, s: Any, x: Any, side: int) -> Any:
+def wait(game: Game[Any], s: State, x: Word, side: int) -> Any:
     """Let chance and the opponent move: the state in which ``side`` moves, and what player 0 gained."""
     gain, moves = 0.0, 0
     while moves < MOST_MOVES:
@@ -82,7 +82,7 @@ def wait(game: Any, s: Any, x: Any, side: int) -> Any:
 
 
 @inlined
-def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
+def make_move(game: Game[Any], s: State, x: Word, action: int, side: int) -> Any:
     """Make a legal move and wait for the next: the state, and what the mover gained."""
     mover = game.player(s)
     gain = 0.0
@@ -111,7 +111,7 @@ def write_mask(mask: Any, i: int, out_mask: Mask) -> int:
 
 
 @inlined
-def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
+def write_state(game: Game[Any], s: State, i: int, batch: Any) -> int:
     """Write a state of environment i, who moves in it and how; return what is wrong, or 0."""
     packed = pack(game, s)
     for j in range(len(packed)):
@@ -121,7 +121,7 @@ def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
 
 
 @kernel
-def reset_games(game: Any, start: Any, turn: Turn, chosen: Chosen, batch: Batch) -> int:
+def reset_games(game: Game[Any], start: Packed, turn: Turn, chosen: Chosen, batch: Batch) -> int:
     """Begin the games that are chosen; return what is wrong, or 0."""
     for i in range(len(chosen)):
         if chosen[i]:
@@ -133,7 +133,7 @@ def reset_games(game: Any, start: Any, turn: Turn, chosen: Chosen, batch: Batch)
 
 
 @kernel
-def step_games(game: Any, turn: Turn, actions: Actions, batch: Batch) -> int:
+def step_games(game: Game[Any], turn: Turn, actions: Actions, batch: Batch) -> int:
     """Make a move in every game that is not over, in place; return what is wrong, or 0."""
     for i in range(len(actions)):
         batch.reward[i] = 0.0

@@ -104,7 +104,7 @@ def play_once(
     problem: Problem,
     length: Length,
     x: Any,
-    stop: Any,
+    stop: NDArray[np.uint8],
     out_sums: Any,
     out_end: Any,
 ) -> None:

@@ -72,7 +72,7 @@ _HELD: WeakSet[Game[Any]] = WeakSet()
 forget_with(_HELD.clear)
 
 
-def spot_check(game: Game[Any], state: State = None) -> None:
+def spot_check(game: Game[Any], state: State | None = None) -> None:
     """Raise GameError if a small sample of random games from a state (default: the start) shows a broken promise.
 
     A game that was held once is not held again.  A game that goes on for ever breaks no promise here.

@@ -21,7 +21,7 @@ from types import FunctionType
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mdplay.bits import as_int, elements, nonempty, popcount
+from mdplay.bits import Mask, as_int, elements, nonempty, popcount
 from mdplay.checking.contract_checks import show
 from mdplay.compiling.contract import rules, where
 from mdplay.compiling.digest import code_names
@@ -117,7 +117,7 @@ class Seen:
                 self.handed.add(self.mover)
         self.mover = player
 
-    def note_moves(self, mask: Any) -> None:
+    def note_moves(self, mask: Mask) -> None:
         """Note the legal actions of a position."""
         self.legal |= as_int(mask)
         self.most = max(self.most, popcount(mask))

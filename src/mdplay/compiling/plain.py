@@ -17,7 +17,7 @@ from mdplay.bits import U64, WORD
 from mdplay.compiling.contract import checked, hints_of, state_class
 from mdplay.game import Compiled, Game, ProofView
 
-State = Any  # a position: the NamedTuple that its game knows
+State = tuple[Any, ...]  # a state of a game: an instance of its NamedTuple
 Packed = tuple[Any, ...]  # a position as words
 Word = Any  # 64 bits: an int in plain Python, a uint64 in kernels
 C = TypeVar("C", bound=Compiled)

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from mdplay.bits import WORD, elements, nonempty
 from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.checking.understood import check_cells
+from mdplay.compiling import State
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
@@ -83,7 +84,7 @@ def derive(game: Game[Any], games: list[list[Any]]) -> Derived:
     return found
 
 
-def read_cell(row: tuple[int, ...], s: Any, player: int) -> int:
+def read_cell(row: tuple[int, ...], s: State, player: int) -> int:
     """Return what a cell holds in a state: the plain twin of the kernels' reading."""
     first, second, swaps, low, high, shift = row
     if high > 0:
@@ -227,7 +228,7 @@ def _board_of(game: Game[Any]) -> Board:
     return Board(game, sizes, beside, symmetries, layout, _is_shared(game, states), _has_points(game, games))
 
 
-def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: Any) -> list[int]:
+def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: State) -> list[int]:
     """Return what the cells of a state hold."""
     if game.has_cell:
         return [int(game.cell(s, i)) for i in range(game.num_cells)]
@@ -297,6 +298,6 @@ def random_games(game: Game[Any], games: int = GAMES) -> list[list[Any]]:
     return found
 
 
-def is_over(game: Game[Any], s: Any) -> bool:
+def is_over(game: Game[Any], s: State) -> bool:
     """Tell whether a game has ended: neither a player nor chance moves."""
     return not nonempty(game.outcomes(s)) and not nonempty(game.legal(s))

@@ -242,7 +242,7 @@ class DepthLimited:
 @takes_state
 def depth_limited(
     game: Game[Any],
-    state: State = None,
+    state: Any = None,
     *,
     watch: TaskGroup | None = None,
     interruptible: bool = False,

@@ -204,7 +204,7 @@ def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word
 
 
 @inlined
-def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> State:
+def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> Any:
     """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
     nodes, tally, path = tree
     action = int(nodes[k].action)
@@ -223,7 +223,7 @@ def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> St
 
 
 @inlined
-def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> State:
+def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> Any:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
     nodes, tally, path = tree
     i = game.draw(s, scramble(x))

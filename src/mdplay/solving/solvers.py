@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
 from mdplay.checking.contract_checks import spot_check
+from mdplay.compiling import State
 from mdplay.compiling.contract import method_hints
 from mdplay.errors import ArgumentError, FormatError, GameError, UnknownName, short, unknown
 from mdplay.game import Game, num_players
@@ -223,7 +224,7 @@ def solvers_of(game: Game[Any]) -> list[Solver]:
 
 def solve(
     game: Game[Any],
-    state: Any = None,
+    state: State | None = None,
     *,
     opponent: Opponent = "perfect",
     objective: str = "difference",

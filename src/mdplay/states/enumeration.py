@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.compiling import kernel, native, pack, put, unchecked_view, width
+from mdplay.compiling import State, kernel, native, pack, put, unchecked_view, width
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
@@ -67,7 +67,9 @@ STOPPED, TROUBLE = -1, -2
 
 
 @kernel(plain_first=True)
-def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys: Any, out_hashes: Any) -> int:
+def expand(
+    game: Game[Any], fold: bool, keys: Keys, stop: NDArray[np.uint8], out_node: Any, out_keys: Any, out_hashes: Any
+) -> int:
     """Write the nodes of states and the keys of their followers; return how many these are.
 
     STOPPED if it was told to; TROUBLE - i if a follower of state i has a field too wide, or a player beyond 1.
@@ -103,7 +105,7 @@ def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys
 
 
 @kernel
-def orbit_sizes(game: Any, keys: Keys, out_size: Any) -> None:
+def orbit_sizes(game: Game[Any], keys: Keys, out_size: Any) -> None:
     """Write how many different images each state has."""
     listed, fields, row = (
         unchecked_view(keys.all_words),
@@ -165,7 +167,7 @@ class States:
         arrays = (self.keys, self.node, self.target, self.numbering.index)
         return sum(array.nbytes for array in arrays)
 
-    def number(self, state: Any) -> int | None:
+    def number(self, state: State) -> int | None:
         """Return the number of a state; None if the start does not reach it."""
         key = key_of(self.game, state, self.layout, fold=self.fold)
         return None if key is None else self.numbering.number_of(key)
@@ -209,7 +211,7 @@ class Enumeration:
     def __init__(
         self,
         game: Game[Any],
-        state: Any = None,
+        state: State | None = None,
         *,
         fold: bool = False,
         threads: int | None = 1,

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from mdplay.bits import nonempty
 from mdplay.checking.contract_checks import wrap_rule_errors
+from mdplay.compiling import State
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
@@ -145,7 +146,7 @@ class MoveLimit:
                 return True
         return self.limit is not None and position.num_events >= self.limit
 
-    def _repeats(self, state: Any, streams: tuple[int, ...]) -> bool:
+    def _repeats(self, state: State, streams: tuple[int, ...]) -> bool:
         """Return whether a state occurs for the third time since a random number was drawn."""
         if streams != self._streams:
             self._streams = streams

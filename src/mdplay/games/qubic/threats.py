@@ -75,7 +75,7 @@ def line_tables(game: LineGame) -> NDArray[np.uint64]:
 
 # ---------------------------------------------------------------- counting marks
 @inlined
-def marked(side: Any, cell: int, tables: Any) -> Any:
+def marked(side: Side, cell: int, tables: NDArray[np.uint64]) -> Side:
     """Return a side after it took a cell."""
     first, second = get(tables, LOW + cell), get(tables, HIGH + cell)
     return Side(
@@ -88,7 +88,7 @@ def marked(side: Any, cell: int, tables: Any) -> Any:
 
 
 @inlined
-def side_of(cells: Any, tables: Any) -> Any:
+def side_of(cells: Any, tables: NDArray[np.uint64]) -> Side:
     """Return a side with these marks."""
     side = Side(U64(0), U64(0), U64(0), U64(0), U64(0))
     left = U64(cells)
@@ -99,7 +99,7 @@ def side_of(cells: Any, tables: Any) -> Any:
 
 
 @inlined
-def cells_of(first: Any, second: Any, tables: Any) -> Any:
+def cells_of(first: Any, second: Any, tables: NDArray[np.uint64]) -> Any:
     """Return all cells of a set of lines."""
     cells = U64(0)
     while nonempty(first):
@@ -112,7 +112,7 @@ def cells_of(first: Any, second: Any, tables: Any) -> Any:
 
 
 @inlined
-def open_lines(mine: Any, theirs: Any, count: int) -> Any:
+def open_lines(mine: Side, theirs: Side, count: int) -> Any:
     """Return the lines (two words) in which I have 1, 2 or 3 marks and they have none."""
     low, high = ~(theirs.odd_low | theirs.two_low), ~(theirs.odd_high | theirs.two_high)
     if count == 3:
@@ -123,7 +123,7 @@ def open_lines(mine: Any, theirs: Any, count: int) -> Any:
 
 
 @inlined
-def completing(mine: Any, theirs: Any, tables: Any) -> Any:
+def completing(mine: Side, theirs: Side, tables: NDArray[np.uint64]) -> Any:
     """Return the cells that would complete a line of mine."""
     first, second = open_lines(mine, theirs, 3)
     return cells_of(first, second, tables) & ~mine.cells
@@ -131,7 +131,7 @@ def completing(mine: Any, theirs: Any, tables: Any) -> Any:
 
 # ---------------------------------------------------------------- one node
 @inlined
-def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
+def shared_cell(mine: Side, first: Any, second: Any, tables: NDArray[np.uint64]) -> Any:
     """Return the free cells that lie on two of the lines."""
     once, twice = U64(0), U64(0)
     while nonempty(first):
@@ -148,7 +148,7 @@ def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
 
 
 @inlined
-def examine(mine: Any, theirs: Any, tables: Any) -> Any:
+def examine(mine: Side, theirs: Side, tables: NDArray[np.uint64]) -> Any:
     """Return the winning cell or NO_WIN, the lines to try (two words), and whether they begin with a block."""
     none = U64(0)
     wins = completing(mine, theirs, tables)
@@ -169,19 +169,21 @@ def examine(mine: Any, theirs: Any, tables: Any) -> Any:
 
 # ---------------------------------------------------------------- the search
 @inlined
-def slot_of(mine: Any, theirs: Any, memory: Any) -> int:
+def slot_of(mine: U64, theirs: U64, memory: NDArray[np.uint64]) -> int:
     """Return where the memory of failures keeps a position: the first of two words."""
     return 2 * int(mix(mix(mine, 1), theirs) & (len(memory) // 2 - 1))
 
 
 @inlined
-def known_to_fail(mine: Any, theirs: Any, memory: Any, slot: int) -> bool:
+def known_to_fail(mine: U64, theirs: U64, memory: NDArray[np.uint64], slot: int) -> bool:
     """Tell whether the memory holds the position."""
     return bool(get(memory, slot) == mine and get(memory, slot + 1) == theirs)
 
 
 @inlined
-def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second: Any, state: int) -> None:
+def write_frame(
+    frames: NDArray[np.uint64], at: int, mine: Side, theirs: Side, first: Any, second: Any, state: int
+) -> None:
     """Write a node into the stack."""
     for i in range(5):
         put(frames, at + i, mine[i])
@@ -192,7 +194,7 @@ def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second
 
 
 @inlined
-def read_side(frames: Any, at: int) -> Any:
+def read_side(frames: NDArray[np.uint64], at: int) -> Side:
     """Return a side from the stack."""
     return Side(
         get(frames, at), get(frames, at + 1), get(frames, at + 2), get(frames, at + 3), get(frames, at + 4)
@@ -200,7 +202,7 @@ def read_side(frames: Any, at: int) -> Any:
 
 
 @inlined
-def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
+def next_pair(frames: NDArray[np.uint64], at: int, mine: Side, theirs: Side, tables: NDArray[np.uint64]) -> Any:
     """Take the next threat of a node: my cell and the forced answer, or -1 when there is none left."""
     first, second, state = get(frames, at + 10), get(frames, at + 11), int(get(frames, at + 12))
     if not nonempty(first | second):
@@ -226,7 +228,14 @@ def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
 
 
 @inlined
-def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, frames: Any) -> Any:
+def threat_win(
+    mine: Side,
+    theirs: Side,
+    budget: int,
+    tables: NDArray[np.uint64],
+    memory: NDArray[np.uint64],
+    frames: NDArray[np.uint64],
+) -> Any:
     """Return the first cell of a winning sequence, NO_WIN or UNKNOWN, and the nodes that took.
 
     ``memory`` keeps positions known to fail (pairs of words, a power of two of them), in place.
@@ -263,7 +272,14 @@ def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, fr
 
 
 @kernel
-def find_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, frames: Any) -> Any:
+def find_win(
+    mine: Side,
+    theirs: Side,
+    budget: int,
+    tables: NDArray[np.uint64],
+    memory: NDArray[np.uint64],
+    frames: NDArray[np.uint64],
+) -> Any:
     """Return the first cell of a winning sequence of threats, NO_WIN or UNKNOWN, and the nodes that took."""
     # All indices are inside: lines are below 128 and cells below 64, as the tables have them; a slot is within the
     # mask of the memory; each frame takes one free cell for either side, so that 64 cells fill at most 32 frames.
