@@ -29,13 +29,11 @@ from zlib import crc32
 
 import numpy as np
 
+from mdplay import MDP, Agent, Game, GameError, LimitError
 from mdplay.adapters.spaces import library, num_actions
 from mdplay.bits import elements, nonempty
-from mdplay.errors import GameError, LimitError
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.naming.notation import event_text, follow
-from mdplay.planning.mdp import MDP
-from mdplay.playing.agents import Agent
 from mdplay.rng import Random
 from mdplay.states.game_length import move_limit
 

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay import Game, GameError, make
 from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_bits
 from mdplay.adapters.spaces import widths as field_widths
 from mdplay.bits import has, lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import spot_check
 from mdplay.compiling import Packed, State, Word, inlined, kernel, load, native, pack, unpack, word, words
-from mdplay.errors import GameError
-from mdplay.game import Game, num_players
-from mdplay.naming.registry import make
+from mdplay.game import num_players
 from mdplay.playing.agents import check_player
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -31,7 +30,7 @@ else:
     gymnasium = library("gymnasium")
 
 ILLEGAL = -1.0
-NOBODY = -1  # the side of a caller who moves for both players
+BOTH = -1  # the side of a caller who moves for both players
 RUNNING, OVER = range(2)
 MOST_MOVES = 1 << 20  # of chance and the opponent in a row
 TOO_HIGH = 1  # what is wrong: an action beyond the space
@@ -70,7 +69,7 @@ def wait(game: Game[Any], s: State, x: Word, side: int) -> Any:
             s = game.outcome(s, game.draw(s, scramble(x)))
             continue
         mask = game.legal(s)
-        if side == NOBODY or game.player(s) == side or not nonempty(mask):
+        if side == BOTH or game.player(s) == side or not nonempty(mask):
             break
         x = advance(x)
         action = pick(mask, scramble(x))
@@ -163,7 +162,7 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         if opponent not in ("random", None):
             raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
         check_player(self.game, player)
-        self._side = player if opponent or num_players(self.game) == 1 else NOBODY
+        self._side = player if opponent or num_players(self.game) == 1 else BOTH
         self._native, self._start = native(self.game), words(self.game.initial())
         self._widths = field_widths(self.game)
         self.num_envs = num_envs

@@ -75,7 +75,7 @@ forget_with(_HELD.clear)
 def spot_check(game: Game[Any], state: State | None = None) -> None:
     """Raise GameError if a small sample of random games from a state (default: the start) shows a broken promise.
 
-    A game that was held once is not held again.  A game that goes on for ever breaks no promise here.
+    Each game is checked once.  A game without end breaks no promise here.
     """
     refresh(game)  # every verb comes here: rules that have changed in this process are noticed now
     if game in _HELD:

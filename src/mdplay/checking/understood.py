@@ -1,4 +1,4 @@
-"""What ``check_game`` has seen of a game, in words, and what it wonders about.
+"""The summary of ``check_game``: what it has seen of a game, and what looks suspicious.
 
 A game may keep the contract and still not be the game that its author meant: a field ``turn`` is no player, rules
 without a result make every game a draw.  These are warnings, not errors.

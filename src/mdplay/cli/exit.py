@@ -95,8 +95,8 @@ def _words(error: BaseException) -> str | None:
     """Return the sentence for a fault of the input or the system, or None for one of ours."""
     import click
 
+    from mdplay import MdplayError
     from mdplay.compiling.contract import rule_error
-    from mdplay.errors import MdplayError
 
     if isinstance(error, MdplayError):
         return str(error)

@@ -193,7 +193,7 @@ def _check_state_class(cls: type) -> None:
 
 
 def _instead(hint: Any) -> str:
-    """Return what to write instead of an annotation that rules do not know, if that is told easily."""
+    """Return a replacement for an annotation that rules do not support, or an empty text."""
     if type(None) in typing.get_args(hint):
         return "; annotate int, with a number for nothing, such as -1"
     if isinstance(hint, type) and issubclass(hint, Enum):

@@ -4,7 +4,7 @@ To compile a kernel for a game takes seconds, and many questions are answered so
 plain Python.  So a kernel that is declared ``plain_first`` begins as a *trial*: it runs plain, on copies of its
 arrays and on doubles of its games, until its seconds are spent.  If it is done by then, what it changed is written
 into the arrays.  If not, the copies are forgotten and the compiled kernel begins anew with the arrays untouched:
-the answer is the same to the last bit, whichever way it came.
+the result is the same to the last bit in both cases.
 
     the kernel was compiled or loaded in this process     compiled
     it lies in the cache on disk                          plain for a moment, then it is loaded
@@ -12,7 +12,7 @@ the answer is the same to the last bit, whichever way it came.
 
 The seconds are those of the processor, and count for all trials of a kernel with the same games together.  What
 may be declared so: a kernel that changes nothing but its arrays, where threads that share an array write different
-elements, and nobody else writes meanwhile; ``stop`` alone, an argument or the field of one, is shared as it is.
+elements, and no other code writes meanwhile; ``stop`` alone, an argument or the field of one, is shared as it is.
 
 ``MDPLAY_PLAIN_SECONDS`` in the environment sets another limit; 0 leaves no trials.
 """
@@ -400,7 +400,10 @@ def _own(value: Any) -> Any:
 def kernel(function: Callable[P, R]) -> Kernel[P, R]: ...
 @overload
 def kernel(
-    *, plain_first: bool, writes: bool = True, share: Callable[..., float] | None = None
+    *,
+    plain_first: bool,
+    writes: bool = True,
+    share: Callable[..., float] | None = None,
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 def kernel(
     function: Any = None,

@@ -37,12 +37,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
+from mdplay import U64, FormatError, Game, GameError, LimitError, PositionError
+from mdplay.bits import lowest, mix, nonempty, without_lowest
 from mdplay.compiling import State, get, inlined, kernel, put, unchecked_view, width
 from mdplay.distributed.state_shard import Keys, Shard, Sharding, hash_keys, owner_of
 from mdplay.distributed.states import Enumerated, enumerated
-from mdplay.errors import FormatError, GameError, LimitError, PositionError
-from mdplay.game import Game
 from mdplay.runtime.executors import Executor
 from mdplay.runtime.threads import Show
 from mdplay.solving.hashed_kernel import endless_to_mover, is_better

@@ -25,15 +25,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mdplay import FormatError, LimitError, Plan
 from mdplay.distributed.planning_local import BackedUp, LocalShard, Lost
 from mdplay.distributed.planning_shard import Answer, Facts, Shards, Swept, write_shards
-from mdplay.errors import FormatError, LimitError
 from mdplay.planning.arrays import Change, backup_error
 from mdplay.planning.backends import Margins, half_width, margins, span
 from mdplay.planning.krylov import System, iterate
 from mdplay.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.planning.model import Model
-from mdplay.planning.planner import Plan
 from mdplay.runtime.executors import Actors, Executor, using
 from mdplay.states.graph_search import Floats
 

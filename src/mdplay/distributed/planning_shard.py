@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay import FormatError
 from mdplay.compiling import kernel
-from mdplay.errors import FormatError, check_integer
+from mdplay.errors import check_integer
 from mdplay.planning import kernels
 from mdplay.planning.arrays import ChoiceArrays, ModelArrays, largest
 from mdplay.planning.compiled_backend import DECIDED, FEW, put_together

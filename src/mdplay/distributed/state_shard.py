@@ -24,10 +24,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64
+from mdplay import U64, FormatError, LimitError
 from mdplay.compiling import get, inlined, kernel, native, put, unchecked_view
 from mdplay.compiling.contract import mask_size
-from mdplay.errors import FormatError, LimitError
 from mdplay.naming.transfer import GameSpec, rebuild
 from mdplay.runtime.memory import format_bytes
 from mdplay.states.enumeration import TROUBLE, chunk_of, expand

@@ -20,14 +20,13 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from mdplay import FormatError, Game, Run
 from mdplay.compiling import State
 from mdplay.distributed.state_shard import Shard, Sharding, Summary, Told
-from mdplay.errors import FormatError
-from mdplay.game import Game
 from mdplay.naming.transfer import GameSpec, recipe_of
 from mdplay.runtime.executors import Actors, using
 from mdplay.runtime.memory import budget
-from mdplay.runtime.run import Run, RunOptions, run_of
+from mdplay.runtime.run import RunOptions, run_of
 from mdplay.runtime.threads import Show
 from mdplay.states.keys import Layout, images_of, key_of, layout_of, refuse_thin, states_seen, widths_among
 from mdplay.storage import arrays as store
@@ -83,7 +82,12 @@ class Enumerated:
 
 @contextmanager
 def enumerated(
-    game: Game[Any], state: State | None = None, *, fold: bool = False, run: Run, make: type[Shard] = Shard
+    game: Game[Any],
+    state: State | None = None,
+    *,
+    fold: bool = False,
+    run: Run,
+    make: type[Shard] = Shard,
 ) -> Iterator[Enumerated]:
     """Enumerate all states that are reachable from a state (default: the start); yield their shards.
 

@@ -34,7 +34,7 @@ from mdplay.game import Game, num_players
 from mdplay.learning.cell_utilities import NEUTRAL, PointUtilities, num_points
 from mdplay.learning.learned import LearningRun
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, Stopwatch, TaskGroup
 
 EXPLORE = ("annealed", "always")
 EPISODES = (1_000, 10_000, 100_000)
@@ -109,8 +109,8 @@ def learn_points(
     seed: Any,
     num_games: int,
     annealed: bool,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
     tally: Any,
     results: Any,
 ) -> int:

@@ -46,8 +46,6 @@ from mdplay.game import Game
 from mdplay.learning.lookups import (
     Places,
     Tables,
-    borrowed,
-    borrowed_places,
     estimate,
     gain,
     go_to,
@@ -143,32 +141,6 @@ def no_episodes(count: int) -> Episodes:
 def rate_table() -> NDArray[np.float32]:
     """Return the rates of weights by their coherence, from 0 to 1."""
     return np.exp(STEEPNESS * (np.arange(RATES) / (RATES - 1) - 1)).astype(np.float32)
-
-
-@inlined
-def borrowed_state(training: TrainingState) -> TrainingState:
-    """Return the state of a training with unchecked views of its arrays, for the innermost loops."""
-    return TrainingState(
-        borrowed(training.tables),
-        unchecked_view(training.coherence),
-        unchecked_view(training.rates),
-        training.rule,
-    )
-
-
-@inlined
-def borrowed_trajectory(trajectory: Trajectory) -> Trajectory:
-    """Return room of the caller for the innermost loops."""
-    return Trajectory(
-        unchecked_view(trajectory.places),
-        unchecked_view(trajectory.signs),
-        unchecked_view(trajectory.gains),
-        unchecked_view(trajectory.bests),
-        unchecked_view(trajectory.move_kinds),
-        unchecked_view(trajectory.rates),
-        unchecked_view(trajectory.actions),
-        unchecked_view(trajectory.values),
-    )
 
 
 @inlined
@@ -456,9 +428,9 @@ def train_network(
     A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
     """
     training, places, trajectory = (
-        borrowed_state(training),
-        borrowed_places(places),
-        borrowed_trajectory(trajectory),
+        unchecked_view(training),
+        unchecked_view(places),
+        unchecked_view(trajectory),
     )
     tables, rule = training.tables, training.rule
     for i in range(worker.first, len(out.moves), worker.stride):
@@ -490,8 +462,8 @@ def value_moves(
     game: Game[Any], tables: Tables, places: Places, states: NDArray[np.uint64], out_values: NDArray[np.float32]
 ) -> None:
     """Write the value of every legal action of packed states for its mover; other entries stay unchanged."""
-    tables = borrowed(tables)
-    places = borrowed_places(places)
+    tables = unchecked_view(tables)
+    places = unchecked_view(places)
     for k in range(len(states)):
         s = load(game, states, k)
         locate(game, tables, s, places)

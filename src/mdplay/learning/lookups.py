@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
-from mdplay.compiling import State, gather_total, inlined, pack, store_indices, unchecked_view
+from mdplay.compiling import State, gather_total, inlined, pack, store_indices
 from mdplay.game import Game
 from mdplay.learning.board import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
@@ -53,38 +53,11 @@ def new_places(tables: Tables) -> Places:
     return Places(np.zeros(count, np.uint32), np.zeros(count, np.uint32), np.zeros(num_cells, np.int32))
 
 
-@inlined
-def borrowed_places(places: Places) -> Places:
-    """Return room of the caller for the innermost loops."""
-    return Places(unchecked_view(places.now), unchecked_view(places.next), unchecked_view(places.cells))
-
-
-@inlined
-def borrowed(tables: Tables) -> Tables:
-    """Return tables of the caller for the innermost loops."""
-    return Tables(
-        unchecked_view(tables.weights),
-        unchecked_view(tables.base),
-        unchecked_view(tables.powers),
-        unchecked_view(tables.layout),
-        tables.points,
-        tables.shared,
-        tables.ahead,
-        tables.shape,
-    )
-
-
 class NetworkArrays(NamedTuple):
     """A network as kernels have it: its tables, and room for the places of one position in them."""
 
     tables: Tables
     places: Places
-
-
-@inlined
-def borrowed_network(network: NetworkArrays) -> NetworkArrays:
-    """Return a network of the caller without counting references to its arrays."""
-    return NetworkArrays(borrowed(network.tables), borrowed_places(network.places))
 
 
 # ---------------------------------------------------------------- cells

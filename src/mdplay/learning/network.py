@@ -340,7 +340,7 @@ def best_of(values: Mapping[int, float], game: Game[Any], state: State) -> int:
 
 
 def lengths_text(tuples: Sequence[Cells]) -> str:
-    """Return in words how many tuples there are of which length."""
+    """Return the number of tuples of each length, as text."""
     lengths = sorted({len(cells) for cells in tuples}, reverse=True)
     counts = [(sum(len(cells) == n for cells in tuples), n) for n in lengths]
     return ", ".join(f"{count} x {n}" for count, n in counts)

@@ -25,7 +25,7 @@ import numpy as np
 
 from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import DRAW, LARGEST, NUMBERS, PLAYER
-from mdplay.compiling import State, Word, inlined, kernel, pack, unchecked_view
+from mdplay.compiling import State, Word, inlined, kernel, pack
 from mdplay.compiling.contract import mask_size
 from mdplay.game import Bounds, Game
 from mdplay.rng import advance, scramble, stream
@@ -123,12 +123,6 @@ class Leaf(NamedTuple):
 def new_path() -> Records:
     """Return room for one descent and a step beyond; entry 0 stands for the root."""
     return np.zeros(MAX_DEPTH + 2, STEP)
-
-
-@inlined
-def borrowed_tree(tree: TreeArrays) -> TreeArrays:
-    """Return a tree of the caller without counting references to its arrays."""
-    return TreeArrays(unchecked_view(tree.nodes), unchecked_view(tree.tally), unchecked_view(tree.path))
 
 
 # ---------------------------------------------------------------- one simulation

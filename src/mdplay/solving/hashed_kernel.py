@@ -31,6 +31,7 @@ from mdplay.bits import lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import SLACK
 from mdplay.compiling import State, get, inlined, kernel, load, pack, prefetch, put, unchecked_view
 from mdplay.game import Game
+from mdplay.runtime.threads import Counters, StopFlag
 from mdplay.solving.values import delays, slack
 from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_chance, no_player, write_key
 
@@ -129,17 +130,13 @@ def distance_of(entry: int, integral: bool) -> int:
 
 @kernel(plain_first=True)
 def search_states(
-    game: Game[Any], table: Rows, count: int, stop: NDArray[np.uint8], progress: NDArray[np.int64], way: OpenStates
+    game: Game[Any], table: Rows, count: int, stop: StopFlag, progress: Counters, way: OpenStates
 ) -> Any:
     """Close successor 0 and every state reachable from it; return the status, the states, a successor."""
     integral, limit = table.integral, table.limit
-    rows, layout, successors = (
-        unchecked_view(table.rows),
-        unchecked_view(table.layout),
-        unchecked_view(way.successors),
-    )
-    frames, bests, key = unchecked_view(way.frames), unchecked_view(way.bests), unchecked_view(way.keys)
-    hints, gains = unchecked_view(way.hints), unchecked_view(way.gains)
+    rows, layout, successors = unchecked_view((table.rows, table.layout, way.successors))
+    frames, bests, key = unchecked_view((way.frames, way.bests, way.keys))
+    hints, gains = unchecked_view((way.hints, way.gains))
     num_words = len(key) // len(hints)
     row = num_words + 1
     last, most = len(rows) // row - 1, int(FULL_SHARE * len(rows) / row)
@@ -278,7 +275,7 @@ def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
     It has more slots than there are closed states, so ``find_key`` finds a free one; all slots are within its
     mask.
     """
-    old, new = unchecked_view(rows), unchecked_view(out_rows)
+    old, new = unchecked_view((rows, out_rows))
     row = num_words + 1
     last, count = len(out_rows) // row - 1, 0
     for at in range(0, len(rows), row):

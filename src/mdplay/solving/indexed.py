@@ -20,7 +20,7 @@ from mdplay.compiling import State, inlined, kernel, native
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.hashed import INTEGER_LIMIT, REAL_LIMIT
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import (
@@ -85,8 +85,8 @@ def sweep(
     game: Game[Any],
     most: float,
     farthest: int,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
     out_values: Any,
     out_distances: Any,
 ) -> Any:

@@ -29,7 +29,7 @@ from mdplay.compiling import State, inlined, kernel, native
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import Arrays, Question, StateValue, Table, slack
 from mdplay.states.graph_search import Floats, Integers
@@ -81,8 +81,8 @@ def evaluate(
     once: bool,
     own: bool,
     actions: Integers,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
     out_mine: Floats,
     out_theirs: Floats,
 ) -> Any:

@@ -33,7 +33,7 @@ from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.run import Run
 from mdplay.runtime.signals import saving
-from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup, num_threads, stopped_after
 from mdplay.solving.hashed import check_layout, sorted_index
 from mdplay.solving.values import Arrays, Question, StateValue, Table
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
@@ -60,7 +60,7 @@ class Sources(NamedTuple):
 
 @kernel(plain_first=True)
 def find_results(
-    game: Game[Any], keys: Keys, ends: Integers, stop: NDArray[np.uint8], out_results: Integers, out_rank: Integers
+    game: Game[Any], keys: Keys, ends: Integers, stop: StopFlag, out_results: Integers, out_rank: Integers
 ) -> int:
     """Write the distinct results and the rank of each terminal state's; return their number, -1 for too many."""
     listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
@@ -82,7 +82,7 @@ def find_results(
 
 
 @kernel(plain_first=True)
-def count_sources(target: Integers, begin: int, end: int, stop: NDArray[np.uint8], out_first: Integers) -> None:
+def count_sources(target: Integers, begin: int, end: int, stop: StopFlag, out_first: Integers) -> None:
     """Count the edges into state t, for t from ``begin`` to ``end`` - 1, in ``out_first[t + 1]``."""
     for edge in range(len(target)):
         t = int(get(target, edge))
@@ -96,7 +96,7 @@ def place_sources(
     target: Integers,
     begin: int,
     end: int,
-    stop: NDArray[np.uint8],
+    stop: StopFlag,
     out_first: Integers,
     out_source: Integers,
 ) -> None:
@@ -116,21 +116,14 @@ def place_sources(
 
 @kernel(plain_first=True)
 def attract(
-    into: Sources,
-    winner: int,
-    rank: int,
-    head: int,
-    tail: int,
-    stop: NDArray[np.uint8],
-    entry: Integers,
-    queue: Integers,
+    into: Sources, winner: int, rank: int, head: int, tail: int, stop: StopFlag, entry: Integers, queue: Integers
 ) -> int:
     """Extend the attractor of ``queue[head:tail]`` for one result; return the new end of the queue.
 
     A predecessor s of a queued state joins if the player to move in s is ``winner`` (or ``winner`` is BOTH), or if
     no successor of s remains undecided.  A state enters the queue once, so the queue has room for all.
     """
-    table, ends, sources = unchecked_view(entry), unchecked_view(into.ends), unchecked_view(into.source)
+    table, ends, sources = unchecked_view((entry, into.ends, into.source))
     found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
     while head < tail:
         if head % LOOK_EVERY == 0 and stop[0]:

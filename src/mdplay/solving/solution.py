@@ -265,7 +265,7 @@ class Solution:
         return sentence(about) + moves(position, names, values, self.best(s), columns)
 
     def _verdict(self, s: State) -> str:
-        """Return the value of a state in words."""
+        """Return the value of a state as text."""
         if not self.choices(s):
             return f"Value {self.value(s):.10g} for player {self.game.player(s) + 1}"
         value = next(self.evaluate(s)).value

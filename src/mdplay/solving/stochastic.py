@@ -23,7 +23,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.compiling import State, inlined, kernel
 from mdplay.errors import GameError, LimitError
@@ -31,7 +30,7 @@ from mdplay.game import Game, num_players
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.loops import strong_components
 from mdplay.planning.undiscounted import Backward, EndComponents, Mask, end_components
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.responses import planned_values
 from mdplay.solving.values import BoundedTable, has_integer_values, slacks
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
@@ -77,15 +76,13 @@ class Bounds(NamedTuple):
 
 
 @kernel(plain_first=True)
-def close_component(
-    states: Any, edges: Edges, goal: float, sweeps: int, stop: NDArray[np.uint8], bounds: Bounds
-) -> int:
+def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: StopFlag, bounds: Bounds) -> int:
     """Run ``close_in`` as a kernel."""
     return close_in(states, edges, goal, sweeps, stop, bounds)
 
 
 @inlined
-def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: NDArray[np.uint8], bounds: Bounds) -> int:
+def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: StopFlag, bounds: Bounds) -> int:
     """Narrow the bounds of the states in place by Gauss-Seidel value iteration; return a status.
 
     CLOSED: the relative gap of every state is at most ``goal``.  OPEN: a sweep changed no bound.
@@ -137,8 +134,8 @@ def close_all(
     edges: Edges,
     endless: float,
     goal: float,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
     bounds: Bounds,
 ) -> Any:
     """Solve the components from ``first`` on; return the first one that needs help, and its status."""

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from mdplay.checking.contract_checks import check_scoring_sets, number_of
 from mdplay.compiling import State, get, inlined, kernel, put, unchecked_view
 from mdplay.game import Game
-from mdplay.runtime.threads import TaskGroup, num_threads
+from mdplay.runtime.threads import Counters, StopFlag, TaskGroup, num_threads
 from mdplay.solving.indexed import check_size
 from mdplay.solving.values import Arrays, Question, StateValue, Table
 from mdplay.states.graph_search import Integers
@@ -101,8 +101,8 @@ def solve_slab(
     masks: Integers,
     holds: Integers,
     gains: Integers,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
 ) -> bool:
     """Fill the slab of 2**inner states whose highest lines are the bits of ``slab``; return False if stopped.
 
@@ -111,12 +111,7 @@ def solve_slab(
     each mask of them.
     """
     lines = len(masks)
-    values, masks, holds, gains = (
-        unchecked_view(out_values),
-        unchecked_view(masks),
-        unchecked_view(holds),
-        unchecked_view(gains),
-    )
+    values, masks, holds, gains = unchecked_view((out_values, masks, holds, gains))
     base, size = slab << inner, 1 << inner
     for line in range(inner, lines):
         if not slab >> line - inner & 1:

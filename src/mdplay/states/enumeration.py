@@ -37,7 +37,7 @@ from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import budget, format_bytes
-from mdplay.runtime.threads import Show, TaskGroup, num_threads
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup, num_threads
 from mdplay.states.keys import (
     Keys,
     Layout,
@@ -68,7 +68,7 @@ STOPPED, TROUBLE = -1, -2
 
 @kernel(plain_first=True)
 def expand(
-    game: Game[Any], fold: bool, keys: Keys, stop: NDArray[np.uint8], out_node: Any, out_keys: Any, out_hashes: Any
+    game: Game[Any], fold: bool, keys: Keys, stop: StopFlag, out_node: Any, out_keys: Any, out_hashes: Any
 ) -> int:
     """Write the nodes of states and the keys of their followers; return how many these are.
 

@@ -16,16 +16,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdplay.bits import nonempty
 from mdplay.checking.contract_checks import wrap_rule_errors
-from mdplay.compiling import State
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.position import Position
 from mdplay.rng import Random
+
+if TYPE_CHECKING:
+    from mdplay.compiling import State
 
 MAX_MOVES = 1_000_000  # a game that comes so far never ends
 TIMES = 10  # the mean length

@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import SLACK, diagnose_position, spot_check
@@ -23,7 +22,7 @@ from mdplay.compiling import State, kernel, native, unchecked_view, width
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import available
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup
 from mdplay.states.enumeration import DEGREE, Enumeration, States
 from mdplay.states.graph_search import Floats, Integers, has_cycle, lengths, preorder
 from mdplay.states.keys import Keys, choices_of, no_chance, read_key
@@ -167,7 +166,7 @@ def _described(states: States) -> GameGraph:
 def describe(
     game: Game[Any],
     keys: Keys,
-    stop: NDArray[np.uint8],
+    stop: StopFlag,
     out_kind: Any,
     out_result: Any,
     out_action: Any,

@@ -88,12 +88,12 @@ def widths_among(states: Sequence[Any]) -> list[int]:
 
 
 def states_seen(game: Game[Any], start: State) -> list[Any]:
-    """Return the states that a few random games in plain Python come to."""
+    """Return the states of a few random games, played in plain Python."""
     return [s for seed in range(FEW_GAMES) for s in random_game(game, start, Random(seed), FEW_MOVES)]
 
 
 def random_game(game: Game[Any], s: State, rng: Random, plies: int) -> Iterator[Any]:
-    """Yield the states of a random game, from the one given on, at most those of so many plies."""
+    """Yield the states of a random game from a given state, at most those of ``plies`` plies."""
     yield s
     for _ in range(plies):
         outcomes, legal = game.outcomes(s), game.legal(s)
@@ -243,7 +243,7 @@ def write_key(
 
 
 @inlined
-def read_key(game: Game[Any], keys: NDArray[np.uint64], at: int, layout: Layout, row: Any) -> Any:
+def read_key(game: Game[Any], keys: NDArray[np.int64], at: int, layout: Layout, row: NDArray[np.uint64]) -> Any:
     """Return the state of the key from place ``at`` on; ``row`` is room for a word a field."""
     for j in range(width(game)):
         size = get(layout, 3 * j + 2)

@@ -135,7 +135,7 @@ def number_of(index: Index, listed: Listed, key: Any) -> int:
 
 
 def reserve(count: int, dtype: Any) -> NDArray[Any]:
-    """Return an array of so many elements, or of fewer where the system keeps no room for more.
+    """Return an array of ``count`` elements, or of fewer if the system does not grant more address space.
 
     What is never touched takes no memory: so nothing is copied because it grows.
     """
@@ -149,7 +149,7 @@ def reserve(count: int, dtype: Any) -> NDArray[Any]:
 
 
 class Numbering:
-    """Distinct keys of ``words`` words, at most ``room``, and so many blocks for keys to come."""
+    """At most ``room`` distinct keys of ``words`` words, and blocks for new keys."""
 
     def __init__(self, words: int, room: int, blocks: int = 1) -> None:
         self.words = words
@@ -172,7 +172,7 @@ class Numbering:
         self._fill()
 
     def block(self, i: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return where keys and hashes of block i are written, room for so many."""
+        """Return the arrays for up to ``most`` keys and hashes of block i."""
         begin, end = i * BLOCK_ROOM, i * BLOCK_ROOM + most
         return self._fresh[begin * self.words : end * self.words], self._hashes[begin:end]
 
@@ -192,7 +192,7 @@ class Numbering:
 
     # ---------------------------------------------------------------- the index
     def slots_for(self, most: int) -> int:
-        """Return how many slots the index will have to hold so many keys; it never shrinks."""
+        """Return the number of slots of an index for ``most`` keys; it never decreases."""
         slots = len(self.index)
         while most > FULL_SHARE * slots:
             slots *= 2
@@ -211,5 +211,5 @@ class Numbering:
         return Index(self.index, self.number_bits)
 
     def _listed(self, room: int) -> Listed:
-        """Return the keys with room for so many in all."""
+        """Return the keys in an array with room for ``room`` of them."""
         return Listed(self.keys[: room * self.words], self.known, self.words)

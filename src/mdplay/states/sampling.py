@@ -21,7 +21,7 @@ from mdplay.compiling import State, get, inlined, kernel, native, pack, put, unp
 from mdplay.compiling.digest import per_game
 from mdplay.game import Game
 from mdplay.rng import Random, advance, pick, scramble, stream
-from mdplay.runtime.threads import TaskGroup
+from mdplay.runtime.threads import StopFlag, TaskGroup
 from mdplay.states.keys import canonical, choices_of
 
 FIRST_GAMES, FEW_GAMES = 1 << 6, 1 << 8
@@ -48,7 +48,7 @@ def sample(
     seed: Any,
     by_symmetry: bool,
     stride: int,
-    stop: NDArray[np.uint8],
+    stop: StopFlag,
     out_hash: Any,
     out_fields: Any,
 ) -> int:

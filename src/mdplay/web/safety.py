@@ -20,7 +20,8 @@ from urllib.parse import parse_qs
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mdplay.errors import IllegalMove, MdplayError, PositionError, pluralize
+from mdplay import IllegalMove, MdplayError, PositionError
+from mdplay.errors import pluralize
 
 IMPOSSIBLE = (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError)  # of rules, on odd texts
 

@@ -2,8 +2,8 @@
 
 Each player begins with two rows of pawns, x below and moving up, o above and moving down.  A pawn goes one cell
 forward, straight or diagonally; straight only to an empty cell, diagonally also where it takes a pawn of the
-other player.  Cells are numbered from the lowest row; in words a cell is its column's letter and its row's number.
-On 4 x 3:
+other player.  Cells are numbered from the lowest row; in move texts a cell is its column's letter and its
+row's number.  On 4 x 3:
 
     4   9 10 11     o o o
     3   6  7  8     o o o

@@ -10,7 +10,7 @@ Column c owns the bits c * (rows + 1) and up; its top bit stays empty and stops 
     1  8 15 22 29 36 43
     0  7 14 21 28 35 42
 
-Action c drops a disc into column c; in words, columns are numbered from 1.
+Action c drops a disc into column c; in move texts, columns are numbered from 1.
 """
 
 from __future__ import annotations

@@ -13,10 +13,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, put
+from mdplay.compiling import Words, get, inlined, put
 
 MAX_NODES = 20_000_000  # of one search for forcing moves
 FAILURES = 1 << 20
@@ -66,7 +65,7 @@ def all_symmetries() -> tuple[tuple[int, ...], ...]:
 
 
 @lru_cache(maxsize=1)
-def tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def tables() -> tuple[Words, Words]:
     """Return the lines, and for each symmetry and 4 bits of a mask where these go."""
     moved = np.zeros((len(all_symmetries()), 16 * 16), np.uint64)
     for k, symmetry in enumerate(all_symmetries()):

@@ -25,8 +25,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view
+from mdplay.compiling import Words, get, inlined, kernel, put, unchecked_view
 from mdplay.games.qubic.threats import HIGH, LOW, Side, completing, marked, open_lines, side_of, threat_win
+from mdplay.runtime.threads import Counters, StopFlag
 
 INFINITE = 1 << 30
 LOW_HALF = (1 << 32) - 1
@@ -40,37 +41,18 @@ ATTACKS, MAX_ATTACKS = 8, 16  # moves that the attacker tries; more only among e
 class Room(NamedTuple):
     """The tables of the game and the memory that the search works in; each array holds words."""
 
-    tables: NDArray[np.uint64]  # lines, and lines through each cell
-    turns: NDArray[np.uint64]  # for each cell on seven lines: the cell, and the symmetries that bring it to cell 0
-    images: NDArray[np.uint64]  # for each symmetry and byte of a mask: where the cells go
-    table: NDArray[np.uint64]
-    failures: NDArray[np.uint64]  # positions that threats alone do not win
-    frames: NDArray[np.uint64]
-    estimates: NDArray[np.uint64]  # the ordering score of each cell
-    chosen: NDArray[np.uint64]  # the moves of a node, best first
-    stack: NDArray[np.uint64]
-    children: NDArray[np.uint64]  # places in the table, WIDTH for each depth
-    cells: NDArray[np.uint64]  # the cell that leads to each child
-    counters: NDArray[np.uint64]
-
-
-@inlined
-def room_of(arrays: Any) -> Room:
-    """Return the arrays of the caller under their names."""
-    return Room(
-        unchecked_view(arrays[0]),
-        unchecked_view(arrays[1]),
-        unchecked_view(arrays[2]),
-        unchecked_view(arrays[3]),
-        unchecked_view(arrays[4]),
-        unchecked_view(arrays[5]),
-        unchecked_view(arrays[6]),
-        unchecked_view(arrays[7]),
-        unchecked_view(arrays[8]),
-        unchecked_view(arrays[9]),
-        unchecked_view(arrays[10]),
-        unchecked_view(arrays[11]),
-    )
+    tables: Words  # lines, and lines through each cell
+    turns: Words  # for each cell on seven lines: the cell, and the symmetries that bring it to cell 0
+    images: Words  # for each symmetry and byte of a mask: where the cells go
+    table: Words
+    failures: Words  # positions that threats alone do not win
+    frames: Words
+    estimates: Words  # the ordering score of each cell
+    chosen: Words  # the moves of a node, best first
+    stack: Words
+    children: Words  # places in the table, WIDTH for each depth
+    cells: Words  # the cell that leads to each child
+    counters: Words
 
 
 @inlined
@@ -340,19 +322,13 @@ def child_limits(turn: bool, proof: int, disproof: int, limits: Any, child: Any,
 
 @kernel
 def prove(
-    arrays: Any,
-    attacker: U64,
-    defender: U64,
-    budget: int,
-    max_expansions: int,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    room: Room, attacker: U64, defender: U64, budget: int, max_expansions: int, stop: StopFlag, progress: Counters
 ) -> int:
     """Search a canonical position until it is proved (1) or disproved (-1); 0 if the search ends early.
 
     It does after ``max_expansions``, or when the table is nearly full.
     """
-    room = room_of(arrays)
+    room = unchecked_view(room)
     depth, end = 0, int(get(room.counters, EXPANSIONS)) + max_expansions
     max_entries = capacity(len(room.table))
     place = find(room, U64(attacker), U64(defender))
@@ -382,16 +358,16 @@ def prove(
 
 
 @kernel
-def children_of(arrays: Any, attacker: U64, defender: U64, budget: int) -> int:
+def children_of(room: Room, attacker: U64, defender: U64, budget: int) -> int:
     """Write the children of a position into the first row of ``children`` and ``cells``; return their number."""
-    room = room_of(arrays)
+    room = unchecked_view(room)
     return expand(room, U64(attacker), U64(defender), 0, budget)
 
 
 @kernel
-def insert(arrays: Any, attackers: Any, defenders: Any, entries: Any) -> None:
+def insert(room: Room, attackers: Any, defenders: Any, entries: Any) -> None:
     """Write canonical positions and their numbers into the table."""
-    room = room_of(arrays)
+    room = unchecked_view(room)
     for i in range(len(attackers)):
         attacker, defender = U64(attackers[i]), U64(defenders[i])
         write(room, find(room, attacker, defender), attacker, defender, U64(entries[i]))
@@ -399,9 +375,7 @@ def insert(arrays: Any, attackers: Any, defenders: Any, entries: Any) -> None:
 
 # ---------------------------------------------------------------- the strategy
 @inlined
-def gather(
-    room: Room, x: Any, y: Any, budget: int, seen: NDArray[np.uint8], queue: NDArray[np.uint64], total: int
-) -> int:
+def gather(room: Room, x: Any, y: Any, budget: int, seen: NDArray[np.uint8], queue: Words, total: int) -> int:
     """Append the places of the positions after each answer that threats alone do not win; return the total."""
     for i in range(expand(room, x, y, 0, budget)):
         place = int(get(room.children, i))
@@ -413,14 +387,12 @@ def gather(
 
 
 @kernel
-def collect(
-    arrays: Any, attacker: U64, defender: U64, budget: int, seen: NDArray[np.uint8], queue: NDArray[np.uint64]
-) -> int:
+def collect(room: Room, attacker: U64, defender: U64, budget: int, seen: NDArray[np.uint8], queue: Words) -> int:
     """Write the places of all positions that the strategy needs beyond threats; return their number.
 
     The defender is to move in the position given.  What is not proved is listed too, and nothing after it.
     """
-    room, marks, line = room_of(arrays), unchecked_view(seen), unchecked_view(queue)
+    room, marks, line = unchecked_view((room, seen, queue))
     total = gather(room, U64(attacker), U64(defender), budget, marks, line, 0)
     head = 0
     while head < total:

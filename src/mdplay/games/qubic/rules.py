@@ -1,6 +1,6 @@
 """Qubic: four in a row on 4 x 4 x 4 cells, in any of 76 lines.
 
-Cell x + 4y + 16z is bit x + 4y + 16z, so all 64 bits of a word are cells.  Action a marks cell a; in words a
+Cell x + 4y + 16z is bit x + 4y + 16z, so all 64 bits of a word are cells.  Action a marks cell a; in move texts a
 cell is its three coordinates ``xyz``.  The layer z = 0:
 
         x 0  1  2  3

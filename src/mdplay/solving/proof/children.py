@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import State, as_mask, first_word, get, inlined, pack, prefetch, put
+from mdplay.compiling import State, Words, as_mask, first_word, get, inlined, pack, prefetch, put
 from mdplay.game import Game
 from mdplay.learning.lookups import locate, value_after
 from mdplay.solving.proof.table import (
@@ -60,9 +60,7 @@ from mdplay.states.keys import no_player
 
 
 @inlined
-def answer_of_others(
-    game: Game[Any], depth: int, low_bits: int, table: NDArray[np.uint64], stack: NDArray[np.int64]
-) -> Any:
+def answer_of_others(game: Game[Any], depth: int, low_bits: int, table: Words, stack: NDArray[np.int64]) -> Any:
     """Return the first node of the stack whose question another thread has answered, its bound and its move.
 
     If there is none, return ``depth``.
@@ -95,8 +93,8 @@ def look_around(game: Game[Any], nodes: int, num_buckets: int, low_bits: int, sh
 
 
 FAR = 1 << 44  # beyond every value and every rank
-MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was
-STEPS = 1 << 16  # in which the values of a network are told apart
+MOST_FORCED = 10_000  # moves in a row without a choice; a longer sequence is taken for a cycle
+STEPS = 1 << 16  # number of levels to which the values of a network are rounded
 ORDERED_DEPTH = 12  # nodes less deep on the stack are ordered by the network; deeper ones are worth no look-ups
 
 
@@ -137,7 +135,7 @@ def gain_of(game: Game[Any], s: State, action: int, stack: NDArray[np.int64]) ->
 
 @inlined
 def no_way_on(moves: Any, forced: int, stack: NDArray[np.int64]) -> bool:
-    """Tell whether forced moves lead nowhere: none is listed, or they go on for ever; note it."""
+    """Return whether forced moves do not lead on: none is listed, or they have no end; note it."""
     if nonempty(moves) and forced < MOST_FORCED:
         return False
     put(stack, STATUS, ENDLESS if nonempty(moves) else BROKEN)

@@ -25,9 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, bit_length, lowest, nonempty, without_lowest
-from mdplay.compiling import State, as_mask, get, inlined, kernel, load, put, unchecked_view, unpack, viewed
+from mdplay.compiling import State, Words, as_mask, get, inlined, kernel, load, put, unchecked_view, unpack, viewed
 from mdplay.compiling.contract import mask_size
 from mdplay.game import Game
+from mdplay.runtime.threads import Counters, StopFlag
 from mdplay.solving.proof.children import (
     FAR,
     answer_of_others,
@@ -88,9 +89,7 @@ SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
 @inlined
-def choose(
-    game: Game[Any], base: int, top: int, shared: bool, busy: NDArray[np.uint64], stack: NDArray[np.int64]
-) -> int:
+def choose(game: Game[Any], base: int, top: int, shared: bool, busy: Words, stack: NDArray[np.int64]) -> int:
     """Return the place of the child to search next; if it can, one that no other thread is searching."""
     chosen, most = base, -4 * FAR * CHOICES
     for k in range(base, top):
@@ -103,9 +102,7 @@ def choose(
 
 
 @inlined
-def choose_last(
-    game: Game[Any], base: int, top: int, shared: bool, busy: NDArray[np.uint64], stack: NDArray[np.int64]
-) -> int:
+def choose_last(game: Game[Any], base: int, top: int, shared: bool, busy: Words, stack: NDArray[np.int64]) -> int:
     """Put the word of the child to search next at the end of the order, and return that place."""
     chosen = choose(game, base, top, shared, busy, stack)
     top -= 1
@@ -116,7 +113,7 @@ def choose_last(
 
 
 @inlined
-def is_busy(busy: NDArray[np.uint64], place: Any) -> Any:
+def is_busy(busy: Words, place: Any) -> Any:
     """Tell whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
@@ -289,16 +286,16 @@ def narrow_window(game: Game[Any], network: Any, s: State, low: int, high: int, 
 @kernel
 def narrow_windows(
     game: Game[Any], proof_view: Any, network: Any, starts: Any, windows: Any, budget: int,
-    table: NDArray[np.uint64], busy: NDArray[np.uint64], stack: NDArray[np.int64],
-    stop: NDArray[np.uint8], progress: NDArray[np.int64],
+    table: Words, busy: Words, stack: NDArray[np.int64],
+    stop: StopFlag, progress: Counters,
 ) -> None:  # fmt: skip
     """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
 
     What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
     stays wider.
     """
-    stack, stop, progress = unchecked_view(stack), unchecked_view(stop), unchecked_view(progress)
-    shared = Shared(unchecked_view(table), unchecked_view(busy), stack, stop, progress)
+    table, busy, stack, stop, progress = unchecked_view((table, busy, stack, stop, progress))
+    shared = Shared(table, busy, stack, stop, progress)
     put(stack, PAUSE_AT, get(stack, NODES) + budget if budget else 0)
     for i in range(len(starts)):
         if get(stop, 0) or get(stack, STATUS):
@@ -315,9 +312,9 @@ def narrow_windows(
 
 
 @kernel
-def grow_to(game: Game[Any], table: NDArray[np.uint64], stack: NDArray[np.int64], num_buckets: int) -> None:
-    """Double the table until it has so many buckets, for which its array has room."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+def grow_to(game: Game[Any], table: Words, stack: NDArray[np.int64], num_buckets: int) -> None:
+    """Double the table until it has ``num_buckets`` buckets, for which its array has room."""
+    table, stack = unchecked_view((table, stack))
     while get(stack, BUCKETS) < num_buckets:
         size = get(stack, BUCKETS)
         grow(game, table, size, place_bits(game) + 1 - bit_length(size))
@@ -326,10 +323,10 @@ def grow_to(game: Game[Any], table: NDArray[np.uint64], stack: NDArray[np.int64]
 
 @kernel
 def remember(
-    game: Game[Any], proof_view: Any, starts: Any, values: Any, table: NDArray[np.uint64], stack: NDArray[np.int64]
+    game: Game[Any], proof_view: Any, starts: Any, values: Any, table: Words, stack: NDArray[np.int64]
 ) -> None:
     """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+    table, stack = unchecked_view((table, stack))
     low_bits = place_bits(proof_view) + 1 - bit_length(get(stack, BUCKETS))
     for i in range(len(starts)):
         s = viewed(proof_view, load(game, starts, i))
@@ -340,8 +337,8 @@ def remember(
 
 
 @kernel
-def recall_move(game: Game[Any], start: Any, table: NDArray[np.uint64], stack: NDArray[np.int64]) -> int:
+def recall_move(game: Game[Any], start: Any, table: Words, stack: NDArray[np.int64]) -> int:
     """Return the move that the table holds for a packed state, or ``NO_MOVE``; a place is within its buckets."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+    table, stack = unchecked_view((table, stack))
     place, tag = place_of(game, unpack(game, start), stack)
     return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(stack, BUCKETS)), place, tag))

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling import State, direct, native, width, words
+from mdplay.compiling import State, Words, direct, native, width, words
 from mdplay.compiling.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
@@ -32,7 +32,7 @@ ALONE = 300_000  # nodes that one thread searches before the others join it
 LINE = 64  # bytes of a cache line
 
 Values = NDArray[np.int64]
-Rows = NDArray[np.uint64]
+Rows = Words
 
 
 def full_windows(count: int) -> Values:
@@ -248,7 +248,7 @@ def _table_sizes(proof_view: Game[Any], memory: int) -> tuple[int, int, int]:
     return min(max(FIRST_BYTES // (8 * bucket_words), least), most), most, bucket_words
 
 
-def _aligned(size: int) -> NDArray[np.uint64]:
+def _aligned(size: int) -> Words:
     """Return zeros that begin at a cache line, so that no bucket lies on two."""
     room = np.zeros(size + LINE // 8, np.uint64)
     skip = -room.ctypes.data % LINE // 8

@@ -39,10 +39,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, mix
-from mdplay.compiling import State, get, inlined, pack, put, width
+from mdplay.compiling import State, Words, get, inlined, pack, put, width
 from mdplay.game import Game
 
-DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
+DEPTH, KIDS = 512, 16_384  # maximum numbers of nodes and of children on the stack
 CHOICES = 1 << 11  # a power of two: a mask has no more elements
 
 # the control numbers
@@ -145,7 +145,7 @@ def load_frame(depth: int, stack: NDArray[np.int64]) -> Any:
 WAYS = 4  # entries in a bucket
 DATA = 28  # bits below the tag
 TAG_BITS = 64 - DATA
-EXACT_BITS = 54  # keys of at most so many bits go into one word, from tables of 2**18 buckets (8 MB) on
+EXACT_BITS = 54  # keys of at most this many bits go into one word, from tables of 2**18 buckets (8 MB) on
 LIMIT = 120  # values are within -LIMIT .. LIMIT
 NO_MOVE = 1 << 11  # more than any action; an entry has room for those below UNKNOWN_MOVE
 UNKNOWN_MOVE = 127
@@ -191,7 +191,7 @@ def place_of(game: Game[Any], s: State, stack: NDArray[np.int64]) -> Any:
 
 
 @inlined
-def probe(game: Game[Any], table: NDArray[np.uint64], low_bits: int, place: Any, tag: Any) -> Any:
+def probe(game: Game[Any], table: Words, low_bits: int, place: Any, tag: Any) -> Any:
     """Return the entry of a position, or 0."""
     found = U64(0)
     if is_exact(game):
@@ -231,7 +231,7 @@ def move_of(entry: Any) -> int:
 @inlined
 def store(
     game: Game[Any],
-    table: NDArray[np.uint64],
+    table: Words,
     low_bits: int,
     place: Any,
     tag: Any,
@@ -265,7 +265,7 @@ def store(
 
 
 @inlined
-def grow(game: Game[Any], table: NDArray[np.uint64], num_buckets: int, low_bits: int) -> None:
+def grow(game: Game[Any], table: Words, num_buckets: int, low_bits: int) -> None:
     """Double the buckets in place, from the last to the first."""
     words = entry_words(game)
     size = WAYS * words

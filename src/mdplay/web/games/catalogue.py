@@ -23,14 +23,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mdplay import FormatError, Game, Learned, Position, make
 from mdplay.compiling.identity import Untold, data_files, file_hash, source_files
-from mdplay.errors import FormatError
-from mdplay.game import Game, num_players
-from mdplay.learning.learned import Learned
+from mdplay.game import num_players
 from mdplay.naming.about import About, about, built_in_games
-from mdplay.naming.registry import extra_names, make, maker, names
+from mdplay.naming.registry import extra_names, maker, names
 from mdplay.naming.specs import Parameter, parameters, read_parameters, read_spec
-from mdplay.position import Position
 from mdplay.rng import Random
 
 SIMULATIONS = {
@@ -219,7 +217,7 @@ def own_ids(specs: Iterable[str]) -> list[str]:
         of = {one: {whole for whole, other in zip(told, ids, strict=True) if other == one} for one in ids}
         if all(len(games) == 1 for games in of.values()):
             return ids
-    return [f"own-{_hash(repr(one))}" for one in told]  # names too long to tell apart
+    return [f"own-{_hash(repr(one))}" for one in told]  # distinguish games whose shortened names are equal
 
 
 def _hash(text: str) -> str:

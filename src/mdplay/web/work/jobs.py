@@ -20,7 +20,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from mdplay.errors import LimitError, MdplayError, sentence
+from mdplay import LimitError, MdplayError
+from mdplay.errors import sentence
 from mdplay.web.safety import Refused
 
 WAITING = 512  # events that may wait for a client; then the work waits
