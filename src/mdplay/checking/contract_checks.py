@@ -27,9 +27,9 @@ from typing import Any
 from weakref import WeakSet
 
 from mdplay.bits import as_int, elements, nonempty, popcount
-from mdplay.compiling.contract import check_shape, checked, rule_error
+from mdplay.compiling.contract import check_shape, checked, wrap_rule_errors
 from mdplay.compiling.digest import forget_with, refresh
-from mdplay.errors import GameError, MdplayError, pluralize
+from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
 
@@ -82,7 +82,7 @@ def spot_check(game: Game[Any], state: State | None = None) -> None:
         return
     check_shape(game)
     double = checked(game)
-    with wrap_rule_errors(game), time_limit(SECONDS):
+    with wrap_rule_errors(), time_limit(SECONDS):
         sample = _Sample(double)
         sample.check_constants()
         if game.has_scoring_sets:
@@ -106,7 +106,7 @@ def diagnose_position(game: Game[Any], s: State) -> None:
     """Raise GameError for the promise that is broken at a position or right after it, if there is one."""
     double = checked(game)
     promises = ContractChecks(double)
-    with wrap_rule_errors(game), time_limit(SECONDS):
+    with wrap_rule_errors(), time_limit(SECONDS):
         promises.check_constants()
         promises.check(s, Random(0))
         chance = nonempty(double.outcomes(s))
@@ -117,20 +117,6 @@ def diagnose_position(game: Game[Any], s: State) -> None:
                 promises.check_result(t)
             if game.has_size:
                 number_of(double, t)
-
-
-@contextmanager
-def wrap_rule_errors(game: Game[Any]) -> Iterator[None]:
-    """Turn whatever the rules of the game raise into a GameError that says where."""
-    try:
-        yield
-    except (MdplayError, MemoryError):
-        raise
-    except Exception as error:
-        translated = rule_error(error)
-        if translated is None:
-            raise
-        raise translated from None
 
 
 class _Overtime(BaseException):

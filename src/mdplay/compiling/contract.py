@@ -11,6 +11,7 @@ import inspect
 import traceback
 import typing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from functools import cached_property, wraps
 from pathlib import Path
@@ -20,7 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from mdplay.bits import MAX_MASK_WORDS, U64, WORD, Mask
 from mdplay.compiling.digest import code_names, refresh
-from mdplay.errors import GameError, short
+from mdplay.errors import GameError, MdplayError, short
 from mdplay.game import NEVER_COMPILED, REMEMBERED, Between, Bounds, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
@@ -343,6 +344,20 @@ def rule_error(error: BaseException, called: Iterable[object] = ()) -> GameError
         tells = "; mdplay check names the line" if len(frames) == 1 else ""
         return GameError(f"{owners[0].__name__} raised {blame(error, 1)}{tells}")
     return None
+
+
+@contextmanager
+def wrap_rule_errors() -> Iterator[None]:
+    """Turn an exception that a rule of a game raised into a GameError; any other one passes unchanged."""
+    try:
+        yield
+    except (MdplayError, MemoryError):
+        raise
+    except Exception as error:
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from error
 
 
 def is_users(thing: object) -> bool:

@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import WORD, elements, nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.checking.understood import check_cells
 from mdplay.compiling import State
+from mdplay.compiling.contract import wrap_rule_errors
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
@@ -207,7 +207,7 @@ class Board:
 @per_game(maxsize=16)
 def board_of(game: Game[Any]) -> Board:
     """Return the board of a game; raise GameError if there is nothing to see, or if its rules raise."""
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         return _board_of(game)
 
 

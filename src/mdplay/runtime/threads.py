@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import LimitError, MdplayError, short
+from mdplay.errors import LimitError, short
 from mdplay.runtime.signals import KERNEL_SECONDS, Process, StillRunning, Terminated, mark_interrupt_handled
 
 StopFlag = NDArray[np.uint8]  # one element: 1 ends a kernel soon
@@ -194,21 +194,11 @@ def _awaited(future: Future[T]) -> T:
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
-    """Run a task here and return its result; an exception that a rule of a game raised becomes a GameError.
+    """Run a task in this thread and return its result; an exception of a rule becomes a GameError."""
+    from mdplay.compiling.contract import wrap_rule_errors  # late: mdplay.compiling needs the threads
 
-    Any other exception is a fault of mdplay and passes unchanged.
-    """
-    try:
+    with wrap_rule_errors():
         return task(*arguments)
-    except (MdplayError, MemoryError):
-        raise
-    except Exception as error:
-        from mdplay.compiling.contract import rule_error  # late: mdplay.compiling needs the threads
-
-        translated = rule_error(error)
-        if translated is None:
-            raise
-        raise translated from error
 
 
 def num_threads(threads: int | None) -> int:

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.compiling import State, inlined, pack
-from mdplay.compiling.contract import method_hints
+from mdplay.compiling.contract import method_hints, wrap_rule_errors
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError
 from mdplay.game import Game
 from mdplay.position import takes_state
@@ -344,7 +343,7 @@ class Survey:
         """Whether a position repeats in a few random games; set to True by solvers that find a cycle later."""
         if self.game.has_size:  # every step increases the number of the state
             return False
-        with wrap_rule_errors(self.game):
+        with wrap_rule_errors():
             games = (random_game(self.game, Random(0, number), start=self.state) for number in range(FEW))
             return any(len(set(states)) < len(states) for states in games)
 

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdplay.bits import nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
+from mdplay.compiling.contract import wrap_rule_errors
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
@@ -51,7 +51,7 @@ def lengths(game: Game[Any]) -> Lengths:
     """Return the lengths of a few random games in plain Python, each cut after 500 moves."""
     seen: list[int] = []
     repeats = False
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         for number in range(MANY):
             if number == FEW and not repeats:
                 break
@@ -79,7 +79,7 @@ def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = 
 def has_margins(game: Game[Any]) -> bool:
     """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         while moves < ENDS:
             states = random_game(game, Random(1, number))
             number, moves = number + 1, moves + len(states)

@@ -262,10 +262,10 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     game = make(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
-        from mdplay.checking.contract_checks import wrap_rule_errors
+        from mdplay.compiling.contract import wrap_rule_errors
 
         try_game(game)
-        with wrap_rule_errors(game):
+        with wrap_rule_errors():
             Position.start(game).svg  # noqa: B018 - one picture that fails would take the list of all games with it
     elif read.file is None and read.name in built_in_games():
         base = about(read.name)
