@@ -271,7 +271,7 @@ class Position(Generic[S]):
 
     # ---------------------------------------------------------------- copies
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how a copy is made: by its events, since a chain of positions may be too deep to walk down."""
+        """Return the arguments of a copy: the events, since a chain of positions may be too deep for recursion."""
         return _replayed, (self.game, self.positions[0].state, self.events)
 
 
@@ -346,5 +346,5 @@ def _replayed(game: Game[S], state: S, events: tuple[int, ...]) -> Position[S]:
 
 @lru_cache(maxsize=256)
 def _takes_past(method: Callable[..., str]) -> bool:
-    """Tell whether a game's ``board`` or ``svg`` asks for the moves made: whether it has a parameter ``past``."""
+    """Return whether a game's ``board`` or ``svg`` has the parameter ``past``, for the moves made."""
     return "past" in signature(method).parameters

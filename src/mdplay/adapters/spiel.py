@@ -96,7 +96,7 @@ class SpielState(pyspiel.State):
         return event_text(self.game, self.state, action)
 
     def is_terminal(self) -> bool:
-        """Tell whether the game is over."""
+        """Return whether the game is over."""
         return self.current_player() == int(pyspiel.PlayerId.TERMINAL)
 
     def returns(self) -> list[float]:

@@ -35,7 +35,7 @@ class Exact:
         self.game, self.known, self.left = game, dict[Any, float](), 0
 
     def sees(self, s: State) -> bool:
-        """Tell whether few enough positions follow to find the value."""
+        """Return whether few enough positions follow to find the value."""
         self.left = MAX_NODES
         try:
             self.value(s)

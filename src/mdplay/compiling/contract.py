@@ -86,12 +86,12 @@ def state_class(cls: type) -> Any:
 
 
 def is_named_tuple(annotation: Hint) -> bool:
-    """Tell whether an annotation is a NamedTuple class."""
+    """Return whether an annotation is a NamedTuple class."""
     return isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields")
 
 
 def is_mask_class(annotation: Hint) -> bool:
-    """Tell whether an annotation is a class of masks of several words, such as Wide."""
+    """Return whether an annotation is a class of masks of several words, such as Wide."""
     if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MAX_MASK_WORDS:
         return False
     return all(hint is U64 for hint in hints_of(annotation).values())
@@ -226,7 +226,7 @@ def _check_reserved(cls: type) -> None:
 
 
 def _is_like(cls: type, found: Any, expected: Any) -> bool:
-    """Tell whether a member is of the kind of the contract's, with its parameters and what it returns."""
+    """Return whether a member is of the kind of the contract's, with its parameters and what it returns."""
     if not isinstance(expected, FunctionType):  # a constant or a property: a value in either case
         return not isinstance(found, FunctionType | staticmethod | classmethod)
     function = inspect.unwrap(found) if isinstance(found, FunctionType) else found
@@ -241,7 +241,7 @@ def _is_like(cls: type, found: Any, expected: Any) -> bool:
 
 
 def _fits(hint: Hint, expected: Hint, state: type) -> bool:
-    """Tell whether an annotation may stand where the contract has another one."""
+    """Return whether an annotation may stand where the contract has another one."""
     if isinstance(expected, typing.TypeVar):
         return hint is state or isinstance(hint, typing.TypeVar) or hint is Any
     if expected in (int, float, bool, U64, Mask):
@@ -361,7 +361,7 @@ def wrap_rule_errors() -> Iterator[None]:
 
 
 def is_users(thing: object) -> bool:
-    """Tell whether this is a game or selector that a user wrote: not one of mdplay's own."""
+    """Return whether this is a game or selector that a user wrote: not one of mdplay's own."""
     return isinstance(thing, Compiled) and not _class_of(thing).__module__.startswith("mdplay.")
 
 
@@ -398,7 +398,7 @@ def blame(error: BaseException, first: int = 0) -> str:
 
 
 def _is_of_game(file: str) -> bool:
-    """Tell whether a file is of a game, a user's or one of ours, and not of what asks it."""
+    """Return whether a file is of a game, a user's or one of ours, and not of what asks it."""
     path = Path(file)
     return PACKAGE not in path.parents or PACKAGE / "games" in path.parents or path == PACKAGE / "game.py"
 

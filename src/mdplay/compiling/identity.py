@@ -423,5 +423,5 @@ def _begin() -> Digest:
 
 
 def _is_ours(module: str) -> bool:
-    """Tell whether a module is a part of mdplay whose meaning is fixed; the games are rules like any other."""
+    """Return whether a module is a part of mdplay whose meaning is fixed; the games are rules like any other."""
     return module.partition(".")[0] == OURS and not module.startswith(f"{OURS}.games.")

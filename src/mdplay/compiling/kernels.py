@@ -319,7 +319,7 @@ class Kernel(Generic[P, R]):
         return self.compiled(*args, **kwargs)
 
     def is_ready(self, *args: Any) -> bool:
-        """Tell whether nothing is tried any more with these games, the first arguments of the kernel."""
+        """Return whether nothing is tried any more with these games, the first arguments of the kernel."""
         return NO_COMPILER or not self._tries or self._names(args) in self._ready
 
     def entry_point(self, *examples: Any) -> Callable[P, R]:

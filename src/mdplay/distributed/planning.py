@@ -132,7 +132,7 @@ class _ShardSystem(System):
 
 
 def mixes_slowly(history: list[tuple[int, float]], tolerance: float, sweeps: int) -> bool:
-    """Say whether sweeps at the rate of the last ones would not close the bounds within so many more."""
+    """Return whether sweeps at the rate of the last ones would not close the bounds within so many more."""
     (begin, first), (end, last) = history[len(history) // 2], history[-1]
     if not 0.0 < last < first:
         return last > 0.0
@@ -252,7 +252,7 @@ class _Planning:
         return self._answer(found.values, found.margins, found.answers, "ipi", how, began)
 
     def _near_enough(self, before: Change | None) -> bool:
-        """Say whether the next sweep may prove the bounds: the last one was within the tolerance."""
+        """Return whether the next sweep may prove the bounds: the last one was within the tolerance."""
         return before is not None and not self._coarse and half_width(self._whole, before) <= 0.9 * self._tolerance
 
     def _sweep(self, slices: Any, everything: bool) -> tuple[Any, list[Swept]]:

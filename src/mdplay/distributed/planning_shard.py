@@ -109,7 +109,7 @@ def _fits(rows: Rows, states: int, num_states: int) -> bool:
 
 
 def _ascends(pointers: Integers, end: int) -> bool:
-    """Tell whether pointers go up from 0 to an end."""
+    """Return whether pointers go up from 0 to an end."""
     return bool(pointers[0] == 0 and pointers[-1] == end and (pointers[1:] >= pointers[:-1]).all())
 
 

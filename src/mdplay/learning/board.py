@@ -116,7 +116,7 @@ def _pairs(sets: dict[int, Column]) -> list[tuple[int, int]]:
 
 
 def _swaps(game: Game[Any], games: list[list[Any]], a: int, b: int) -> bool:
-    """Tell whether fewer bits change from state to state if two sets change places when player 1 is to move."""
+    """Return whether fewer bits change from state to state if two sets change places when player 1 is to move."""
     as_they_are = told_apart = 0
     for one in games:
         for s, t in pairwise(one):
@@ -148,7 +148,7 @@ def _width(game: Game[Any], bits: list[int]) -> int:
 
 
 def _touch(a: int, b: int, width: int) -> bool:
-    """Tell whether two bits are beside each other; where the board is not known, all are."""
+    """Return whether two bits are beside each other; where the board is not known, all are."""
     if not width:
         return a != b
     return a != b and abs(a // width - b // width) <= 1 and abs(a % width - b % width) <= 1
@@ -274,14 +274,14 @@ def _permutation(here: Values, there: Values) -> Permutation | None:
 
 # ---------------------------------------------------------------- what values are
 def _is_shared(game: Game[Any], states: list[Any]) -> bool:
-    """Tell whether what is to come belongs to the mover: states without a field for the player show it."""
+    """Return whether what is to come belongs to the mover: states without a field for the player show it."""
     if not game.has_index or not hasattr(states[0], "player"):
         return False
     return all(game.index(s) == game.index(s._replace(player=1 - s.player)) for s in states)
 
 
 def _has_points(game: Game[Any], games: list[list[Any]]) -> bool:
-    """Tell whether points are played for: rewards, or results other than won, drawn and lost."""
+    """Return whether points are played for: rewards, or results other than won, drawn and lost."""
     ends = [one[-1] for one in games if is_over(game, one[-1])]
     return game.has_reward or any(abs(game.result(s)) not in (0, 1) for s in ends)
 
@@ -299,5 +299,5 @@ def random_games(game: Game[Any], games: int = GAMES) -> list[list[Any]]:
 
 
 def is_over(game: Game[Any], s: State) -> bool:
-    """Tell whether a game has ended: neither a player nor chance moves."""
+    """Return whether a game has ended: neither a player nor chance moves."""
     return not nonempty(game.outcomes(s)) and not nonempty(game.legal(s))

@@ -280,7 +280,7 @@ def estimate(game: Game[Any], tables: Tables, s: State, places: NDArray[np.uint3
 
 @inlined
 def is_over(game: Game[Any], s: State) -> Any:
-    """Tell whether a state is terminal: neither a player nor chance moves."""
+    """Return whether a state is terminal: neither a player nor chance moves."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     return not nonempty(game.legal(s))
@@ -288,7 +288,7 @@ def is_over(game: Game[Any], s: State) -> Any:
 
 @inlined
 def can_win_at_once(game: Game[Any], s: State) -> Any:
-    """Tell whether the player to move has a move that wins."""
+    """Return whether the player to move has a move that wins."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     sign = -1 if game.player(s) else 1
@@ -303,7 +303,7 @@ def can_win_at_once(game: Game[Any], s: State) -> Any:
 
 @inlined
 def is_answered(game: Game[Any], s: State, after: State) -> Any:
-    """Tell whether the move from a position to the one after it loses to a single reply."""
+    """Return whether the move from a position to the one after it loses to a single reply."""
     return game.player(after) != game.player(s) and can_win_at_once(game, after)
 
 

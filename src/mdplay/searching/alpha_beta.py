@@ -306,7 +306,7 @@ def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves:
 
 @inlined
 def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: int) -> Any:
-    """Tell whether an action is to be tried before another, smaller one."""
+    """Return whether an action is to be tried before another, smaller one."""
     if other == favourite:
         return False
     if action == favourite:

@@ -51,7 +51,7 @@ def moves_left(game: Game[Any], s: State) -> float:
 
 @inlined
 def is_goal(game: Game[Any], s: State) -> bool:
-    """Tell whether an end is the goal."""
+    """Return whether an end is the goal."""
     return not game.has_result or game.result(s) > game.endless
 
 

@@ -219,7 +219,7 @@ def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, v
 
 @inlined
 def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool:
-    """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
+    """Return whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
     Points earned on the way hide what is extreme, and so do results of any size: such a game has no such value.
     """

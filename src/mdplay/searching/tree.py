@@ -46,13 +46,13 @@ def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
 
 @inlined
 def is_settled(bounds: Bounds) -> bool:
-    """Tell whether the value is known."""
+    """Return whether the value is known."""
     return bool(bounds.low == bounds.high)
 
 
 @inlined
 def names_the_move(bounds: Bounds) -> bool:
-    """Tell whether the value is known, and the move that keeps it too: the only one listed."""
+    """Return whether the value is known, and the move that keeps it too: the only one listed."""
     return bool(
         bounds.low == bounds.high and nonempty(bounds.moves) and not nonempty(without_lowest(bounds.moves))
     )
@@ -128,7 +128,7 @@ def new_path() -> Records:
 # ---------------------------------------------------------------- one simulation
 @inlined
 def is_open(tree: TreeArrays, settings: SearchSettings) -> bool:
-    """Tell whether simulations are left, and something to find out."""
+    """Return whether simulations are left, and something to find out."""
     return bool(tree.tally[0].done < settings.simulations and not tree.nodes[0].proof)
 
 
@@ -260,7 +260,7 @@ def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: 
 
 @inlined
 def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
-    """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
+    """Return whether the state at the end of the path was met on it before; its node is then marked as such.
 
     Its value is ``endless`` there, because a cycle can be repeated.  A node has one path, so the mark is
     final.  Chance can break a cycle: games with chance have no marks.

@@ -77,7 +77,7 @@ def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = 
 
 @per_game(maxsize=64)
 def has_margins(game: Game[Any]) -> bool:
-    """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
+    """Return whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0
     with wrap_rule_errors():
         while moves < ENDS:

@@ -133,14 +133,14 @@ def choices_of(game: Game[Any], s: State) -> Any:
 
 @inlined
 def no_player(game: Game[Any], s: State) -> bool:
-    """Tell whether the player to move is neither 0 nor 1, which no game may say."""
+    """Return whether the player to move is neither 0 nor 1, which no game may say."""
     wrong: bool = game.player(s) >> 1 != 0
     return wrong
 
 
 @inlined
 def no_chance(probability: float) -> bool:
-    """Tell whether a number is no probability of an outcome; a NaN is none."""
+    """Return whether a number is no probability of an outcome; a NaN is none."""
     return not 0.0 < probability <= 1.0 + SLACK
 
 

@@ -25,7 +25,7 @@ FIRST_SLOTS = 1 << 14
 FULL_SHARE = 0.8
 ENTRY_BITS, TAG_SHIFT = 32, 40
 MOST_NUMBERS = (1 << ENTRY_BITS) - 1 - BLOCK_ROOM
-SLOT_AHEAD, KEY_AHEAD = 24, 12  # places before a key is looked up: the memory is asked for its slot, for its twin
+SLOT_AHEAD, KEY_AHEAD = 24, 12  # lookups in advance that the memory of a slot and of its key is prefetched
 LEAST_ROOM = 1 << 16
 
 
@@ -109,7 +109,7 @@ def number_keys(index: Index, listed: Listed, fresh: Any, hashes: Any, out_numbe
 
 @kernel(plain_first=True)
 def fill_index(index: Index, listed: Listed) -> None:
-    """Write the keys into an empty index, each a few steps after its slot was asked for."""
+    """Write the keys into an empty index, each a few steps after its slot was prefetched."""
     table, num_slots = unchecked_view(index.slots), len(index.slots)
     keys, known, words = unchecked_view(listed.keys), listed.known, listed.words
     waiting = np.zeros(SLOT_AHEAD, np.uint64)

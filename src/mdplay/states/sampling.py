@@ -35,7 +35,7 @@ DOUBT = 3.0
 
 @inlined
 def among(mask: Mask, i: int) -> bool:
-    """Tell whether any number at all is an element of a set."""
+    """Return whether any number at all is an element of a set."""
     while nonempty(mask) and lowest(mask) < i:
         mask = without_lowest(mask)
     return nonempty(mask) and lowest(mask) == i

@@ -142,7 +142,7 @@ class Guard:
         return _bare(host) in self._hosts
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
-        """Tell whether a page's origin is this server: the same name and port."""
+        """Return whether a page's origin is this server: the same name and port."""
         scheme, _, place = origin.partition("://")
         return scheme in ("http", "https") and place.lower() == host.lower()
 

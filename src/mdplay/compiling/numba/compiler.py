@@ -267,7 +267,7 @@ class KernelCache(NullCache):
         return folder / f"{stem(self._function, [kind.identity for kind in kinds])}{digest}{SUFFIX}"
 
     def _covers(self, sig: Any) -> bool:
-        """Tell whether the key covers all that compiled code has asked of the games among its arguments."""
+        """Return whether the key covers all that compiled code has asked of the games among its arguments."""
         names = function_fingerprint(self._function)[1] - set(NEVER_COMPILED)
         return all(ASKED[kind.identity] <= _covered(kind) | names for kind in instance_types(sig))
 

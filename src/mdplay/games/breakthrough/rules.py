@@ -88,7 +88,7 @@ class Breakthrough(Game[State]):
         return State(s.theirs & ~to, s.mine & ~gone | to, 1 - s.player)
 
     def is_lost(self, s: State) -> bool:
-        """Tell whether the player to move has lost: no pawns, or one of the other player's is through."""
+        """Return whether the player to move has lost: no pawns, or one of the other player's is through."""
         goal = self.first_row << (self.rows - 1) * self.cols if s.player else U64(self.first_row)
         return not nonempty(s.mine) or nonempty(s.theirs & goal)
 

@@ -162,13 +162,13 @@ class StrategyProver:
         return False
 
     def prove_candidate(self, candidate: Child, limit: int) -> bool:
-        """Tell whether every answer to a candidate could be proved within the limit."""
+        """Return whether every answer to a candidate could be proved within the limit."""
         if candidate.proof == 0 or candidate.disproof == 0:
             return candidate.proof == 0
         return all(self.prove_answer(answer, limit) for answer in self.expand(candidate.position))
 
     def prove_answer(self, answer: Child, limit: int) -> bool:
-        """Tell whether a position in which the attacker is to move could be proved within the limit."""
+        """Return whether a position in which the attacker is to move could be proved within the limit."""
         if answer.proof == 0 or answer.disproof == 0:
             return answer.proof == 0
         if self.counters[NUM_ENTRIES] * 4 > self.settings.slots * 3:

@@ -175,7 +175,7 @@ def slot_of(mine: U64, theirs: U64, memory: Words) -> int:
 
 @inlined
 def known_to_fail(mine: U64, theirs: U64, memory: Words, slot: int) -> bool:
-    """Tell whether the memory holds the position."""
+    """Return whether the memory holds the position."""
     return bool(get(memory, slot) == mine and get(memory, slot + 1) == theirs)
 
 

@@ -301,7 +301,7 @@ def find_book(game: Game[Any], *, max_plies: int = 12) -> OpeningBook | None:
 
 
 def _has_rules_of(path: Path, game: Game[Any]) -> bool:
-    """Tell whether a book is of the game's rules: a user's game may have the name of one of ours."""
+    """Return whether a book is of the game's rules: a user's game may have the name of one of ours."""
     return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 

@@ -114,7 +114,7 @@ def choose_last(game: Game[Any], base: int, top: int, shared: bool, busy: Words,
 
 @inlined
 def is_busy(busy: Words, place: Any) -> Any:
-    """Tell whether a thread is searching the position."""
+    """Return whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
 

@@ -156,7 +156,7 @@ DATA_MASK = (1 << DATA) - 1
 
 @inlined
 def is_exact(game: Game[Any]) -> Any:
-    """Tell whether bucket and tag hold the whole key: one word an entry."""
+    """Return whether bucket and tag hold the whole key: one word an entry."""
     return game.has_key and game.key_bits <= EXACT_BITS
 
 

@@ -120,7 +120,7 @@ class FileContent:
         return cls(_facts(path), file_hash(path))
 
     def is_in(self, path: Path) -> bool:
-        """Tell whether a file has this content; one that is gone has it no longer."""
+        """Return whether a file has this content; one that is gone has it no longer."""
         try:
             return self.facts == _facts(path) or self.hash == file_hash(path)
         except (OSError, FormatError):

@@ -57,7 +57,7 @@ class Job:
 
     # ---------------------------------------------------------------- for the work
     def emit(self, event: str, data: dict[str, Any]) -> None:
-        """Tell an event; of statistics only the newest waits for the client."""
+        """Queue an event for the client; of statistics only the newest is kept."""
         told = event_bytes(event, data)
         while len(self._events) >= WAITING and event not in LATEST:
             self.check()
