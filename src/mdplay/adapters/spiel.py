@@ -319,9 +319,9 @@ class _Walk:
     def _expand(self, number: int, state: Any) -> None:
         before = state.returns()[self.player]
         for action in state.legal_actions():
-            for probability, follower in self._next_turns(state.child(action), 1.0):
-                target = -1 if follower.is_terminal() else self._numbered(follower)
-                gain = follower.returns()[self.player] - before
+            for probability, successor in self._next_turns(state.child(action), 1.0):
+                target = -1 if successor.is_terminal() else self._numbered(successor)
+                gain = successor.returns()[self.player] - before
                 self.rows.append((number, action, target, gain, probability))
 
     def _next_turns(self, state: Any, probability: float) -> Iterator[tuple[float, Any]]:

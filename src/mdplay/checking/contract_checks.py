@@ -64,7 +64,7 @@ SLACK = 1e-9  # of a sum of probabilities
 
 GAMES = 6  # of a sample
 MOST_PLIES = 300  # of all its games
-EFFORT = 400  # followers that may be made to check positions closely
+EFFORT = 400  # successors that may be made to check positions closely
 TRIALS = 4  # sets of actions that are tried where a game tells its scoring sets
 SECONDS = 10.0
 
@@ -438,7 +438,7 @@ class _Sample(ContractChecks):
             self.check(s, rng)
 
     def cost(self, s: State) -> int:
-        """Return how many followers a close check makes, roughly."""
+        """Return how many successors a close check makes, roughly."""
         game = self.game
         follow = popcount(game.outcomes(s)) or popcount(game.legal(s))
         return 1 + follow * (1 + game.has_bounds + game.has_size + 2 * game.has_symmetries)

@@ -65,9 +65,9 @@ def images_of(game: Game[Any], s: State, fold: bool) -> list[Any]:
 
 
 def widths_needed(game: Game[Any], s: State, layout: Layout, fold: bool) -> list[int]:
-    """Return the widths that the followers of a state need, or raise what is wrong with the game there."""
+    """Return the widths that the successors of a state need, or raise what is wrong with the game there."""
     widths = widths_of(layout)
-    images = [image for t in followers_of(game, s) for image in images_of(game, t, fold)]
+    images = [image for t in successors_of(game, s) for image in images_of(game, t, fold)]
     needed = list(map(max, widths, widths_among(images))) if images else widths
     if needed == widths:
         diagnose_position(game, s)
@@ -75,7 +75,7 @@ def widths_needed(game: Game[Any], s: State, layout: Layout, fold: bool) -> list
     return needed
 
 
-def followers_of(game: Game[Any], s: State) -> list[Any]:
+def successors_of(game: Game[Any], s: State) -> list[Any]:
     """Return the states one ply after a state."""
     if nonempty(game.outcomes(s)):
         return [game.outcome(s, i) for i in elements(game.outcomes(s))]

@@ -46,7 +46,7 @@ MAX_PATHS = 2.0**62
 
 @kernel(plain_first=True)
 def add_paths(node: Any, paths: Any, target: Any, out_paths: Any) -> None:
-    """Add the paths to states to those of their followers."""
+    """Add the paths to states to those of their successors."""
     edge = 0
     for i in range(len(node)):
         for _ in range(node[i] & DEGREE):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 Nested = Sequence[Sequence[Sequence[Sequence[float]]]]
-Row = tuple[NDArray[Any], NDArray[Any], float]  # the followers of a choice, their probabilities, the mean reward
+Row = tuple[NDArray[Any], NDArray[Any], float]  # the successors of a choice, their probabilities, the mean reward
 
 
 def _rows(mdp: Nested) -> list[dict[int, Row]]:
