@@ -1,13 +1,13 @@
 """The value of a position by a network of tuples, inside kernels.
 
-V is the sum of the weights at the places of the lookups; a result is tanh of it, points are the sum itself.  It
-values *afterstates*, positions after a move and before chance, for player 0.  Finished games are never looked up:
-their result is known.
+V is the sum of the weights at the places of the lookups.  The value is tanh(V) for results, V itself for points.
+It is the value of an *afterstate*, a position after a move and before chance, for player 0.  Terminal states are
+not looked up: their result is known.
 
-The places of a position are kept, and those of its successors follow from them by the cells that a move changes.
-A board that a word holds (``Board.packs``) is looked up anew instead: its places are shifts and masks of the word,
-for all symmetric images at once in vector instructions where the board has 4 x 4 cells, and else one by one.  Both
-add in the same order and agree to the last bit.
+The places of a position are stored, and those of its successors follow from the cells that a move changes.  If a
+word holds the board (``Board.packs``), the places are computed from the word by shifts and masks instead: for all
+symmetric images at once in vector instructions if the board has 4 x 4 cells, else one by one.  Both add in the
+same order and agree to the last bit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NO_MOVE = np.float32(-1e30)  # less than any value of a move
 
 
 class Tables(NamedTuple):
-    """A network as kernels take it."""
+    """A network as an argument of kernels."""
 
     weights: NDArray[np.float32]
     base: NDArray[np.int32]  # of each lookup
@@ -40,7 +40,7 @@ class Tables(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the lookups of a position are, what its cells hold, and room for one of its successors."""
+    """The places of the lookups of a position, the values of its cells, and the places of one successor."""
 
     now: NDArray[np.uint32]
     next: NDArray[np.uint32]
@@ -48,13 +48,13 @@ class Places(NamedTuple):
 
 
 def new_places(tables: Tables) -> Places:
-    """Return room for the places of a position; every thread needs its own."""
+    """Return arrays for the places of a position; every thread needs its own."""
     count, num_cells = len(tables.base), len(tables.powers)
     return Places(np.zeros(count, np.uint32), np.zeros(count, np.uint32), np.zeros(num_cells, np.int32))
 
 
 class NetworkArrays(NamedTuple):
-    """A network as kernels have it: its tables, and room for the places of one position in them."""
+    """A network in kernels: its tables, and arrays for the places of one position."""
 
     tables: Tables
     places: Places
@@ -63,7 +63,7 @@ class NetworkArrays(NamedTuple):
 # ---------------------------------------------------------------- cells
 @inlined
 def read(game: Game[Any], tables: Tables, s: State, i: int) -> Any:
-    """Return what cell i holds: as the game says, or as a field of the state has it."""
+    """Return the value of cell i: by the method ``cell`` of the game, or from the fields of the state."""
     if game.has_cell:
         return game.cell(s, i)
     row, packed = tables.layout[i], pack(game, s)
@@ -81,7 +81,7 @@ def read(game: Game[Any], tables: Tables, s: State, i: int) -> Any:
 
 @inlined
 def side(game: Game[Any], tables: Tables, s: State) -> int:
-    """Return which of the tables counts: that of the player to move."""
+    """Return the number of the table of the player to move."""
     return 0 if tables.shared else int(game.player(s))
 
 
@@ -107,7 +107,7 @@ def fill_in(game: Game[Any], shape: Any, tables: Tables, s: State, places: Place
 
 @inlined
 def moved(tables: Tables, cells: NDArray[np.int32], out_places: NDArray[np.uint32], i: int, value: int) -> Any:
-    """Move the places by what cell i holds now instead of what it held; return the new value."""
+    """Update the places for a new value of cell i; return that value."""
     change = np.int32(value - cells[i])
     if change != 0:
         powers = tables.powers[i]
@@ -118,7 +118,7 @@ def moved(tables: Tables, cells: NDArray[np.int32], out_places: NDArray[np.uint3
 
 @inlined
 def look_at(game: Game[Any], tables: Tables, s: State, action: int, after: State, places: Places) -> None:
-    """Fill in the places of the position after an action, beside those of the present one."""
+    """Fill in the places of the position after an action; keep those of the current one."""
     turn = np.int32(side(game, tables, after) - side(game, tables, s))
     for j in range(len(places.now)):
         places.next[j] = places.now[j] + turn
@@ -135,7 +135,7 @@ def look_at(game: Game[Any], tables: Tables, s: State, action: int, after: State
 
 @inlined
 def go_to(game: Game[Any], tables: Tables, s: State, action: int, after: State, places: Places) -> None:
-    """Make the position after an action the present one."""
+    """Make the position after an action the current one."""
     move_to(game, tables.shape, tables, s, action, after, places)
 
 
@@ -143,7 +143,7 @@ def go_to(game: Game[Any], tables: Tables, s: State, action: int, after: State, 
 def move_to(
     game: Game[Any], shape: Any, tables: Tables, s: State, action: int, after: State, places: Places
 ) -> None:
-    """Make the position after an action the present one, by the way of the tuples' shape."""
+    """Make the position after an action the current one, for tuples of the given shape."""
     if shape.is_packed:
         store_places(shape, packed(game, shape, tables, after), places.now)
         return
@@ -164,7 +164,7 @@ def move_to(
 # ---------------------------------------------------------------- boards that a word holds
 @inlined
 def packed(game: Game[Any], shape: Any, tables: Tables, s: State) -> Any:
-    """Return the cells of a position as a word; the compiler sees where that is a field of the state."""
+    """Return the cells of a position as a word; the compiler replaces this by a field that holds them."""
     board = U64(0)
     for i in range(shape.num_cells):
         board |= U64(read(game, tables, s, i)) << 4 * i
@@ -262,13 +262,13 @@ def sum_of(shape: Any, weights: NDArray[np.float32], places: NDArray[np.uint32])
 
 @inlined
 def squashed(tables: Tables, x: Any) -> Any:
-    """Return points as they are, a result as tanh."""
+    """Return points unchanged, a result as tanh."""
     return x if tables.points else np.float32(math.tanh(x))
 
 
 @inlined
 def sign_of(game: Game[Any], tables: Tables, s: State) -> Any:
-    """Return -1 where the tables speak for player 1, else 1."""
+    """Return -1 if the values of the tables are for player 1, else 1."""
     return np.float32(-1) if tables.shared and game.player(s) else np.float32(1)
 
 
@@ -370,7 +370,7 @@ class Choice(NamedTuple):
 
 @inlined
 def greedy(game: Game[Any], shape: Any, tables: Tables, s: State, places: Places) -> Choice:
-    """Return the move of the highest value, of equal ones the smallest; replies are not looked at."""
+    """Return the move of the highest value, of equal ones the smallest; replies are not considered."""
     if shape.four_moves:
         return best_of_four(game, shape, tables, s)
     sign = np.float32(-1) if game.player(s) else np.float32(1)
@@ -387,7 +387,7 @@ def greedy(game: Game[Any], shape: Any, tables: Tables, s: State, places: Places
 
 @inlined
 def best_of_four(game: Any, shape: Any, tables: Tables, s: State) -> Choice:
-    """Return the greedy move of a game for one whose ``four_moves`` gives all afterstates at once.
+    """Return the greedy move of a single-player game whose ``four_moves`` returns all afterstates at once.
 
     All four are looked up, legal or not: a branch before the lookups would cost more than they do.
     """

@@ -194,11 +194,21 @@ def _awaited(future: Future[T]) -> T:
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
-    """Run a task in this thread and return its result; an exception of a rule becomes a GameError."""
-    from mdplay.compiling.contract import wrap_rule_errors  # late: mdplay.compiling needs the threads
+    """Run a task in this thread and return its result; an exception of a rule becomes a GameError.
 
-    with wrap_rule_errors():
+    A context manager such as ``wrap_rule_errors`` would take longer than a short proof.
+    """
+    try:
         return task(*arguments)
+    except (MdplayError, MemoryError):
+        raise
+    except Exception as error:
+        from mdplay.compiling.contract import rule_error  # late: mdplay.compiling needs the threads
+
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from error
 
 
 def num_threads(threads: int | None) -> int:

@@ -54,7 +54,7 @@ NO_FILE = Lacking("no file: there is nothing to save")
 
 
 class ModuleSolver(Solver):
-    """A solver whose module is imported when it is used, not when it is asked whether it applies."""
+    """A solver whose module is imported when it is used, not when the solvers are compared."""
 
     module: ClassVar[str]
 
@@ -160,7 +160,7 @@ class ValueIteration(Solver):
 
 
 class Proof(Solver):
-    """Single positions, proved when they are asked for."""
+    """Single positions, proved on demand."""
 
     name = "proof"
     on_demand = True

@@ -164,7 +164,7 @@ class Table:
     array_types: ClassVar[Mapping[str, str]] = {}  # by array of a file: the names of the types that it may have
     readers: ClassVar[dict[str, type[Table]]] = {}  # by kind
     counts_plies = False  # whether best play can be followed by the distances
-    on_demand = False  # whether positions are solved one by one, when they are asked for
+    on_demand = False  # whether positions are solved one by one, on demand
     seconds: float | None = None  # time limit of an answer, if positions are solved on demand
 
     def __init_subclass__(cls) -> None:

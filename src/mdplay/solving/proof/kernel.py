@@ -289,10 +289,9 @@ def narrow_windows(
     table: Words, busy: Words, stack: NDArray[np.int64],
     stop: StopFlag, progress: Counters,
 ) -> None:  # fmt: skip
-    """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
+    """Narrow the windows around the values of packed states for the player to move, in place, to one number each.
 
-    What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
-    stays wider.
+    Windows stay wider if the search is stopped, or has visited ``budget`` nodes (0: no limit).
     """
     table, busy, stack, stop, progress = unchecked_view((table, busy, stack, stop, progress))
     shared = Shared(table, busy, stack, stop, progress)
@@ -325,7 +324,7 @@ def grow_to(game: Game[Any], table: Words, stack: NDArray[np.int64], num_buckets
 def remember(
     game: Game[Any], proof_view: Any, starts: Any, values: Any, table: Words, stack: NDArray[np.int64]
 ) -> None:
-    """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
+    """Write the values of packed states for the player to move into the table, with the highest priority."""
     table, stack = unchecked_view((table, stack))
     low_bits = place_bits(proof_view) + 1 - bit_length(get(stack, BUCKETS))
     for i in range(len(starts)):
@@ -338,7 +337,7 @@ def remember(
 
 @kernel
 def recall_move(game: Game[Any], start: Any, table: Words, stack: NDArray[np.int64]) -> int:
-    """Return the move that the table holds for a packed state, or ``NO_MOVE``; a place is within its buckets."""
+    """Return the move of a packed state in the table, or ``NO_MOVE``; a place is within its buckets."""
     table, stack = unchecked_view((table, stack))
     place, tag = place_of(game, unpack(game, start), stack)
     return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(stack, BUCKETS)), place, tag))

@@ -92,7 +92,7 @@ class Scale:
 
 
 class Prover(Table):
-    """Exact values of the positions of one game, proved when they are asked for.
+    """Exact values of the positions of one game, proved on demand.
 
     With a ``network`` moves are tried in the order of its values, not in that of the game; the results are the
     same.  ``memory`` limits the transposition table (default 256 MiB); ``threads`` (default 1) work together on
@@ -262,7 +262,7 @@ class Prover(Table):
 
     @takes_state
     def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
-        """Return the actions of best play to the end; none if only the winner is asked for, or time ran out."""
+        """Return the actions of best play to the end; none if only the winner is proved, or time ran out."""
         if self.weak or (self.seconds is not None and len(set(self._bounds(state, self.seconds))) > 1):
             return []
         line: list[int] = []
