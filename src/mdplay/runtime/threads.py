@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import LimitError, short
+from mdplay.errors import LimitError, MdplayError, short
 from mdplay.runtime.signals import KERNEL_SECONDS, Process, StillRunning, Terminated, mark_interrupt_handled
 
 StopFlag = NDArray[np.uint8]  # one element: 1 ends a kernel soon
