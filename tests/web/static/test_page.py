@@ -473,3 +473,28 @@ def test_the_continuation_of_a_move_is_opened_by_keyboard(visit, size):
     assert table.js("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
     table.page.keyboard.press("Enter")
     table.until("!document.querySelector('.below')")
+
+
+def test_the_rules_are_opened_by_key_and_say_what_the_marks_mean(visit):
+    table = visit("/dodgem").settled()
+    table.press("i").until("document.querySelector('dialog[open] .rules')")
+    told = table.page.locator("dialog").inner_text()
+    assert "Get all your cars off the board" in told and "number: plies to the end" in told
+    assert "Colin Vout" in told
+
+
+def test_the_legend_names_the_marks_that_are_present_and_stays_folded(visit):
+    table = visit("/tic-tac-toe").settled()
+    table.until("document.querySelectorAll('.legend li').length === 4")
+    assert table.page.locator(".legend li").all_inner_texts()[0].strip() == "draws"
+    table.page.locator(".legend summary").click()
+    table.page.reload()
+    table.settled()
+    assert table.js("document.querySelector('.legend').open") is False
+
+
+def test_the_rules_of_a_users_game_are_its_docstring(visit):
+    table = visit("/own-chomp").settled()
+    table.press("i").until("document.querySelector('dialog[open] .rules')")
+    docstring = "Bite off a square with all to the right of it and below; the corner is poisoned."
+    assert table.page.locator("dialog .rules p").first.inner_text() == docstring

@@ -43,6 +43,15 @@ TITLES = {"perfect": "Perfect play", "network": "Learned network"}
 NEEDS_A_FILE = {"network"}  # agents of a game that need a file: the evaluator plays instead
 
 
+def rules_of(entry: Entry, game: Game[Any]) -> list[str]:
+    """Return the rules in paragraphs: of the description, or else the docstring of the class without drawings."""
+    doc = inspect.getdoc(type(game)) or ""
+    is_written = not doc.startswith(f"{type(game).__name__}(")  # a dataclass without one gets its fields
+    text = entry.about.rules or (doc if is_written else "")
+    paragraphs = (part for part in text.strip().split("\n\n") if not part.startswith(" "))
+    return [" ".join(part.replace("``", "").split()) for part in paragraphs if part.strip()]
+
+
 def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
     """Return who may play a game, with the settings that the page offers."""
     found = [_agent("perfect")] if solver in ("table", "proof", "book") else []

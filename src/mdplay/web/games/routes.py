@@ -13,7 +13,7 @@ from fastapi import APIRouter, Body, Depends, Query, Response
 from mdplay import MdplayError
 from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
-from mdplay.web.games.catalogue import MOST, Entry, agents_of
+from mdplay.web.games.catalogue import MOST, Entry, agents_of, rules_of
 from mdplay.web.games.requests import Ask, ask, document, drawn, picture_of
 from mdplay.web.games.requests import status as status_of
 from mdplay.web.safety import Refused
@@ -78,6 +78,8 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
         "id": entry.id,
         "title": entry.about.title,
         "fact": entry.about.summary,
+        "rules": rules_of(entry, game),
+        "facts": list(entry.about.facts),
         "own": entry.own,
         "view": game.view,
         "sides": list(entry.about.sides),

@@ -8,6 +8,7 @@ import { Lines, Preview } from "./continuation.js";
 import { panel, toolbar } from "./frame.js";
 import { Graph } from "./graph.js";
 import { keys } from "./keys.js";
+import { Legend } from "./legend.js";
 import { Line } from "./line.js";
 import { EveryMove, MoveList } from "./lists.js";
 import { Players } from "./players.js";
@@ -53,6 +54,7 @@ class GamePage {
       hands,
       line: (node, action, told) => this.lines.ask(node, action, told),
     });
+    this.legend = new Legend(this);
     this.search = new Search(this);
     this.training = new Training(info, () => this.again());
     this.layout(View);
@@ -79,6 +81,7 @@ class GamePage {
         h("div", { class: "frame" }, this.view?.controls?.() ?? "", stage),
         this.words,
         toolbar(this),
+        this.legend.root,
       ),
       this.verdict.root,
       panel(this),
@@ -296,6 +299,7 @@ class GamePage {
     this.graph.show(line.nodes, line.at);
     this.moves.show(line);
     this.every.show(line.node);
+    this.legend.show();
     this.parts.every.hidden = line.doc?.over ?? false;
     this.steps.forEach((step, k) => {
       step.disabled = k < 2 ? line.at === 0 : line.at === line.end;
@@ -337,6 +341,7 @@ class GamePage {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
       this.every.show(this.line.node);
+      this.legend.show();
     });
   }
 
