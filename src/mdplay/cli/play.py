@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from mdplay import FormatError, Game, MdplayError, Position, UnknownName, load_records
 from mdplay.cli.common import (
     Count,
     GameName,
@@ -25,13 +26,11 @@ from mdplay.cli.common import (
     progress,
     seed_option,
 )
-from mdplay.errors import FormatError, MdplayError, UnknownName, pluralize
-from mdplay.game import Game, num_players
+from mdplay.errors import pluralize
+from mdplay.game import num_players
 from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import BY_NETWORK, DEFAULT_AGENT, default_agent, named_agent
-from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
-from mdplay.position import Position
 from mdplay.runtime.signals import defer_exit
 from mdplay.runtime.threads import POLL_SECONDS
 
@@ -217,7 +216,7 @@ def accuracy_command(
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
       mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
-    from mdplay.playing.accuracy import accuracy
+    from mdplay import accuracy
 
     texts = None if positions is None else _texts(game, positions)
     with progress("asking"):

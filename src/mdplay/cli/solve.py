@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay import Evaluation, Game, MdplayError, MoveEvaluation, PositionError, best_moves
 from mdplay.bits import nonempty
 from mdplay.cli.common import (
     GameName,
@@ -24,14 +25,13 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.errors import MdplayError, PositionError, pluralize
-from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
+from mdplay.errors import pluralize
 from mdplay.evaluating.wording import compare_moves, describe, format_bounds, in_plies
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.runtime.signals import Terminated, mark_interrupt_handled
 
 if TYPE_CHECKING:
-    from mdplay.solving.solution import Solution
+    from mdplay import Solution
 
 COUNTED = {"proof": "table entry", "chains": "node"}  # methods that prove one position, and what they count
 LEAST_COMPILING = 0.05  # seconds; a shorter time of compiling is not printed
@@ -92,7 +92,7 @@ def solve_command(
       mdplay solve connect-four:rows=4,cols=5 --executor processes
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     game = GameName().convert(name, None, None)
     state = state_of(game, position)
@@ -127,7 +127,7 @@ def document(solution: Solution, state: Any, **options: Any) -> dict[str, Any]:
         return solution.document(state, **options) | {"interrupted": True}
 
 
-# ---------------------------------------------------------------- one position in words
+# ---------------------------------------------------------------- the text for one position
 def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: float | None = None) -> None:
     """Print the board, the verdict, every move with its value and the principal variation.
 

@@ -26,6 +26,7 @@ from multiprocessing.shared_memory import SharedMemory
 from threading import Thread
 from typing import Any, NamedTuple
 
+from mdplay import GameError, LimitError
 from mdplay.distributed.executor import (
     Addressed,
     Ended,
@@ -38,7 +39,6 @@ from mdplay.distributed.executor import (
     do_chunk,
     sendable,
 )
-from mdplay.errors import GameError, LimitError
 from mdplay.runtime.executors import Actors
 from mdplay.runtime.signals import own_process
 

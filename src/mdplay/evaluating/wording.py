@@ -1,4 +1,4 @@
-"""Evaluations in words: the same text in the terminal, in commands, on the page and in notebooks."""
+"""The text of evaluations: the same in the terminal, in commands, on the page and in notebooks."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def describe(
     side: str = "the player to move",
     margins: bool = True,
 ) -> str:
-    """Return the value of a move in words, such as ``wins in 3 plies``, ``draws`` or ``about 62 % for X``.
+    """Return the value of a move as text, such as ``wins in 3 plies``, ``draws`` or ``about 62 % for X``.
 
     ``lead``: the points by which the player to move is ahead.  ``side``: the name of that player.  ``margins``:
     a win by points names its margin.
@@ -185,7 +185,7 @@ def in_plies(move: MoveEvaluation) -> str:
 
 
 def _describe_single(game: Game[Any], move: MoveEvaluation) -> str:
-    """Return the value of a move of a single-player game in words."""
+    """Return the value of a move of a single-player game as text."""
     if game.has_reward:
         size = f"{move.value:,.10g}" if move.exact else f"about {float(f'{move.value:.3g}'):,.0f}"
         return f"{size} more points"

@@ -193,7 +193,7 @@ def _wait(popen: subprocess.Popen[bytes]) -> str | None:
 
 
 def _how_it_ended(popen: subprocess.Popen[bytes]) -> str | None:
-    """Return how a process has ended, in words; None while it runs.
+    """Return a description of how a process ended; None while it runs.
 
     It is not reaped: until then its number, which is that of its group, is not reused.
     """

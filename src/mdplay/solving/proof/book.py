@@ -8,7 +8,7 @@ symmetries the least by its packed words is kept, in ascending order.  A book in
 nothing is proved yet; it is written every minute, and making it again goes on where it stopped.
 
 Books that users make are kept in the cache folder, under the game's identity; one of 7 x 6 Connect Four, four
-plies, comes with the package.  A book of other rules is nobody's: it is not found, and not read.
+plies, comes with the package.  A book of other rules is neither found nor read.
 
 Proofs of a game's result that the game brings (``proofs`` of mdplay.naming.registry): the strategy as a book.
 
@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import unpack
+from mdplay.compiling import Words, unpack
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
@@ -87,13 +87,7 @@ def prove_strategy(
     return proof
 
 
-def verify_strategy(
-    game: Game[Any],
-    book: Path,
-    *,
-    run: Run | None = None,
-    **settings: Unpack[RunOptions],
-) -> Any:
+def verify_strategy(game: Game[Any], book: Path, *, run: Run | None = None, **settings: Unpack[RunOptions]) -> Any:
     """Check a book that claims a game's result, and return the verdict; an ``executor`` shares the work."""
     run = run_of("verify_strategy", ("executor", "threads", "progress"), run, settings)
     return _brought(game, "verify")(book, executor=run.executor, threads=run.threads, show=run.progress)
@@ -122,7 +116,7 @@ class OpeningBook:
 
     game: Game[Any]
     plies: int
-    rows: NDArray[np.uint64]
+    rows: Words
     scores: NDArray[np.int8]
     path: Path
 
@@ -149,8 +143,8 @@ class OpeningBook:
         return {"path": str(self.path), "plies": self.plies, "positions": len(self.rows), "bytes": size}
 
 
-def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
-    """Return the positions after so many plies as packed rows, one of each set of images, in ascending order."""
+def positions(game: Game[Any], plies: int) -> Words:
+    """Return the positions after ``plies`` plies as packed rows, one of each set of images, in ascending order."""
     found, watch = Plies(game, game.initial(), fold=True), TaskGroup()
     for _ in range(plies):
         found.advance(watch)
@@ -232,7 +226,7 @@ def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
 
 
 @lru_cache(maxsize=1)
-def _prover_of(order: Order) -> tuple[Table, NDArray[np.uint64]]:
+def _prover_of(order: Order) -> tuple[Table, Words]:
     game = rebuild(order.recipe)
     return _prover(game, Run(memory=order.memory, threads=1)), positions(game, order.plies)
 
@@ -307,7 +301,7 @@ def find_book(game: Game[Any], *, max_plies: int = 12) -> OpeningBook | None:
 
 
 def _has_rules_of(path: Path, game: Game[Any]) -> bool:
-    """Tell whether a book is of the game's rules: a user's game may have the name of one of ours."""
+    """Return whether a book is of the game's rules: a user's game may have the name of one of ours."""
     return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 

@@ -14,18 +14,24 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from mdplay import (
+    Evaluation,
+    Evaluator,
+    MoveEvaluation,
+    NotCompiled,
+    Search,
+    SearchResult,
+    depth_limited,
+    make_agent,
+)
 from mdplay.bits import elements, nonempty
-from mdplay.errors import NotCompiled
-from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, rounded_off
+from mdplay.evaluating.evaluation import rounded_off
 from mdplay.evaluating.wording import compare_moves, is_known, kind_of
 from mdplay.naming.registry import extra_names
 from mdplay.playing.agents import choose as choose_action
-from mdplay.playing.agents import make_agent
 from mdplay.playing.evaluators import EvaluatorAgent, LineEvaluator, SearchEvaluator
 from mdplay.rng import Random
-from mdplay.searching.depth_limited import depth_limited
-from mdplay.searching.mcts import Search
-from mdplay.searching.result import Node, SearchResult
+from mdplay.searching.result import Node
 from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.games.requests import Ask, bound_headline, headline, shown, status

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Response
 
-from mdplay.errors import MdplayError
+from mdplay import MdplayError
 from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
 from mdplay.web.games.catalogue import MOST, Entry, agents_of, rules_of
@@ -194,7 +194,7 @@ async def record(
 
 
 def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, Any]:
-    from mdplay.playing.records import Record
+    from mdplay import Record
 
     position = asked.position
     start = position.positions[0].state
@@ -212,7 +212,7 @@ async def read_record(
 
 
 def _read(service: Service, record: dict[str, Any], game: str) -> dict[str, Any]:
-    from mdplay.playing.records import Record
+    from mdplay import Record
 
     try:
         found = Record.from_json(json.dumps(record), service.entry(game).make() if game else None)

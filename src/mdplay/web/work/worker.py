@@ -81,11 +81,11 @@ class Worker:
         self._tell(number, sign, body)
 
     def has(self, number: int) -> bool:
-        """Tell whether a request is under way."""
+        """Return whether a request is under way."""
         return number in self._jobs
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
         if number in self._jobs:
             self._jobs[number].more()
 
@@ -152,7 +152,7 @@ class Worker:
         }
 
     def tell_status(self) -> None:
-        """Tell of the worker itself, if there is something new."""
+        """Send the state of the worker itself if it has changed."""
         status = json.dumps(self.status()).encode()
         if status != self._told_status:
             self._told_status = status

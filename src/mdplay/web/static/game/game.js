@@ -391,7 +391,7 @@ class GamePage {
 
   // -------------------------------------------------------------- what is seen
 
-  /** Return the value of a move in words. */
+  /** Return the value of a move as text. */
   explain(action) {
     const { node, doc } = this.line,
       move = doc?.legal.find((one) => one.action === action),

@@ -1,4 +1,4 @@
-// Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value in words.
+// Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value as text.
 import { h, renew } from "../lib/dom.js";
 import { mark } from "../lib/icons.js";
 import { moveText } from "../lib/words.js";
