@@ -54,6 +54,7 @@ class GradientNumbers(NamedTuple):
     alpha: float
     alpha_w: float
     initial: float
+    lead: float  # initial preference of action 0 over each other action
 
 
 class GradientMemory(NamedTuple):
@@ -85,7 +86,7 @@ def learn_gradient(task: Task, method: PolicyGradient, size: ExperimentOptions, 
         native(Gradient(method.baseline, method.critic)),
         task.arrays(),
         np.ascontiguousarray(groups, np.int32),
-        GradientNumbers(float(method.alpha), float(method.alpha_w), float(method.initial)),
+        GradientNumbers(float(method.alpha), float(method.alpha_w), float(method.initial), float(method.lead)),
         Length(size.episodes, 0, size.max_steps, every, checkpoints),
         word(seed),
     )
@@ -147,7 +148,7 @@ def learn_preferences(
         for run in range(runs[0] + group, runs[1], len(out.sums)):
             row, x = run - runs[0], stream(seed, run)
             for k in range(len(preference)):
-                preference[k] = numbers.initial
+                preference[k] = numbers.initial + (numbers.lead if k % n == 0 else 0.0)
             for k in range(len(value)):
                 value[k] = 0.0
             steps, truncated, point, snapshot = 0, 0, 0, 0

@@ -182,6 +182,7 @@ class PolicyGradient(Method):
     alpha_w: Annotated[float, Between(0.0, 1e9), "Step size of the baseline or critic."] = 2.0**-6
     baseline: Annotated[bool, "Subtract a learned state value from the return."] = False
     critic: Annotated[bool, "Update after each step with a learned critic."] = False
+    lead: Annotated[float, "Initial preference of action 0 over each other action."] = 0.0
 
     kind = "gradient"
     learns = "preferences"

@@ -82,6 +82,7 @@ class Curve:
     seconds: float
     task: Any
     tables: Floats  # action values, or preferences, of each run at its end
+    averages: Floats  # estimates of the average reward at the end of each run, for differential methods
     by_steps: bool = False
     learns: str = "action values"  # or "state values", or "preferences"
 
@@ -273,6 +274,7 @@ class Results:
             seconds=self.seconds,
             task=self.task,
             tables=self._tables,
+            averages=self._ends[:, online.AVERAGE],
             learns=self.method.learns,
             by_steps=by_steps,
         )
