@@ -187,16 +187,19 @@ def gambler(heads: float = 0.4, goal: int = 100) -> Task:
 
 
 # ---------------------------------------------------------------- queues, cars, cards
-def access_control(servers: int = 10, finish: float = 0.06) -> Task:
-    """Access control, Example 10.2: reject (0) or accept (1) customers who pay 1, 2, 4 or 8; it never ends."""
+def access_control(servers: int = 10, finish: float = 0.06, late: bool = False) -> Task:
+    """Access control, Example 10.2: reject (0) or accept (1) customers who pay 1, 2, 4 or 8; it never ends.
+
+    ``late``: a customer cannot finish in the step in which it is accepted.
+    """
     rows: list[Row] = []
     for idle in range(servers + 1):
         for customer in range(4):
             for accept in (0, 1) if idle else (0,):
-                busy = servers - idle + accept
+                busy = servers - idle + (0 if late else accept)
                 for done in range(busy + 1):
                     p = comb(busy, done) * finish**done * (1.0 - finish) ** (busy - done)
-                    targets = [4 * (servers - busy + done) + other for other in range(4)]
+                    targets = [4 * (idle - accept + done) + other for other in range(4)]
                     rows += [(4 * idle + customer, accept, t, float(accept << customer), p / 4) for t in targets]
     start = {4 * servers + customer: 0.25 for customer in range(4)}
     return listed_task(rows, start, "access-control", num_states=4 * (servers + 1))

@@ -32,7 +32,7 @@ from mdplay.searching.selectors import Arm, Crowd
 
 Floats = npt.NDArray[np.float64]
 REWARD, REWARD_SQUARED, STEPS, STEPS_SQUARED, ERROR, ERROR_SQUARED, TIME, COLUMNS = range(8)
-DIVERGED, TRUNCATED, TOTAL_STEPS, AVERAGE, ENDS = range(5)
+DIVERGED, TRUNCATED, TOTAL_STEPS, AVERAGE, UPDATES, ENDS = range(6)
 FAINT = 1e-4  # smaller eligibilities are set to zero
 MAX_VALUE = 1e100  # a run whose values exceed this has diverged
 

@@ -83,6 +83,7 @@ class Curve:
     task: Any
     tables: Floats  # action values, or preferences, of each run at its end
     averages: Floats  # estimates of the average reward at the end of each run, for differential methods
+    updates: float  # mean number of updates of a run that were planned by prioritised sweeping
     by_steps: bool = False
     learns: str = "action values"  # or "state values", or "preferences"
 
@@ -275,6 +276,7 @@ class Results:
             task=self.task,
             tables=self._tables,
             averages=self._ends[:, online.AVERAGE],
+            updates=float(self._ends[:, online.UPDATES].mean()),
             learns=self.method.learns,
             by_steps=by_steps,
         )

@@ -22,6 +22,7 @@ from mdplay.learning.reinforcement.online import (
     MAX_VALUE,
     TOTAL_STEPS,
     TRUNCATED,
+    UPDATES,
     Length,
     Output,
     Update,
@@ -156,7 +157,7 @@ def sweep(
                     remember(queue, k, t, reward)
                     change = abs(goal_of(world, arrays, q, t, reward) - q[k])
                     size = offer(queue, size, k, change, numbers.threshold)
-                    size = plan_sweeps(world, arrays, numbers, queue, size, alpha)
+                    size = plan_sweeps(world, arrays, numbers, queue, size, alpha, ends)
                     s = t
                     if size < 0:
                         break
@@ -189,7 +190,7 @@ def sweep(
 
 @inlined
 def plan_sweeps(
-    world: Any, arrays: TaskArrays, numbers: SweepingNumbers, queue: Queue, size: int, alpha: float
+    world: Any, arrays: TaskArrays, numbers: SweepingNumbers, queue: Queue, size: int, alpha: float, ends: Any
 ) -> int:
     """Update the pairs of the highest priority and queue their predecessors.
 
@@ -207,6 +208,7 @@ def plan_sweeps(
         if not abs(q[j]) < MAX_VALUE:
             return -1
         left -= 1
+        ends[UPDATES] += 1.0
         u = int(queue.owner[j])
         i = int(queue.into[u])
         while i >= 0:
