@@ -129,11 +129,14 @@ def _access_claim(access: dict[str, Any]) -> Claim:
     low = (access["mean"] - AVERAGE) / access["deviation"]
     return differs(
         f"Figure 10.5: the learned average reward is about {AVERAGE}, after two million steps.",
-        f"{interval(earned, half, 4)} a step earned; the exact optimum is {access['optimum']:.4f}, with epsilon 0.1 "
+        f"{interval(earned, half, 4)} a step earned; the exact optimum is {access['optimum']:.4f}, with epsilon "
+        f"0.1 "
         f"{access['exploring']:.4f}",
-        f"Relative value iteration and stationary distributions; {access['runs']} runs of {access['steps']:,} steps.",
+        f"Relative value iteration and stationary distributions; {access['runs']} runs of {access['steps']:,} "
+        f"steps.",
         "the estimate of the average moves with step size 0.01: at the end of a run it is "
-        f"{access['mean']:.3f} with a standard deviation of {access['deviation']:.3f}, from {access['least']:.2f} to "
+        f"{access['mean']:.3f} with a standard deviation of {access['deviation']:.3f}, from "
+        f"{access['least']:.2f} to "
         f"{access['most']:.2f}. {AVERAGE} is one such reading, {low:.1f} deviations low. Accepting every customer "
         f"earns {access['accept_all']:.4f}; if an accepted customer cannot leave at once, the optimum is "
         f"{access['late']:.4f}",
