@@ -24,7 +24,6 @@ from mdplay.learning.reinforcement.methods import (
     split_methods,
 )
 from mdplay.learning.reinforcement.results import (
-    GROUPS,
     Curve,
     ExperimentOptions,
     Floats,
@@ -267,7 +266,7 @@ def _learned(
 
 def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, seed: int, run: Run) -> Curve:
     from mdplay.compiling import native, word
-    from mdplay.learning.reinforcement import online
+    from mdplay.learning.reinforcement import online, recording
 
     is_model = isinstance(task, Task)
     truth = None
@@ -311,7 +310,7 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
     )
     judged = is_model and not method.predicts and task.later is None and not by_steps
     checkpoints = num_checkpoints(task, size) if judged else 0
-    length = online.Length(
+    length = recording.Length(
         size.episodes if not by_steps else NO_LIMIT, size.steps or NO_LIMIT, size.max_steps, every, checkpoints
     )
     arrays = task.arrays() if is_model else _no_arrays(float(task.discount))
@@ -331,18 +330,9 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
         length,
         word(seed),
     )
-    columns = online.COLUMNS
-    sums = np.zeros((min(GROUPS, size.runs), points, columns))
-    for span in results.batches():
-        out = online.Output(sums, results.snapshots(span), given, share, results.ends(span), results.tables(span))
-        results.work(
-            run,
-            lambda part, span=span, out=out: partial(
-                job, span, part, online.new_memory(weights, world, update, method.n), out
-            ),
-        )
-        results.judge(out.snapshots, method)
-    return results.curve(sums.sum(axis=0), every, by_steps)
+    return results.collect(
+        run, job, lambda: online.new_memory(weights, world, update, method.n), every, given, share, by_steps
+    )
 
 
 def _num_weights(task: Any, world: Any) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -151,7 +152,7 @@ class Results:
     def __init__(
         self, task: Any, method: Method, size: ExperimentOptions, points: int, pairs: int, checkpoints: int
     ) -> None:
-        from mdplay.learning.reinforcement.online import ENDS
+        from mdplay.learning.reinforcement.recording import ENDS
 
         self.task, self.method, self.size, self.points, self.num_checkpoints = (
             task,
@@ -166,6 +167,28 @@ class Results:
         self._judged: list[Floats] = []
         self._threads = 1
         self.seconds = 0.0
+
+    def collect(
+        self,
+        run: Run,
+        job: Any,
+        new_memory: Callable[[], Any],
+        every: int,
+        truth: Floats | None = None,
+        weight: Floats | None = None,
+        by_steps: bool = False,
+    ) -> Curve:
+        """Learn all runs by ``job(span, part, memory, output)``, batch by batch, and return the curve."""
+        from mdplay.learning.reinforcement.recording import COLUMNS, Output
+
+        none = np.zeros(1)
+        given = none if truth is None else truth, none if weight is None else weight
+        sums = np.zeros((min(GROUPS, self.size.runs), self.points, COLUMNS))
+        for span in self.batches():
+            out = Output(sums, self.snapshots(span), *given, self.ends(span), self.tables(span))
+            self.work(run, lambda part, span=span, out=out: partial(job, span, part, new_memory(), out))
+            self.judge(out.snapshots, self.method)
+        return self.curve(sums.sum(axis=0), every, by_steps)
 
     def batches(self) -> list[npt.NDArray[np.int64]]:
         """Return the first and the last run, plus one, of each batch."""
@@ -234,11 +257,12 @@ class Results:
 
     def curve(self, total: Floats, every: int, by_steps: bool) -> Curve:
         """Return the curve of the sums over all runs."""
-        from mdplay.learning.reinforcement import judge, online
+        from mdplay.learning.reinforcement import judge, recording
 
         runs = self.size.runs
         means = total / runs
-        errors = np.sqrt(np.maximum(0.0, means[:, 1:6:2] - means[:, 0:6:2] ** 2) / max(1, runs - 1))
+        with np.errstate(all="ignore"):  # of runs that diverged
+            errors = np.sqrt(np.maximum(0.0, means[:, 1:6:2] - means[:, 0:6:2] ** 2) / max(1, runs - 1))
         if runs == 1:
             errors = np.full_like(errors, np.nan)
         judged = np.concatenate(self._judged) if self._judged else np.zeros((runs, 0, judge.COLUMNS))
@@ -247,20 +271,20 @@ class Results:
             judged, checkpoints = self._judged_by_planner(), np.array([self.size.episodes])
         greedy, greedy_error = _finite_mean(judged[:, :, judge.GREEDY])
         followed = _median(judged[:, :, judge.FOLLOWED])
-        diverged = self._ends[:, online.DIVERGED]
+        diverged = self._ends[:, recording.DIVERGED]
         episodes = self.size.episodes * runs
         last = self.size.steps if by_steps else self.size.episodes
         assert last is not None
         return Curve(
             name=self.method.name,
             at=np.minimum(np.arange(1, self.points + 1) * every, last),
-            reward=means[:, online.REWARD],
+            reward=means[:, recording.REWARD],
             reward_error=errors[:, 0],
-            length=means[:, online.STEPS],
+            length=means[:, recording.STEPS],
             length_error=errors[:, 1],
-            error=means[:, online.ERROR],
+            error=means[:, recording.ERROR],
             error_error=errors[:, 2],
-            time=means[:, online.TIME],
+            time=means[:, recording.TIME],
             checkpoints=checkpoints,
             greedy=greedy,
             greedy_error=greedy_error,
@@ -270,13 +294,13 @@ class Results:
             runs=runs,
             diverged=float((diverged >= 0).mean()),
             diverged_at=int(diverged[diverged >= 0].min()) + 1 if (diverged >= 0).any() else None,
-            truncated=0.0 if by_steps else float(self._ends[:, online.TRUNCATED].sum()) / episodes,
-            total_steps=float(self._ends[:, online.TOTAL_STEPS].sum()),
+            truncated=0.0 if by_steps else float(self._ends[:, recording.TRUNCATED].sum()) / episodes,
+            total_steps=float(self._ends[:, recording.TOTAL_STEPS].sum()),
             seconds=self.seconds,
             task=self.task,
             tables=self._tables,
-            averages=self._ends[:, online.AVERAGE],
-            updates=float(self._ends[:, online.UPDATES].mean()),
+            averages=self._ends[:, recording.AVERAGE],
+            updates=float(self._ends[:, recording.UPDATES].mean()),
             learns=self.method.learns,
             by_steps=by_steps,
         )

@@ -31,7 +31,7 @@ CAR = "mountain-car"
 
 def steps(quick: bool, seed: int) -> list[Step]:
     """Return the figures of the chapters."""
-    episodes, runs = (2000, 2) if quick else (100_000, 4)
+    episodes, runs = (2000, 2) if quick else (100_000, 2)
     tilings = (500, 2) if quick else (5000, 30)
     car_runs = 5 if quick else 100
     queue = (200_000, 4) if quick else (2_000_000, 40)

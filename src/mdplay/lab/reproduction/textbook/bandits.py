@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -67,7 +69,7 @@ def claims(facts: Facts) -> list[Claim]:
             "Figure 2.2: epsilon 0.01 improves more slowly than epsilon 0.1.",
             f"{interval(reward[1], half[1], 3)} against {interval(reward[2], half[2], 3)}",
             "Reward at the end.",
-            reward[1] + half[1] < reward[2] - half[2],
+            reward[2] - reward[1] > math.hypot(half[1], half[2]),
         ),
     ]
 

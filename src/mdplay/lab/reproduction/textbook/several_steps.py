@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 import mdplay
@@ -36,7 +38,7 @@ def claims(facts: Facts) -> list[Claim]:
     n_step, traces = facts["n-step"], facts["traces"]
     least = {int(n): error for n, error in n_step["least"].items()}
     best = min(least, key=lambda n: least[n])
-    at_one = traces["at_one"]
+    at_one = {kind: error if error is not None else math.inf for kind, error in traces["at_one"].items()}
     lowest = {kind: min(errors.values()) for kind, errors in traces["least"].items()}
     return [
         equal(
@@ -59,7 +61,7 @@ def claims(facts: Facts) -> list[Claim]:
             f"least error {lowest['true-online']:.4f} against {lowest['accumulating']:.4f}; at alpha 1, lambda "
             f"0.95: "
             f"{at_one['true-online']:.2f} against {at_one['accumulating']:.1e}",
-            "All step sizes up to 1.",
+            "All step sizes up to 1; inf: diverged.",
             lowest["true-online"] < lowest["accumulating"]
             and at_one["true-online"] < 1.0 < at_one["accumulating"],
         ),
@@ -78,6 +80,10 @@ def _sweep(method: str, runs: int, seed: int, show: Show) -> Line:
 
 def _least(line: Line) -> float:
     return float(np.nanmin(line.y))
+
+
+def _finite(error: float) -> float | None:
+    return float(error) if math.isfinite(error) else None
 
 
 def _n_step(runs: int, seed: int, show: Show) -> Figure:
@@ -111,7 +117,7 @@ def _traces(runs: int, seed: int, show: Show) -> Figure:
         f"mdplay learn walk:size=19,left=-1 --method 'td(lambda=0.8,traces=true-online)' --policy uniform --alpha "
         f"0.05:1:0.05 --episodes 10 --runs {runs // 5} --points 1",
         "Least RMS error over the step sizes, by lambda.",
-        {"least": least, "at_one": {kind: float(lines[kind, 0.95].y[-1]) for kind in KINDS}, "runs": runs // 5},
+        {"least": least, "at_one": {kind: _finite(lines[kind, 0.95].y[-1]) for kind in KINDS}, "runs": runs // 5},
         rows_table(("lambda", *KINDS), rows),
         picture(shown, Axes("alpha", "RMS error", 0.22, 0.56)),
     )
