@@ -44,11 +44,30 @@ def test_threads_change_nothing(method):
 
 PROGRAM = """
 import json
+import numpy as np
+from dataclasses import replace
 from mdplay import learn, make_task
-methods = ["q", "double-q", "sarsa(n=3)", "expected-sarsa(lambda=0.8)", "dyna-q-plus(plans=3)", "mc",
-           "actor-critic"]
-found = learn(make_task("maze"), method=methods, runs=2, episodes=4, max_steps=300, threads=1)
-print(json.dumps([[c.tables.tolist(), c.reward.tolist(), c.length.tolist()] for c in found]))
+from mdplay.learning.reinforcement import METHODS, make_method
+maze, found = make_task("maze"), []
+pairs = [[s // 2, 30 + s // 3] for s in range(maze.mdp.num_states)]
+tiles = replace(maze, features=np.array(pairs, np.int32))
+more = ["sarsa(n=3)", "expected-sarsa(lambda=0.8)",
+        "sarsa(lambda=0.8,traces=true-online)", "q(lambda=0.8)",
+        "sarsa(lambda=0.8,traces=replacing)", "tree-backup(n=3)",
+        "reinforce(baseline=true)", "q(selector=softmax)",
+        "q(selector=ucb1)", "q(alpha=n^-0.8)", "sarsa"]
+for k, name in enumerate([*METHODS, *more]):
+    how = {"runs": 2, "episodes": 4, "max_steps": 300, "threads": 1}
+    if make_method(name).predicts:
+        how["policy"] = "uniform"
+    if name.startswith("off-policy") or name == "tdc":
+        how["behaviour"] = "uniform"
+    task = tiles if k == len(METHODS) + len(more) - 1 else maze
+    if name == "differential-sarsa":
+        task, how = make_task("access-control"), {"runs": 2, "steps": 300, "threads": 1}
+    one = learn(task, method=name, **how)[0]
+    found.append([name, one.tables.tolist(), one.reward.tolist(), one.length.tolist()])
+print(json.dumps(found))
 """
 
 
@@ -59,7 +78,9 @@ def test_plain_python_agrees_with_compiled():
         )
         return json.loads(done.stdout)
 
-    assert run(NUMBA_DISABLE_JIT="1") == run()
+    plain, compiled = run(NUMBA_DISABLE_JIT="1"), run()
+    for one, other in zip(plain, compiled, strict=True):
+        assert one == other, one[0]
 
 
 @pytest.mark.parametrize(

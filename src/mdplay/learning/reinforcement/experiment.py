@@ -17,6 +17,7 @@ from mdplay.learning.reinforcement.library import is_task
 from mdplay.learning.reinforcement.methods import (
     Method,
     MonteCarlo,
+    OffPolicyPrediction,
     Online,
     PolicyGradient,
     Sweeping,
@@ -257,6 +258,10 @@ def _learned(
         from mdplay.learning.reinforcement.sweeping import learn_sweeping
 
         return learn_sweeping(task, method, size, seed, run)
+    if isinstance(method, OffPolicyPrediction):
+        from mdplay.learning.reinforcement.off_policy import learn_off_policy
+
+        return learn_off_policy(task, method, size, policy, behaviour, seed, run)
     from mdplay.learning.reinforcement.episodes import learn_monte_carlo
 
     assert isinstance(method, MonteCarlo)

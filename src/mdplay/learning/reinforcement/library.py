@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, exp, factorial
 from pathlib import Path
 from statistics import NormalDist
@@ -160,6 +160,18 @@ def corridor() -> Task:
     task = listed_task(rows, 0, "corridor", num_states=4)
     object.__setattr__(task, "features", np.zeros((4, 1), np.int32))
     return task
+
+
+def baird(discount: float = 0.99) -> Task:
+    """Baird's counterexample, Figure 11.1: action 0 leads to one of states 0 to 5, action 1 to 6; rewards are 0.
+
+    The values 2 w[i] + w[7] and w[6] + 2 w[7] are linear in 8 weights; a feature of weight 2 is listed twice.
+    """
+    rows: list[Row] = [(s, 0, t, 0.0, 1 / 6) for s in range(7) for t in range(6)]
+    rows += [(s, 1, 6, 0.0, 1.0) for s in range(7)]
+    task = listed_task(sorted(rows), dict.fromkeys(range(7), 1 / 7), "baird", num_states=7, discount=discount)
+    features = np.array([[i, i, 7] for i in range(6)] + [[6, 7, 7]], np.int32)
+    return replace(task, features=features, weights=(1.0,) * 6 + (10.0, 1.0))
 
 
 def bias(arms: int = 10, points: int = 64) -> Task:
@@ -338,6 +350,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "walk": walk,
     "long-walk": long_walk,
     "corridor": corridor,
+    "baird": baird,
     "bias": bias,
     "gambler": gambler,
     "access-control": access_control,

@@ -1,7 +1,7 @@
 """Recording of runs in kernels: points of the curve, snapshots for the judge, and the end of each run.
 
-A kernel calls ``begin_run``, and after each episode ``record_episode``, ``is_snapshot_due`` (while it holds) and, if
-the values have diverged, ``mark_divergence``.  The row ``ends`` of a run also accumulates its current point.
+A kernel calls ``begin_run``, and after each episode ``record_episode``, ``is_snapshot_due`` (while it holds) and,
+if the values have diverged, ``mark_divergence``.  The row ``ends`` of a run also accumulates its current point.
 """
 
 from __future__ import annotations

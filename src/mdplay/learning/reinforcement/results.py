@@ -86,6 +86,7 @@ class Curve:
     averages: Floats  # estimates of the average reward at the end of each run, for differential methods
     updates: float  # mean number of updates of a run that were planned by prioritised sweeping
     by_steps: bool = False
+    advice: str = "use a smaller alpha"  # if a run diverges
     learns: str = "action values"  # or "state values", or "preferences"
 
     def policy(self, run: int = 0) -> list[int]:
@@ -137,7 +138,7 @@ class Curve:
         if self.diverged:
             found.append(
                 f"{self.name} diverged in {self.diverged:.0%} of the runs, first at episode {self.diverged_at}; "
-                "use a smaller alpha"
+                f"{self.advice}"
             )
         if self.truncated:
             found.append(f"{self.name}: {self.truncated:.1%} of the episodes were truncated; see max_steps")
@@ -302,6 +303,7 @@ class Results:
             averages=self._ends[:, recording.AVERAGE],
             updates=float(self._ends[:, recording.UPDATES].mean()),
             learns=self.method.learns,
+            advice=self.method.advice,
             by_steps=by_steps,
         )
 

@@ -10,8 +10,10 @@ import numpy as np
 import mdplay
 from mdplay.lab.reproduction.steps import Claim, Facts, Figure, Step, differs, equal
 from mdplay.lab.reproduction.textbook.drawing import (
+    STANDARD_ERRORS,
     Axes,
     Floats,
+    Line,
     Show,
     interval,
     last,
@@ -20,6 +22,7 @@ from mdplay.lab.reproduction.textbook.drawing import (
     reward_line,
     rows_table,
 )
+from mdplay.learning.reinforcement.results import Curve
 from mdplay.learning.reinforcement.tasks import Task
 
 TITLE = "Function approximation"
@@ -47,6 +50,7 @@ def steps(quick: bool, seed: int) -> list[Step]:
             lambda show: _traces(car_runs // 2, seed, show),
             {"runs": car_runs, "seed": seed},
         ),
+        Step("baird", lambda show: _baird(car_runs, seed, show), {"runs": car_runs, "seed": seed}),
         Step("access-control", lambda show: _access(*queue, seed, show), {"size": queue, "seed": seed}),
     ]
 
@@ -63,7 +67,12 @@ def headline(facts: Facts) -> str:
 
 def claims(facts: Facts) -> list[Claim]:
     """Return the book's statements beside what came out."""
-    return [*_walk_claims(facts), *_car_claims(facts), _access_claim(facts["access-control"])]
+    return [
+        *_walk_claims(facts),
+        *_car_claims(facts),
+        _access_claim(facts["access-control"]),
+        *_baird_claims(facts["baird"]),
+    ]
 
 
 def _walk_claims(facts: Facts) -> list[Claim]:
@@ -141,6 +150,27 @@ def _access_claim(access: dict[str, Any]) -> Claim:
         f"earns {access['accept_all']:.4f}; if an accepted customer cannot leave at once, the optimum is "
         f"{access['late']:.4f}",
     )
+
+
+def _baird_claims(baird: dict[str, Any]) -> list[Claim]:
+    semi, corrected = baird["off-policy-td"], baird["tdc"]
+    return [
+        equal(
+            "Figure 11.2: semi-gradient off-policy TD diverges on Baird's counterexample, alpha 0.01.",
+            f"RMS error of the values after 1,000 steps {semi[-1]:.0f}, ten times that of step 100 "
+            f"({semi[0]:.1f}); with more steps every run is reported to have diverged: "
+            f"{baird['diverged']:.0%}",
+            f"{baird['runs']} runs; all exact values are 0.",
+            semi[-1] > 10.0 * semi[0] and baird["diverged"] == 1.0,
+        ),
+        equal(
+            "Figure 11.5: TDC (alpha 0.005, beta 0.05) stays bounded; its values do not reach 0 within 1,000 "
+            "steps.",
+            f"RMS error {corrected[-1]:.2f}",
+            "The figure levels off near 2.",
+            abs(corrected[-1] - 2.0) < 0.3,
+        ),
+    ]
 
 
 # ---------------------------------------------------------------- the walk of 1000 states
@@ -285,6 +315,38 @@ def _traces(runs: int, seed: int, show: Show) -> Figure:
         f"Mean steps of the first 50 episodes; {runs} runs.",
         {"best": best},
         rows_table(("traces", "steps"), [(kind, f"{steps:.1f}") for kind, steps in best.items()]),
+    )
+
+
+# ---------------------------------------------------------------- Baird's counterexample
+def _baird(runs: int, seed: int, show: Show) -> Figure:
+    task, policy, behaviour = mdplay.make_task("baird"), [1] * 7, np.tile([6 / 7, 1 / 7], 7)
+
+    def learned(method: str, episodes: int, length: int) -> Curve:
+        # The behaviour policy makes all states equally likely, so a new start changes nothing.
+        found: Curve = mdplay.learn(
+            task, method=method, policy=policy, behaviour=behaviour, episodes=episodes, max_steps=length,
+            runs=runs, seed=seed, points=10, progress=show,
+        )[0]  # fmt: skip
+        return found
+
+    curves = {"off-policy-td": learned("off-policy-td(alpha=0.01)", 100, 10),
+              "tdc": learned("tdc(alpha=0.005,beta=0.05)", 100, 10)}  # fmt: skip
+    lines = {
+        name: Line((10 * c.at).tolist(), c.error.tolist(), (STANDARD_ERRORS * c.error_error).tolist())
+        for name, c in curves.items()
+    }
+    return Figure(
+        "Figures 11.2 and 11.5: Baird's counterexample",
+        "mdplay reproduce textbook",
+        "RMS error of the seven values, of which all are 0.",
+        {
+            **{name: c.error.tolist() for name, c in curves.items()},
+            "diverged": learned("off-policy-td(alpha=0.01)", 2000, 100).diverged,
+            "runs": runs,
+        },
+        None,
+        picture(lines, Axes("step", "RMS error", 0.0, 100.0)),
     )
 
 
