@@ -193,6 +193,10 @@ def test_divergence_is_reported(method, options):
         ("q", {"speed": 3}, "no option 'speed'"),
         ("qq", {}, "did you mean 'q'"),
         ("off-policy-mc", {"policy": "uniform"}, "name it with behaviour="),
+        ("tdc", {"policy": "uniform"}, "name it with behaviour="),
+        ("q", {"behaviour": "uniform"}, "behaviour has no effect in q; use off-policy-mc, off-policy-td or tdc"),
+        ("tdc", {"policy": "uniform", "behaviour": "uniform", "alpha": "1/n"}, "linear values have none"),
+        ("off-policy-td", {"policy": "uniform", "behaviour": [0] * 7}, "must take every action"),
         ("off-policy-mc", {"policy": "uniform", "alpha": 0.1}, "has no step size"),
         ("off-policy-mc", {"policy": "uniform", "exploring_starts": True}, "exclude each other"),
         ("differential-sarsa", {"start": "discounted"}, "average reward, which has no discount"),
@@ -220,3 +224,28 @@ def test_errors_are_sentences(method, options, message):
 def test_starts(start, message):
     with pytest.raises(MdplayError, match=message):
         Task(walk(), start)
+
+
+def test_an_episode_that_never_ends_is_reported():
+    walled = mdplay.learning.reinforcement.library.grid_task("S#G")
+    curve = learn_task(walled, "mc", runs=2, episodes=3, max_steps=50)[0]
+    assert "every episode was truncated after max_steps; check that a terminal state" in curve.notes()[0]
+
+
+@pytest.mark.parametrize("verb", [mdplay.plan, lambda task: mdplay.evaluate_policy(task, [0])])
+@pytest.mark.parametrize("name", ["cliff", "mountain-car"])
+def test_exact_methods_name_what_they_need(verb, name):
+    with pytest.raises(MdplayError, match="needs an MDP, not .*; that of a Task is task.mdp"):
+        verb(mdplay.make_task(name))
+
+
+def test_baird_diverges_off_policy_and_says_what_to_do():
+    """Sutton and Barto, Figures 11.2 and 11.5."""
+    task, behaviour = mdplay.make_task("baird"), np.tile([6 / 7, 1 / 7], 7)
+    how = {"policy": [1] * 7, "behaviour": behaviour, "runs": 5, "points": 5}
+    curve = learn_task(task, "off-policy-td(alpha=0.01)", episodes=2000, max_steps=100, **how)[0]
+    assert curve.diverged == 1.0
+    assert "off policy, every alpha may diverge; use tdc" in curve.notes()[0]
+    stays = learn_task(task, "tdc(alpha=0.005)", episodes=100, max_steps=10, **how)[0]
+    assert stays.diverged == 0.0
+    assert stays.error[-1] == pytest.approx(2.0, abs=0.3)  # the figure levels off near 2

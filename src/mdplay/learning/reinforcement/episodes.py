@@ -87,8 +87,6 @@ def learn_monte_carlo(
     off_policy = isinstance(method, MonteCarloPrediction) and method.off_policy != "none"
     if off_policy and behaviour is None:
         raise ArgumentError(f"{method.name} needs the policy that plays; name it with behaviour=, such as uniform")
-    if behaviour is not None and not off_policy:
-        raise ArgumentError(f"behaviour has no effect in {method.name}; use off-policy-mc")
     truth, target, acting = np.zeros(1), np.zeros(1), np.zeros(1)
     if off_policy:
         values = state_values(task, policy)

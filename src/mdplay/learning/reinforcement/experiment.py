@@ -246,6 +246,9 @@ def _learned(
         )
     if not method.predicts and policy is not None:
         raise ArgumentError(f"{method.name} learns a policy of its own; omit policy=, or use td or mc-prediction")
+    off_policy = isinstance(method, OffPolicyPrediction) or getattr(method, "off_policy", "none") != "none"
+    if behaviour is not None and not off_policy:
+        raise ArgumentError(f"behaviour has no effect in {method.name}; use off-policy-mc, off-policy-td or tdc")
     if method.kind != "online" and isinstance(task, FloatTask):
         raise ArgumentError(f"{method.name} needs a finite task; use an online method, such as sarsa")
     if isinstance(method, Online):
@@ -277,7 +280,7 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
     truth = None
     if method.predicts:
         if not is_model:
-            raise ArgumentError("prediction needs a finite task")
+            raise ArgumentError(f"{method.name} needs a finite task; real-valued tasks are learned by control, as sarsa")
         truth = state_values(task, policy)
         task = task.chain(policy)
     world = task.world if is_model else task

@@ -140,7 +140,11 @@ class Curve:
                 f"{self.name} diverged in {self.diverged:.0%} of the runs, first at episode {self.diverged_at}; "
                 f"{self.advice}"
             )
-        if self.truncated:
+        if self.truncated == 1.0:
+            found.append(
+                f"{self.name}: every episode was truncated after max_steps; check that a terminal state can be reached"
+            )
+        elif self.truncated:
             found.append(f"{self.name}: {self.truncated:.1%} of the episodes were truncated; see max_steps")
         if len(self.never) and self.never[-1]:
             found.append(f"{self.name}: the greedy policy may never end in {self.never[-1]:.0%} of the runs")
