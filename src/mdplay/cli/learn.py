@@ -39,9 +39,10 @@ class Learners(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command of a task or a game; the method decides how a game is learned."""
         from mdplay.learning.reinforcement.library import is_task
-        from mdplay.learning.reinforcement.methods import is_method
+        from mdplay.playing.learning import learns_task
 
-        if is_task(args[0]) or is_method(_method_in(args)):
+        method = _method_in(args)
+        if is_task(args[0]) or (method is not None and learns_task(registry.make(args[0]), method)):
             return args[0], task_command(args[0]), args[1:]
         return super().resolve_command(ctx, args)
 

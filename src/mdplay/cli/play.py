@@ -7,6 +7,7 @@ import secrets
 import select
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -100,15 +101,16 @@ def _first(game: Game[Any], position: str | None, resume: str | None) -> Positio
 def _ask(prompt: str) -> str:
     """Read a line; the end of the input means quit.
 
-    At a terminal the read begins when there is a line: Ctrl-C that comes between the prompt and the read would be
-    heard after the read only, too late to write the game.
+    At a terminal the read begins when a line is available: Ctrl-C between the prompt and the read would be handled
+    after the read only, too late to write the game.
     """
     try:
         if not sys.stdin.isatty():
             return input(prompt)
         click.echo(prompt, nl=False)
-        while not select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
-            pass
+        with suppress(OSError):  # Windows selects sockets only
+            while not select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
+                pass
         return input()
     except EOFError:
         click.echo()

@@ -26,7 +26,7 @@ from mdplay.cli.common import (
 )
 from mdplay.errors import MdplayError, PositionError, pluralize
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
-from mdplay.evaluating.wording import describe, format_bounds, in_plies
+from mdplay.evaluating.wording import compare_moves, describe, format_bounds, in_plies
 from mdplay.game import Game, num_players
 from mdplay.runtime.signals import Terminated, mark_interrupt_handled
 
@@ -140,14 +140,14 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
     )
     differ = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
     if differ and facts["moves"]:  # otherwise the bounds of the position are those of every move
-        _print_moves(game, facts)
+        _print_moves(game, state, facts)
     if facts["line"]:
         click.echo(f"Principal variation: {' '.join(facts['line'])}")
     if "distances" in facts:
         _print_distances(facts)
 
 
-def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
+def _print_moves(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
     """Print the moves as a table, the best ones first, and what the star means."""
     known = {move["action"]: _evaluated(move) for move in facts["moves"]}
     by_action = {move["action"]: move for move in facts["moves"]}
@@ -165,13 +165,9 @@ def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
     mark = "" if not best else "* optimal.  " if facts["exact"] else "* the best as far as is known.  "
     whose = "" if num_players(game) == 1 else f"Values are for player {facts['player'] + 1}, to move."
     click.echo(f"{mark}{whose}".rstrip())
-    tied = facts["exact"] and len(facts["best"]) == len(moves)
-    lost = tied and num_players(game) == 2 and facts["value"] < 0 and not game.has_outcomes
-    latest = best_moves(known)
-    if lost and len(latest) < len(moves):
-        names = [move["move"] for move in moves if move["action"] in latest]
-        verb = "delays" if len(names) == 1 else "delay"
-        click.echo(f"All moves lose.  {_listed(names)} {verb} the loss longest.")
+    why = compare_moves(game, state, Evaluation(known, best=best_moves(known))) if facts["exact"] else ""
+    if why:
+        click.echo(why)
 
 
 def _evaluated(facts: dict[str, Any]) -> MoveEvaluation:
@@ -212,10 +208,6 @@ def _time(facts: dict[str, Any]) -> str:
     return f"{facts['seconds']:.2f} s" + (
         f" (compiling: {compiling:.2f} s)" if compiling >= LEAST_COMPILING else ""
     )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _value_text(move: dict[str, Any]) -> str:

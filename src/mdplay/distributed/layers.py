@@ -252,7 +252,6 @@ class LayeredTable(Table):
     """The values of all states, mapped from the files of the shards."""
 
     method = "layered"
-    counts_plies = True
 
     def __init__(self, game: Game[Any], sharding: Sharding, bits: list[int], digest: int) -> None:
         self.game, self._sharding, self._bits = game, sharding, bits

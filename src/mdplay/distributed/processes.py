@@ -145,10 +145,10 @@ def _follow_parent() -> None:
 
 def limit_memory(memory: int | None) -> None:
     """Limit this process to ``memory`` bytes of data, where the system supports it; None: no limit of ours."""
-    if os.name != "posix":
+    try:
+        import resource
+    except ImportError:
         return
-    import resource
-
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (hard if memory is None else memory, hard))
 

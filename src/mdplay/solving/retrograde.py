@@ -231,7 +231,6 @@ class RetrogradeTable(Table):
         "node": "uint16",
         "target": "uint32",
     }
-    counts_plies = True
 
     def __init__(
         self,

@@ -164,7 +164,6 @@ class Table:
     kind: ClassVar[str] = ""  # of its files
     array_types: ClassVar[Mapping[str, str]] = {}  # by array of a file: the names of the types that it may have
     readers: ClassVar[dict[str, type[Table]]] = {}  # by kind
-    counts_plies = False  # whether best play can be followed by the distances
     on_demand = False  # whether positions are solved one by one, when they are asked for
     seconds: float | None = None  # time limit of an answer, if positions are solved on demand
 
@@ -235,9 +234,11 @@ class Table:
         return [choice.action for choice in tied if late * _plies(choice) == first]
 
     def line(self, state: Any) -> list[int]:
-        """Return the actions of best play from a state to the end; none if plies are not counted."""
+        """Return the actions of best play from a state to the end; none if the distance to it is not known."""
+        if self.on_demand:
+            return []  # a proof of every position on the way may take long
         line: list[int] = []
-        while self.counts_plies and self.lookup(state, self.game.player(state)).distance:
+        while self.plays(state) and self.lookup(state, self.game.player(state)).distance:
             line.append(self.favourites(state, self.choices(state))[0])
             state = self.game.step(state, line[-1])
         return line

@@ -195,7 +195,7 @@ def _lend_rights(number: int, target: Path) -> None:
         old = target.stat()
     except FileNotFoundError:
         return
-    if os.name == "posix":
+    if hasattr(os, "fchown"):
         with suppress(OSError):
             os.fchown(number, old.st_uid, old.st_gid)
         with suppress(OSError):
@@ -210,8 +210,8 @@ def _finish(file: BinaryIO) -> None:
 
 def _flush_folder(folder: Path) -> None:
     """Make a rename last through a power failure, where folders can be opened."""
-    if os.name != "posix":
-        return
+    if not hasattr(os, "fchown"):
+        return  # Windows opens no folders
     with suppress(OSError):  # a folder that may be written but not read: the file is there all the same
         number = os.open(folder, os.O_RDONLY)
         try:
@@ -251,10 +251,11 @@ def _locked(number: int) -> bool:
 
 def _lock(number: int) -> None:
     """Lock an open file until it is closed, or raise OSError."""
-    if os.name == "posix":  # Windows needs no lock: it removes nothing that is open
+    try:
         import fcntl
-
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return  # Windows needs no lock: it does not remove an open file
+    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 # ---------------------------------------------------------------- reading

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mdplay import load_records
-from tests.web.static.conftest import PHONE
+from tests.web.static.conftest import DESKTOP, PHONE
 
 
 def test_undo_redo_and_back_to_any_move(visit):
@@ -447,3 +447,29 @@ def test_the_focus_stays_where_a_list_is_drawn_again(visit):
     table.page.locator("table.all button").first.focus()
     table.press("Enter").until("mdplay.line.at === 3").settled()
     assert table.js("document.activeElement.closest('.of-every') !== null")
+
+
+def test_best_play_is_shown_previewed_and_played(visit):
+    table = visit("/tic-tac-toe?moves=4,1").settled()
+    table.until("document.querySelectorAll('.verdict .ply-chip').length === 5")
+    assert table.page.locator(".reason").inner_text() == "6 of 7 moves win."
+    chip = table.page.locator(".verdict .ply-chip").nth(2)
+    chip.hover()
+    table.until("document.querySelectorAll('.preview .board').length === 1")
+    assert table.js("mdplay.line.at") == 2, "a preview changes nothing"
+    table.page.mouse.move(1, 1)
+    table.until("!document.querySelector('.preview')")
+    chip.click()
+    table.until("mdplay.line.at === 5")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_continuation_of_a_move_is_opened_by_keyboard(visit, size):
+    table = visit("/tic-tac-toe?moves=4,1", size=size).settled()
+    opener = table.page.get_by_label("Continuation after 7")
+    opener.focus()
+    opener.press("Enter")
+    table.until("document.querySelectorAll('.below .ply-chip').length === 7")  # a draw fills the board
+    assert table.js("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
+    table.page.keyboard.press("Enter")
+    table.until("!document.querySelector('.below')")

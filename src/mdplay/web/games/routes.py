@@ -145,6 +145,17 @@ async def values(
     return await service.stream("values", position=position, opponent=opponent, brief=brief)
 
 
+@router.get("/games/{game}/line", responses=STREAM, response_class=Response)
+async def line(
+    position: Named,
+    service: ServiceDep,
+    opponent: Annotated[str, Query(pattern="^(perfect|uniform)$")] = "perfect",
+    action: Annotated[int | None, Query(ge=0, le=4096)] = None,
+) -> Response:
+    """Stream the line of best play, after an action if it is given."""
+    return await service.stream("line", position=position, opponent=opponent, action=action)
+
+
 @router.get("/games/{game}/search", responses=STREAM, response_class=Response)
 async def search(
     position: Named,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mdplay.web.games.evaluators import Evaluators
 
 GAMES, LABS = "mdplay.web.games.events:", "mdplay.web.labs.answering:"  # imported when they are asked for
-KINDS = {kind: GAMES + kind for kind in ("values", "search", "agent", "solvers", "prepare")}
+KINDS = {kind: GAMES + kind for kind in ("values", "line", "search", "agent", "solvers", "prepare")}
 KINDS |= {kind: LABS + kind for kind in ("plan", "bandits", "methods", "learn", "tournament", "reproduce")}
 NICE = 5  # the server, which only passes on, comes first
 STATUS = 0  # the number under which a worker tells of itself

@@ -4,6 +4,7 @@ import { stream } from "../lib/api.js";
 import { Question } from "../lib/question.js";
 import { capital } from "../lib/words.js";
 import { Board } from "./board.js";
+import { Lines, Preview } from "./continuation.js";
 import { panel, toolbar } from "./frame.js";
 import { Graph } from "./graph.js";
 import { keys } from "./keys.js";
@@ -36,14 +37,22 @@ class GamePage {
     this.values = new Question(() => this.asked());
     this.line = new Line(info);
     this.players = new Players(this, query);
+    this.lines = new Lines(this);
+    this.preview = new Preview(this);
+    const hands = { preview: (moves) => this.preview.show(moves), play: (moves) => this.playLine(moves) };
     this.verdict = new Verdict(info, {
+      hands,
+      line: (told) => this.lines.ask(this.line.node, undefined, told),
       play: (line) => this.playLine(line),
       point: (line, k) => this.view?.point?.(line, k),
       status: (doc) => this.players.status(doc),
     });
     this.graph = new Graph(info, (i) => this.go(i));
     this.moves = new MoveList(info, (i) => this.go(i));
-    this.every = new EveryMove((action) => this.choose(action));
+    this.every = new EveryMove((action) => this.choose(action), {
+      hands,
+      line: (node, action, told) => this.lines.ask(node, action, told),
+    });
     this.search = new Search(this);
     this.training = new Training(info, () => this.again());
     this.layout(View);
@@ -274,6 +283,8 @@ class GamePage {
     this.brief?.stop();
     this.brief = null;
     this.values.stop();
+    this.lines.stop();
+    this.preview.show(null);
     this.players.stop();
     this.search.leave(this.players.anyAgent);
     this.words.textContent = "";
