@@ -172,8 +172,8 @@ def plan(
 def _check_model(mdp: Any, verb: str) -> None:
     if not isinstance(mdp, Model):
         raise FormatError(
-            f"{verb} needs an MDP, not {type(mdp).__name__}; that of a Task is task.mdp, and a task with real-valued "
-            "states has none"
+            f"{verb} needs an MDP, not {type(mdp).__name__}; that of a Task is task.mdp, and a task with real "
+            "numbers as states has none"
         )
 
 

@@ -280,7 +280,9 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
     truth = None
     if method.predicts:
         if not is_model:
-            raise ArgumentError(f"{method.name} needs a finite task; real-valued tasks are learned by control, as sarsa")
+            raise ArgumentError(
+                f"{method.name} needs a finite task; real-valued tasks are learned by control, as sarsa"
+            )
         truth = state_values(task, policy)
         task = task.chain(policy)
     world = task.world if is_model else task

@@ -142,7 +142,8 @@ class Curve:
             )
         if self.truncated == 1.0:
             found.append(
-                f"{self.name}: every episode was truncated after max_steps; check that a terminal state can be reached"
+                f"{self.name}: every episode was truncated after max_steps; check that a terminal state can be "
+                f"reached"
             )
         elif self.truncated:
             found.append(f"{self.name}: {self.truncated:.1%} of the episodes were truncated; see max_steps")
