@@ -33,6 +33,7 @@ def chapters(tmp_path_factory):
     return reproduce(list(TEXTBOOK.modules), folder, quiet, quick=True, report=TEXTBOOK), folder
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_the_page(chapters, needs_compiler):
     made, folder = chapters
     text = (folder / "index.html").read_text()
@@ -43,12 +44,14 @@ def test_a_quick_run_writes_the_page(chapters, needs_compiler):
     assert len([claim for chapter in made for claim in chapter.claims]) > 30
 
 
+@pytest.mark.slow
 def test_exact_facts_are_equal(chapters, needs_compiler):
     claims = [claim for chapter in chapters[0] for claim in chapter.claims]
     for words in EXACT:
         assert [claim.mark for claim in claims if words in claim.says] == ["equal"], words
 
 
+@pytest.mark.slow
 def test_open_points_are_explained(chapters, needs_compiler):
     claims = [claim for chapter in chapters[0] for claim in chapter.claims]
     for words in OPEN_POINTS:

@@ -32,14 +32,14 @@ def generated(seed, outcomes):
     ("method", "bound"),
     [
         ("q(alpha=n^-0.7)", 0.03),
-        ("double-q(alpha=n^-0.7)", 0.12),
-        ("q(lambda=0.5,alpha=0.02)", 0.12),
-        ("dyna-q(alpha=0.1)", 0.01),
-        ("sarsa(alpha=n^-0.7)", 0.17),
-        ("sarsa(n=3,alpha=n^-0.7)", 0.17),
-        ("sarsa(lambda=0.5,traces=true-online,alpha=0.02)", 0.15),
-        ("expected-sarsa(alpha=n^-0.7)", 0.17),
-        ("tree-backup(n=2,alpha=n^-0.7)", 0.17),
+        pytest.param("double-q(alpha=n^-0.7)", 0.12, marks=pytest.mark.slow),
+        pytest.param("q(lambda=0.5,alpha=0.02)", 0.12, marks=pytest.mark.slow),
+        pytest.param("dyna-q(alpha=0.1)", 0.01, marks=pytest.mark.slow),
+        pytest.param("sarsa(alpha=n^-0.7)", 0.17, marks=pytest.mark.slow),
+        pytest.param("sarsa(n=3,alpha=n^-0.7)", 0.17, marks=pytest.mark.slow),
+        pytest.param("sarsa(lambda=0.5,traces=true-online,alpha=0.02)", 0.15, marks=pytest.mark.slow),
+        pytest.param("expected-sarsa(alpha=n^-0.7)", 0.17, marks=pytest.mark.slow),
+        pytest.param("tree-backup(n=2,alpha=n^-0.7)", 0.17, marks=pytest.mark.slow),
     ],
 )
 def test_control_approaches_the_optimum(method, bound, needs_compiler):
