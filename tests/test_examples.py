@@ -301,7 +301,7 @@ def test_a_policy_of_another_library_learns_in_our_environment():
 
 
 NOTEBOOKS = sorted((ROOT / "examples" / "notebooks").glob("*.ipynb"))
-PICTURES = {"a_position": 1, "a_random_opponent": 0, "showing_results": 10}
+PICTURES = {"a_position": 1, "a_random_opponent": 0, "reinforcement_learning": 4, "showing_results": 10}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -148,29 +148,48 @@ def bench_command(
         print_json(result.document())
 
 
-@click.command()
-@click.argument("systems", nargs=-1, type=Count(1, 5))
-@click.option("--quick", is_flag=True, help="Use smaller numbers: about a minute instead of half an hour.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("reproduction"), show_default=True, help="Folder."
-)
-@seed_option
-def reproduce_command(systems: tuple[int, ...], quick: bool, out: Path, seed: int) -> None:
-    """Reproduce the five systems: the reports' claims, boards, plots, one HTML page.
+class Systems(click.ParamType[int | str]):
+    """The number of a system, or the word textbook."""
 
-    What is finished is kept: a run that was stopped goes on where it was.
+    name = "systems"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        """Return the number, or the word."""
+        if value == "textbook" or isinstance(value, int):
+            return str(value) if isinstance(value, str) else int(value)
+        if value not in ("1", "2", "3", "4", "5"):
+            self.fail(f"{value!r} is neither a system, 1 to 5, nor textbook.", param, ctx)
+        return int(value)
+
+
+@click.command()
+@click.argument("systems", nargs=-1, type=Systems(), metavar="[1-5]...|textbook")
+@click.option("--quick", is_flag=True, help="Use smaller numbers: about a minute.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder.  [default: reproduction, or textbook]")
+@seed_option
+def reproduce_command(systems: tuple[int | str, ...], quick: bool, out: Path | None, seed: int) -> None:
+    """Reproduce published results: one HTML page with claims, tables and plots.
+
+    The five systems take about half an hour, the figures of Sutton and Barto's textbook about six minutes.
+    What is finished is saved: an interrupted run resumes.
 
     \b
     Examples:
       mdplay reproduce --quick
       mdplay reproduce 1 5 --out report
+      mdplay reproduce textbook
     """
-    from mdplay.lab.reproduction.run import FACTS, PAGE, SYSTEMS, reproduce
+    from mdplay.lab.reproduction.run import FACTS, FIVE_SYSTEMS, PAGE, TEXTBOOK, reproduce
 
-    for chapter in reproduce(systems or tuple(SYSTEMS), out, progress, quick=quick, seed=seed):
+    if "textbook" in systems and len(systems) > 1:
+        raise click.UsageError("textbook is a page of its own; give it alone.")
+    report = TEXTBOOK if "textbook" in systems else FIVE_SYSTEMS
+    numbers = [number for number in systems if isinstance(number, int)] or list(report.modules)
+    folder = Path("textbook" if report is TEXTBOOK else "reproduction") if out is None else out
+    for chapter in reproduce(numbers, folder, progress, quick=quick, seed=seed, report=report):
         click.secho(f"{chapter.number}. {chapter.title}", bold=True)
         click.echo(f"   {chapter.headline}")
-    click.echo(f"\nThe page: {out / PAGE}   all figures as JSON: {out / FACTS}")
+    click.echo(f"\nThe page: {folder / PAGE}   all figures as JSON: {folder / FACTS}")
 
 
 @click.command()

@@ -147,6 +147,7 @@ def plan(
     ``progress(sweeps, distance)`` is called now and then with the number of sweeps and the distance of the last
     one from the goal.
     """
+    _check_model(mdp, "plan")
     if method != "auto" and method not in METHODS:
         raise unknown("method", method, ["auto", *METHODS])
     run = run_of("plan", ("threads", "executor", "progress"), run, settings)
@@ -166,6 +167,14 @@ def plan(
         decision = decision._replace(choice=choice)
         bounds, decision = _whole(reduction, bounds, decision)
     return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+
+
+def _check_model(mdp: Any, verb: str) -> None:
+    if not isinstance(mdp, Model):
+        raise FormatError(
+            f"{verb} needs an MDP, not {type(mdp).__name__}; that of a Task is task.mdp, and a task with real "
+            "numbers as states has none"
+        )
 
 
 def _by_executor(mdp: Model, method: str, tolerance: float, run: Run) -> Plan:
@@ -345,6 +354,7 @@ def evaluate_policy(
     ignored.  The plan's actions are the policy's most probable ones.  The settings of the run are ``threads`` and
     ``progress``, as in ``plan``.
     """
+    _check_model(mdp, "evaluate_policy")
     run = run_of("evaluate_policy", ("threads", "progress"), run, settings)
     weights = _choice_weights(mdp, np.asarray(policy))
     chain, likely = _induced(mdp, weights)

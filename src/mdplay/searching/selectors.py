@@ -99,8 +99,9 @@ class Selector(Compiled):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Note whether the selector learns weights and knows the probabilities of arms."""
         super().__init_subclass__(**kwargs)
-        cls.learns = cls.learn is not Selector.learn
-        cls.has_chance = cls.chance is not Selector.chance
+        if "_is_checked" not in vars(cls):  # a validating proxy overrides every method and inherits both flags
+            cls.learns = cls.learn is not Selector.learn
+            cls.has_chance = cls.chance is not Selector.chance
 
 
 # ---------------------------------------------------------------- the mean, and chance

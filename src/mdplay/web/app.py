@@ -42,7 +42,7 @@ TYPES = {
     ".webmanifest": "application/manifest+json",
 }
 PAGE_CSP = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'"
-PAGES = frozenset({"", "plan", "bandits", "learn", "tournament", "reproduction"})
+PAGES = frozenset({"", "plan", "bandits", "reinforcement", "learn", "tournament", "reproduction"})
 
 
 def make_app(service: Service, *, hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:

@@ -44,22 +44,48 @@ def test_threads_change_nothing(method):
 
 PROGRAM = """
 import json
+import numpy as np
+from dataclasses import replace
 from mdplay import learn, make_task
-methods = ["q", "double-q", "sarsa(n=3)", "expected-sarsa(lambda=0.8)", "dyna-q-plus(plans=3)", "mc",
-           "actor-critic"]
-found = learn(make_task("maze"), method=methods, runs=2, episodes=4, max_steps=300, threads=1)
-print(json.dumps([[c.tables.tolist(), c.reward.tolist(), c.length.tolist()] for c in found]))
+from mdplay.learning.reinforcement import METHODS, make_method
+maze, found = make_task("maze"), []
+pairs = [[s // 2, 30 + s // 3] for s in range(maze.mdp.num_states)]
+tiles = replace(maze, features=np.array(pairs, np.int32))
+more = ["sarsa(n=3)", "expected-sarsa(lambda=0.8)",
+        "sarsa(lambda=0.8,traces=true-online)", "q(lambda=0.8)",
+        "sarsa(lambda=0.8,traces=replacing)", "tree-backup(n=3)",
+        "reinforce(baseline=true)", "q(selector=softmax)",
+        "q(selector=ucb1)", "q(alpha=n^-0.8)", "sarsa"]
+for k, name in enumerate([*METHODS, *more][PART::3]):
+    how = {"runs": 2, "episodes": 4, "max_steps": 300, "threads": 1}
+    if make_method(name).predicts:
+        how["policy"] = "uniform"
+    if name.startswith("off-policy") or name == "tdc":
+        how["behaviour"] = "uniform"
+    task = tiles if name == "sarsa" and found else maze
+    if name == "differential-sarsa":
+        task, how = make_task("access-control"), {"runs": 2, "steps": 300, "threads": 1}
+    one = learn(task, method=name, **how)[0]
+    found.append([name, one.tables.tolist(), one.reward.tolist(), one.length.tolist()])
+print(json.dumps(found))
 """
 
 
-def test_plain_python_agrees_with_compiled():
+@pytest.mark.parametrize("part", range(3))
+def test_plain_python_agrees_with_compiled(part):
     def run(**env):
         done = subprocess.run(
-            [sys.executable, "-c", PROGRAM], env={**os.environ, **env}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", PROGRAM.replace("PART", str(part))],
+            env={**os.environ, **env},
+            capture_output=True,
+            text=True,
+            check=True,
         )
         return json.loads(done.stdout)
 
-    assert run(NUMBA_DISABLE_JIT="1") == run()
+    plain, compiled = run(NUMBA_DISABLE_JIT="1"), run()
+    for one, other in zip(plain, compiled, strict=True):
+        assert one == other, one[0]
 
 
 @pytest.mark.parametrize(
@@ -172,6 +198,10 @@ def test_divergence_is_reported(method, options):
         ("q", {"speed": 3}, "no option 'speed'"),
         ("qq", {}, "did you mean 'q'"),
         ("off-policy-mc", {"policy": "uniform"}, "name it with behaviour="),
+        ("tdc", {"policy": "uniform"}, "name it with behaviour="),
+        ("q", {"behaviour": "uniform"}, "behaviour has no effect in q; use off-policy-mc, off-policy-td or tdc"),
+        ("tdc", {"policy": "uniform", "behaviour": "uniform", "alpha": "1/n"}, "linear values have none"),
+        ("off-policy-td", {"policy": "uniform", "behaviour": [0] * 7}, "must take every action"),
         ("off-policy-mc", {"policy": "uniform", "alpha": 0.1}, "has no step size"),
         ("off-policy-mc", {"policy": "uniform", "exploring_starts": True}, "exclude each other"),
         ("differential-sarsa", {"start": "discounted"}, "average reward, which has no discount"),
@@ -199,3 +229,28 @@ def test_errors_are_sentences(method, options, message):
 def test_starts(start, message):
     with pytest.raises(MdplayError, match=message):
         Task(walk(), start)
+
+
+def test_an_episode_that_never_ends_is_reported():
+    walled = mdplay.learning.reinforcement.library.grid_task("S#G")
+    curve = learn_task(walled, "mc", runs=2, episodes=3, max_steps=50)[0]
+    assert "every episode was truncated after max_steps; check that a terminal state" in curve.notes()[0]
+
+
+@pytest.mark.parametrize("verb", [mdplay.plan, lambda task: mdplay.evaluate_policy(task, [0])])
+@pytest.mark.parametrize("name", ["cliff", "mountain-car"])
+def test_exact_methods_name_what_they_need(verb, name):
+    with pytest.raises(MdplayError, match="needs an MDP, not .*; that of a Task is task.mdp"):
+        verb(mdplay.make_task(name))
+
+
+def test_baird_diverges_off_policy_and_says_what_to_do():
+    """Sutton and Barto, Figures 11.2 and 11.5."""
+    task, behaviour = mdplay.make_task("baird"), np.tile([6 / 7, 1 / 7], 7)
+    how = {"policy": [1] * 7, "behaviour": behaviour, "runs": 5, "points": 5}
+    curve = learn_task(task, "off-policy-td(alpha=0.01)", episodes=2000, max_steps=100, **how)[0]
+    assert curve.diverged == 1.0
+    assert "off policy, every alpha may diverge; use tdc" in curve.notes()[0]
+    stays = learn_task(task, "tdc(alpha=0.005)", episodes=100, max_steps=10, **how)[0]
+    assert stays.diverged == 0.0
+    assert stays.error[-1] == pytest.approx(2.0, abs=0.3)  # the figure levels off near 2

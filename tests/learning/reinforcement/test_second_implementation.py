@@ -6,6 +6,7 @@ both have the same experience and must end with the same table.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -319,6 +320,60 @@ def off_policy(world, dice, episodes, *, target, behaviour, weighted, every_visi
     return values
 
 
+def off_policy_td(world, dice, episodes, *, target, behaviour, features, alpha, beta, corrected):
+    """Semi-gradient off-policy TD (11.2) and TDC (section 11.7), with vectors of features."""
+    size = max(max(row) for row in features) + 1
+    x = np.zeros((len(features), size))
+    for s, row in enumerate(features):
+        for i in row:
+            x[s, i] += 1.0
+        if world.ends(s):
+            x[s] = 0.0
+    w, h = np.zeros(size), np.zeros(size)
+    totals = []
+    for _ in range(episodes):
+        s, total = dice.start(world), 0.0
+        while not world.ends(s):
+            a = dice.by_shares(behaviour[s])
+            r, t = dice.step(world, s, a)
+            rho = target[s][a] / behaviour[s][a]
+            delta = r + world.discount * x[t] @ w - x[s] @ w
+            guess = x[s] @ h
+            w = w + alpha * rho * delta * x[s]
+            if corrected:
+                w = w - alpha * rho * world.discount * guess * x[t]
+                h = h + beta * rho * (delta - guess) * x[s]
+            s, total = t, total + r
+        totals.append(total)
+    return x @ w, totals
+
+
+def exploring_starts(world, dice, episodes):
+    """Monte Carlo with exploring starts (section 5.3), first visits; actions are greedy."""
+    q, returns, totals = world.table(0.0), {}, []
+    pairs = [(s, a) for s, actions in enumerate(world.rows) for a in range(len(actions))]
+    for _ in range(episodes):
+        dice.start(world)
+        s, a = pairs[below(dice.word(), len(pairs))]
+        visits, rewards = [], []
+        while True:
+            visits.append((s, a))
+            r, s = dice.step(world, s, a)
+            rewards.append(r)
+            if world.ends(s):
+                break
+            a = epsilon_greedy(q[s], 0.0, dice.word())
+        g = 0.0
+        for i in reversed(range(len(visits))):
+            g = rewards[i] + world.discount * g
+            if visits[i] not in visits[:i]:
+                returns.setdefault(visits[i], []).append(g)
+        for (u, b), all_returns in returns.items():
+            q[u][b] = math.fsum(all_returns) / len(all_returns)
+        totals.append(sum(rewards))
+    return q, totals
+
+
 def prioritised_sweeping(world, dice, episodes, *, plans, threshold, alpha, epsilon=0.1):
     """Prioritised sweeping for a deterministic world (section 8.4); the queue is a dictionary that is searched."""
     q, gamma, model, queue, totals = world.table(0.0), world.discount, {}, {}, []
@@ -602,3 +657,37 @@ def test_policy_gradient(method):
     if "baseline" in method:
         how["baseline"] = True
     assert_same(curve, curve.tables, world, second, 20, **how)
+
+
+@pytest.mark.parametrize("aggregated", [False, True])
+@pytest.mark.parametrize("method", ["off-policy-td", "tdc"])
+def test_off_policy_td(method, aggregated):
+    world = random_world(21, discount=0.9, states=6, actions=(2, 3))
+    rng = np.random.default_rng(21)
+    target = [rng.dirichlet(np.ones(len(actions))).tolist() if actions else [] for actions in world.rows]
+    features = [[s // 2, s // 2, 3] if aggregated else [s] for s in range(6)]
+    task = replace(world.task(), features=np.array(features, np.int32) if aggregated else None)
+    curve = learn_task(
+        task, method, policy=np.array(flat(target)), behaviour="uniform", alpha=0.05, episodes=20, runs=RUNS,
+        seed=21, threads=1, **({"beta": 0.1} if method == "tdc" else {}),
+    )[0]  # fmt: skip
+    how = {"target": target, "behaviour": uniform(world), "features": features, "alpha": 0.05, "beta": 0.1}
+    first = curve.task.mdp.first_choice.astype(int)
+    totals = []
+    for run in range(RUNS):
+        values, rewards = off_policy_td(world, Dice(21, run), 20, corrected=method == "tdc", **how)
+        found = [curve.tables[run, first[s]] for s in range(len(world.rows)) if world.rows[s]]
+        assert found == pytest.approx(values[: len(found)].tolist(), rel=1e-9)
+        totals.append(rewards)
+    assert curve.reward.tolist() == pytest.approx(np.mean(totals, axis=0).tolist(), **SAME)
+
+
+def test_monte_carlo_with_exploring_starts():
+    rng = np.random.default_rng(23)
+    rows = [
+        [[(0.5, t, float(rng.normal())) for t in (s + 1, min(s + 2, 5))] for _ in range(3)] for s in range(5)
+    ]  # every step leads on, so that every policy ends
+    rows[4] = [[(1.0, 5, float(rng.normal()))] for _ in range(3)]
+    world = World([*rows, []], {0: 1.0}, 1.0)
+    curve = learned(world, "mc-es", 23, episodes=25, epsilon=0.0, checkpoints=0)
+    assert_same(curve, curve.tables, world, exploring_starts, 23, episodes=25)

@@ -18,7 +18,7 @@ GAMES = [
     "/own-nim",
 ]
 MORE = ["/othello", "/breakthrough", "/dodgem", "/mens-morris?moves=4,0", "/mu-torere", "/pocket-cube"]
-OTHERS = ["/", "/plan", "/bandits", "/learn", "/tournament", "/reproduction"]
+OTHERS = ["/", "/plan", "/bandits", "/reinforcement", "/learn", "/tournament", "/reproduction"]
 WEIGHT = 200_000  # bytes of a page, all that it loads
 PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 FOUND = """axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.map((one) =>

@@ -1,4 +1,4 @@
-"""Run the five systems and write the JSON document and the page.
+"""Run the five systems, or the figures of the textbook, and write the JSON document and the page.
 
 The page is one HTML file without external resources, with all claims and figures, for light and dark, screen and
 paper.  Green marks what is best or equal, amber what differs; red and blue are the players.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from html import escape
@@ -39,11 +39,51 @@ STYLE = Path(__file__).with_name("page.css")
 
 
 SIGNS = dict(zip(MARKS, ("=", "+", "≠"), strict=True))  # colour is not all that tells
-LEAD = (
-    "Five reports on games and planning, computed again. Every number below was computed by the run that wrote "
-    "this page, and every line of a report stands beside what came out here: equal, better, or different and why."
-)
 HOW = "The command under each figure gives the same."
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a page is about: its words, and the modules of its chapters by their numbers."""
+
+    name: str
+    heading: str
+    lead: str
+    source: str  # what the claims are taken from
+    unit: str  # what a chapter is
+    modules: Mapping[int, str]
+
+
+SYSTEMS = {1: "dots_and_boxes", 2: "anti_tic_tac_toe", 3: "twenty48", 4: "connect_four", 5: "qubic"}
+FIVE_SYSTEMS = Report(
+    "five systems",
+    "Five systems, made anew",
+    "Five reports on games and planning, computed again. Every number below was computed by the run that wrote "
+    "this page, and every line of a report stands beside what came out here: equal, better, or different and why.",
+    "report",
+    "system",
+    SYSTEMS,
+)
+TEXTBOOK = Report(
+    "textbook",
+    "The textbook's figures, beside the exact truth",
+    "Figures and tables of Sutton and Barto, Reinforcement Learning: An Introduction (2nd edition), computed "
+    "again "
+    "at the book's budgets. Every published number stands beside what came out here with its 95 % interval and, "
+    "where there is one, the exact value: equal, better, or different and why.",
+    "book",
+    "chapter",
+    {
+        2: "textbook.bandits",
+        4: "textbook.dynamic_programming",
+        5: "textbook.monte_carlo",
+        6: "textbook.temporal_differences",
+        7: "textbook.several_steps",
+        8: "textbook.models",
+        9: "textbook.approximation",
+        13: "textbook.policy_gradients",
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -57,18 +97,18 @@ class Chapter:
     claims: Sequence[Claim] = ()
 
 
-def page(chapters: Sequence[Chapter], note: str) -> str:
+def page(chapters: Sequence[Chapter], note: str, report: Report = FIVE_SYSTEMS) -> str:
     """Return the whole page as HTML."""
     shown = "".join(map(_summary, chapters))
-    contents = "".join(map(_contents, chapters))
-    body = "".join(map(_chapter, chapters))
+    contents = "".join(_contents(chapter, report.source) for chapter in chapters)
+    body = "".join(_chapter(chapter, report.source) for chapter in chapters)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><link rel="icon" href="data:,">'
-        f"<title>mdplay: five systems</title><style>\n{STYLE.read_text(encoding='utf-8')}</style></head><body>"
+        f"<title>mdplay: {report.name}</title><style>\n{STYLE.read_text(encoding='utf-8')}</style></head><body>"
         f'<nav aria-label="Contents"><details open><summary>Contents</summary><ol>{contents}</ol></details></nav>'
-        f'<div class="sheet"><header><h1>Five systems, made anew</h1><p>{LEAD} {HOW}</p>'
+        f'<div class="sheet"><header><h1>{report.heading}</h1><p>{report.lead} {HOW}</p>'
         f'<h2 id="shown">What was shown</h2><ol class="shown">{shown}</ol></header>'
         f"<main>{body}</main><footer>{escape(note)}</footer></div></body></html>\n"
     )
@@ -80,27 +120,27 @@ def _summary(chapter: Chapter) -> str:
     return f"<li>{link} {marks}<p>{escape(chapter.headline)}</p></li>"
 
 
-def _contents(chapter: Chapter) -> str:
-    links = [(f"claims-{chapter.number}", "What the report says")] if chapter.claims else []
+def _contents(chapter: Chapter, source: str) -> str:
+    links = [(f"claims-{chapter.number}", f"What the {source} says")] if chapter.claims else []
     links += [(made.name, made.figure.title) for made in chapter.figures]
     listed = "".join(f'<li><a href="#{escape(name)}">{escape(title)}</a></li>' for name, title in links)
     return f'<li><a href="#system-{chapter.number}">{escape(chapter.title)}</a><ul>{listed}</ul></li>'
 
 
-def _chapter(chapter: Chapter) -> str:
+def _chapter(chapter: Chapter, source: str) -> str:
     figures = "".join(map(_figure, chapter.figures))
     return (
         f'<h2 id="system-{chapter.number}">{chapter.number}. {escape(chapter.title)}</h2>'
-        f'<p class="headline">{escape(chapter.headline)}</p>{_claims(chapter)}{figures}'
+        f'<p class="headline">{escape(chapter.headline)}</p>{_claims(chapter, source)}{figures}'
     )
 
 
-def _claims(chapter: Chapter) -> str:
+def _claims(chapter: Chapter, source: str) -> str:
     if not chapter.claims:
         return ""
-    title = "<h3>What the report says, and what came out here</h3>"
+    title = f"<h3>What the {source} says, and what came out here</h3>"
     counted = f"<p>{len(chapter.claims)} claims: {escape(tally(chapter.claims))}.</p>"
-    shown = _table(table(chapter.claims))
+    shown = _table(table(chapter.claims, source))
     return f'<section class="figure" id="claims-{chapter.number}">{title}{counted}{shown}</section>'
 
 
@@ -172,29 +212,34 @@ def _is_number(text: str) -> bool:
     return True
 
 
-SYSTEMS = {1: "dots_and_boxes", 2: "anti_tic_tac_toe", 3: "twenty48", 4: "connect_four", 5: "qubic"}
 PAGE, FACTS, PARTS = "index.html", "figures.json", "parts"
 Progress = Callable[[str, int | None], AbstractContextManager[Show]]
 
 
 def reproduce(
-    systems: Sequence[int], folder: str | Path, progress: Progress, *, quick: bool = False, seed: int = 1
+    systems: Sequence[int],
+    folder: str | Path,
+    progress: Progress,
+    *,
+    quick: bool = False,
+    seed: int = 1,
+    report: Report = FIVE_SYSTEMS,
 ) -> list[Chapter]:
-    """Make every figure of the systems, or take it from an earlier run, and write the page into the folder."""
+    """Make every figure of the chapters, or take it from an earlier run, and write the page into the folder."""
     folder = Path(folder)
     make_folder(folder / PARTS)
-    chapters = [_run_chapter(number, folder, progress, quick, seed) for number in systems]
-    write(folder / PAGE, page(chapters, note()))
-    write(folder / FACTS, json.dumps(_facts(chapters, quick, seed), indent=1))
+    chapters = [_run_chapter(report, number, folder, progress, quick, seed) for number in systems]
+    write(folder / PAGE, page(chapters, note(), report))
+    write(folder / FACTS, json.dumps(_facts(chapters, quick, seed, report), indent=1))
     return chapters
 
 
-def _run_chapter(number: int, folder: Path, progress: Progress, quick: bool, seed: int) -> Chapter:
-    system = import_module(f"mdplay.lab.reproduction.{SYSTEMS[number]}")
+def _run_chapter(report: Report, number: int, folder: Path, progress: Progress, quick: bool, seed: int) -> Chapter:
+    system = import_module(f"mdplay.lab.reproduction.{report.modules[number]}")
     steps: list[Step] = system.steps(quick, seed)
     made = []
     for step in steps:
-        with progress(f"system {number}: {step.name}", step.work) as show:
+        with progress(f"{report.unit} {number}: {step.name}", step.work) as show:
             made.append(run_step(step, folder / PARTS, show))
     facts = json.loads(json.dumps({figure.name: figure.figure.facts for figure in made}))  # as if read back
     return Chapter(number, system.TITLE, system.headline(facts), made, system.claims(facts))
@@ -208,16 +253,16 @@ def note() -> str:
     return f"mdplay {__version__}, Python {platform.python_version()}, {packages}, {machine}"
 
 
-def _facts(chapters: Sequence[Chapter], quick: bool, seed: int) -> dict[str, Any]:
+def _facts(chapters: Sequence[Chapter], quick: bool, seed: int, report: Report) -> dict[str, Any]:
     return {
         "versions": note(),
         "quick": quick,
         "seed": seed,
-        "systems": {
+        f"{report.unit}s": {
             str(chapter.number): {
                 "title": chapter.title,
                 "headline": chapter.headline,
-                "claims": asdict(table(chapter.claims)),
+                "claims": asdict(table(chapter.claims, report.source)),
                 "figures": {
                     made.name: {
                         "command": made.figure.command,

@@ -28,7 +28,6 @@ from mdplay.storage.files import write
 from mdplay.views.charts import Paint, Size, png
 
 EQUAL, BETTER, DIFFERS = MARKS = ("equal", "better", "differs")
-HEADER = ("the report says", "here", "how checked", "mark")
 
 
 @dataclass(frozen=True)
@@ -63,10 +62,10 @@ def tally(claims: Sequence[Claim]) -> str:
     return ", ".join(f"{counts[mark]} {mark}" for mark in MARKS if counts[mark])
 
 
-def table(claims: Sequence[Claim]) -> ResultTable:
-    """Return the claims as a table of sentences."""
+def table(claims: Sequence[Claim], source: str = "report") -> ResultTable:
+    """Return the claims as a table of sentences; ``source`` is what they are taken from."""
     rows = [[c.says, c.here, c.how, f"{c.mark}: {c.why}" if c.why else c.mark] for c in claims]
-    return ResultTable(HEADER, rows, prose=True)
+    return ResultTable((f"the {source} says", "here", "how checked", "mark"), rows, prose=True)
 
 
 def small(difference: float) -> str:

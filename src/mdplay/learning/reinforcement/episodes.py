@@ -20,21 +20,18 @@ from mdplay.compiling import inlined, kernel, native, unchecked_view, word
 from mdplay.errors import ArgumentError
 from mdplay.game import Compiled
 from mdplay.learning.reinforcement.methods import MonteCarlo, MonteCarloPrediction
-from mdplay.learning.reinforcement.online import (
-    COLUMNS,
-    DIVERGED,
+from mdplay.learning.reinforcement.online import Update, choose
+from mdplay.learning.reinforcement.recording import (
     MAX_VALUE,
-    TOTAL_STEPS,
-    TRUNCATED,
+    SNAPSHOT,
     Length,
     Output,
-    Update,
-    add_point,
-    choose,
+    begin_run,
+    is_snapshot_due,
     mark_divergence,
+    record_episode,
 )
 from mdplay.learning.reinforcement.results import (
-    GROUPS,
     Curve,
     ExperimentOptions,
     Results,
@@ -90,8 +87,6 @@ def learn_monte_carlo(
     off_policy = isinstance(method, MonteCarloPrediction) and method.off_policy != "none"
     if off_policy and behaviour is None:
         raise ArgumentError(f"{method.name} needs the policy that plays; name it with behaviour=, such as uniform")
-    if behaviour is not None and not off_policy:
-        raise ArgumentError(f"behaviour has no effect in {method.name}; use off-policy-mc")
     truth, target, acting = np.zeros(1), np.zeros(1), np.zeros(1)
     if off_policy:
         values = state_values(task, policy)
@@ -124,15 +119,8 @@ def learn_monte_carlo(
         target,
         word(seed),
     )
-    sums = np.zeros((min(GROUPS, size.runs), points, COLUMNS))
-    for span in results.batches():
-        weight = firsts / firsts.sum()
-        out = Output(sums, results.snapshots(span), truth, weight, results.ends(span), results.tables(span))
-        results.work(
-            run, lambda part, span=span, out=out: partial(job, span, part, new_episode(pairs, size.max_steps), out)
-        )
-        results.judge(out.snapshots, method)
-    return results.curve(sums.sum(axis=0), every, by_steps=False)
+    weight = firsts / firsts.sum()
+    return results.collect(run, job, lambda: new_episode(pairs, size.max_steps), every, truth, weight)
 
 
 def new_episode(pairs: int, max_steps: int) -> Episode:
@@ -187,10 +175,9 @@ def learn_episodes(
             row, x = run - runs[0], stream(seed, run)
             for k in range(pairs):
                 q[k], visits[k], weights[k], seen[k] = numbers.initial, 0, 0.0, -1
-            steps, truncated, point, snapshot = 0, 0, 0, 0
-            point_reward, point_steps, point_error, point_size = 0.0, 0, 0.0, 0
+            steps = 0
             ends = out.ends[row]
-            ends[DIVERGED] = -1.0
+            begin_run(ends)
             for episode in range(length.episodes):
                 epsilon = current(numbers.epsilon, episode, steps, 0)
                 s, x = begin(arrays, x)
@@ -213,32 +200,20 @@ def learn_episodes(
                     age += 1
                     k = -1
                 steps += age
-                g = 0.0
-                if first[s] == first[s + 1]:
+                total, ended = 0.0, first[s] == first[s + 1]
+                if ended:
                     learn_backwards(flags, numbers, arrays.discount, memory, acting, target, age, episode, steps)
-                else:
-                    truncated += 1
                 for i in range(age):
-                    g += earned[i]
-                point_reward, point_steps, point_size = point_reward + g, point_steps + age, point_size + 1
-                if flags.measured:
-                    point_error += weighted_error(q, out.truth, out.weight)
-                if (episode + 1) % length.every == 0 or episode + 1 == length.episodes:
-                    size = point_size
-                    add_point(sums[point], point_reward / size, point_steps / size, point_error / size, steps)
-                    point, point_reward, point_steps, point_error, point_size = point + 1, 0.0, 0, 0.0, 0
-                while (
-                    snapshot < length.snapshots
-                    and (episode + 1) * length.snapshots >= (snapshot + 1) * length.episodes
-                ):
+                    total += earned[i]
+                error = weighted_error(q, out.truth, out.weight) if flags.measured else 0.0
+                record_episode(ends, sums, length, episode, total, age, error, not ended)
+                while is_snapshot_due(ends, length, episode):
+                    line = out.snapshots[row, int(ends[SNAPSHOT]) - 1]
                     for k in range(pairs):
-                        out.snapshots[row, snapshot, k] = q[k]
-                    out.snapshots[row, snapshot, pairs] = epsilon
-                    snapshot += 1
-                ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
+                        line[k] = q[k]
+                    line[pairs] = epsilon
                 if age and not abs(q[slot[0]]) < MAX_VALUE:
-                    ends[DIVERGED] = episode
-                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
+                    mark_divergence(ends, sums, out.snapshots[row], length, episode)
                     break
                 if worker.stop[0]:
                     return

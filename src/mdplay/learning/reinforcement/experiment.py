@@ -17,6 +17,7 @@ from mdplay.learning.reinforcement.library import is_task
 from mdplay.learning.reinforcement.methods import (
     Method,
     MonteCarlo,
+    OffPolicyPrediction,
     Online,
     PolicyGradient,
     Sweeping,
@@ -24,7 +25,6 @@ from mdplay.learning.reinforcement.methods import (
     split_methods,
 )
 from mdplay.learning.reinforcement.results import (
-    GROUPS,
     Curve,
     ExperimentOptions,
     Floats,
@@ -246,6 +246,9 @@ def _learned(
         )
     if not method.predicts and policy is not None:
         raise ArgumentError(f"{method.name} learns a policy of its own; omit policy=, or use td or mc-prediction")
+    off_policy = isinstance(method, OffPolicyPrediction) or getattr(method, "off_policy", "none") != "none"
+    if behaviour is not None and not off_policy:
+        raise ArgumentError(f"behaviour has no effect in {method.name}; use off-policy-mc, off-policy-td or tdc")
     if method.kind != "online" and isinstance(task, FloatTask):
         raise ArgumentError(f"{method.name} needs a finite task; use an online method, such as sarsa")
     if isinstance(method, Online):
@@ -258,6 +261,10 @@ def _learned(
         from mdplay.learning.reinforcement.sweeping import learn_sweeping
 
         return learn_sweeping(task, method, size, seed, run)
+    if isinstance(method, OffPolicyPrediction):
+        from mdplay.learning.reinforcement.off_policy import learn_off_policy
+
+        return learn_off_policy(task, method, size, policy, behaviour, seed, run)
     from mdplay.learning.reinforcement.episodes import learn_monte_carlo
 
     assert isinstance(method, MonteCarlo)
@@ -267,13 +274,15 @@ def _learned(
 
 def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, seed: int, run: Run) -> Curve:
     from mdplay.compiling import native, word
-    from mdplay.learning.reinforcement import online
+    from mdplay.learning.reinforcement import online, recording
 
     is_model = isinstance(task, Task)
     truth = None
     if method.predicts:
         if not is_model:
-            raise ArgumentError("prediction needs a finite task")
+            raise ArgumentError(
+                f"{method.name} needs a finite task; real-valued tasks are learned by control, as sarsa"
+            )
         truth = state_values(task, policy)
         task = task.chain(policy)
     world = task.world if is_model else task
@@ -311,7 +320,7 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
     )
     judged = is_model and not method.predicts and task.later is None and not by_steps
     checkpoints = num_checkpoints(task, size) if judged else 0
-    length = online.Length(
+    length = recording.Length(
         size.episodes if not by_steps else NO_LIMIT, size.steps or NO_LIMIT, size.max_steps, every, checkpoints
     )
     arrays = task.arrays() if is_model else _no_arrays(float(task.discount))
@@ -331,18 +340,9 @@ def _online(task: Any, method: Online, size: ExperimentOptions, policy: Any, see
         length,
         word(seed),
     )
-    columns = online.COLUMNS
-    sums = np.zeros((min(GROUPS, size.runs), points, columns))
-    for span in results.batches():
-        out = online.Output(sums, results.snapshots(span), given, share, results.ends(span), results.tables(span))
-        results.work(
-            run,
-            lambda part, span=span, out=out: partial(
-                job, span, part, online.new_memory(weights, world, update, method.n), out
-            ),
-        )
-        results.judge(out.snapshots, method)
-    return results.curve(sums.sum(axis=0), every, by_steps)
+    return results.collect(
+        run, job, lambda: online.new_memory(weights, world, update, method.n), every, given, share, by_steps
+    )
 
 
 def _num_weights(task: Any, world: Any) -> int:

@@ -19,18 +19,17 @@ from mdplay.errors import ArgumentError
 from mdplay.game import Compiled
 from mdplay.learning.reinforcement.episodes import draw_action
 from mdplay.learning.reinforcement.methods import PolicyGradient
-from mdplay.learning.reinforcement.online import (
-    COLUMNS,
-    DIVERGED,
+from mdplay.learning.reinforcement.recording import (
     MAX_VALUE,
-    TOTAL_STEPS,
-    TRUNCATED,
+    SNAPSHOT,
     Length,
     Output,
-    add_point,
+    begin_run,
+    is_snapshot_due,
     mark_divergence,
+    record_episode,
 )
-from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
+from mdplay.learning.reinforcement.results import Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move
 from mdplay.rng import advance, scramble, stream
 from mdplay.runtime.run import Run
@@ -54,6 +53,7 @@ class GradientNumbers(NamedTuple):
     alpha: float
     alpha_w: float
     initial: float
+    lead: float  # initial preference of action 0 over each other action
 
 
 class GradientMemory(NamedTuple):
@@ -85,22 +85,17 @@ def learn_gradient(task: Task, method: PolicyGradient, size: ExperimentOptions, 
         native(Gradient(method.baseline, method.critic)),
         task.arrays(),
         np.ascontiguousarray(groups, np.int32),
-        GradientNumbers(float(method.alpha), float(method.alpha_w), float(method.initial)),
+        GradientNumbers(float(method.alpha), float(method.alpha_w), float(method.initial), float(method.lead)),
         Length(size.episodes, 0, size.max_steps, every, checkpoints),
         word(seed),
     )
-    sums, none = np.zeros((min(GROUPS, size.runs), points, COLUMNS)), np.zeros(1)
 
     def memory() -> GradientMemory:
         count, steps = int(groups.max()) + 1, size.max_steps
         episode = (np.zeros(steps, np.int32), np.zeros(steps, np.int32), np.zeros(steps))
         return GradientMemory(np.zeros(count * world.width), np.zeros(count), np.zeros(world.width), *episode)
 
-    for span in results.batches():
-        out = Output(sums, results.snapshots(span), none, none, results.ends(span), results.tables(span))
-        results.work(run, lambda part, span=span, out=out: partial(job, span, part, memory(), out))
-        results.judge(out.snapshots, method)
-    return results.curve(sums.sum(axis=0), every, by_steps=False)
+    return results.collect(run, job, memory, every)
 
 
 @inlined
@@ -121,6 +116,14 @@ def follow_gradient(preference: Any, first: int, n: int, share: Any, action: int
     """Add ``amount`` times the gradient of the logarithm of the probability of an action."""
     for i in range(n):
         preference[first + i] += amount * ((1.0 if i == action else 0.0) - share[i])
+
+
+@inlined
+def write_pairs(first: Any, number: Any, n: int, preference: Any, out_line: Any) -> None:
+    """Write the preferences of all pairs."""
+    for u in range(len(first) - 1):
+        for k in range(int(first[u]), int(first[u + 1])):
+            out_line[k] = preference[n * int(number[u]) + k - int(first[u])]
 
 
 @kernel
@@ -147,13 +150,11 @@ def learn_preferences(
         for run in range(runs[0] + group, runs[1], len(out.sums)):
             row, x = run - runs[0], stream(seed, run)
             for k in range(len(preference)):
-                preference[k] = numbers.initial
+                preference[k] = numbers.initial + (numbers.lead if k % n == 0 else 0.0)
             for k in range(len(value)):
                 value[k] = 0.0
-            steps, truncated, point, snapshot = 0, 0, 0, 0
-            point_reward, point_steps, point_size = 0.0, 0, 0
             ends = out.ends[row]
-            ends[DIVERGED] = -1.0
+            begin_run(ends)
             for episode in range(length.episodes):
                 s, x = begin(arrays, x)
                 age, total, weight, at = 0, 0.0, 1.0, 0
@@ -174,10 +175,8 @@ def learn_preferences(
                         follow_gradient(preference, n * at, n, share, a, numbers.alpha * weight * error)
                         weight *= discount
                     s = t
-                steps += age
-                if first[s] != first[s + 1]:
-                    truncated += 1
-                elif not flags.critic:
+                ended = first[s] == first[s + 1]
+                if ended and not flags.critic:
                     g = 0.0
                     for i in range(age - 1, -1, -1):
                         g = earned[i] + discount * g
@@ -193,28 +192,16 @@ def learn_preferences(
                             preference, n * at, n, share, int(taken[i]), numbers.alpha * weight * error
                         )
                         weight *= discount
-                point_reward, point_steps, point_size = point_reward + total, point_steps + age, point_size + 1
-                if (episode + 1) % length.every == 0 or episode + 1 == length.episodes:
-                    add_point(sums[point], point_reward / point_size, point_steps / point_size, 0.0, steps)
-                    point, point_reward, point_steps, point_size = point + 1, 0.0, 0, 0
-                while (
-                    snapshot < length.snapshots
-                    and (episode + 1) * length.snapshots >= (snapshot + 1) * length.episodes
-                ):
-                    for u in range(len(first) - 1):
-                        for k in range(int(first[u]), int(first[u + 1])):
-                            out.snapshots[row, snapshot, k] = preference[n * int(number[u]) + k - int(first[u])]
-                    out.snapshots[row, snapshot, int(first[len(first) - 1])] = 1.0
-                    snapshot += 1
-                ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
+                record_episode(ends, sums, length, episode, total, age, 0.0, not ended)
+                while is_snapshot_due(ends, length, episode):
+                    line = out.snapshots[row, int(ends[SNAPSHOT]) - 1]
+                    write_pairs(first, number, n, preference, line)
+                    line[int(first[len(first) - 1])] = 1.0
                 if not abs(preference[n * at]) < MAX_VALUE:
-                    ends[DIVERGED] = episode
-                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
+                    mark_divergence(ends, sums, out.snapshots[row], length, episode)
                     break
                 if worker.stop[0]:
                     return
             if len(out.tables):
-                for u in range(len(first) - 1):
-                    for k in range(int(first[u]), int(first[u + 1])):
-                        out.tables[row, k] = preference[n * int(number[u]) + k - int(first[u])]
+                write_pairs(first, number, n, preference, out.tables[row])
             worker.progress[worker.first] += 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb, exp, factorial
 from pathlib import Path
 from statistics import NormalDist
@@ -162,6 +162,18 @@ def corridor() -> Task:
     return task
 
 
+def baird(discount: float = 0.99) -> Task:
+    """Baird's counterexample, Figure 11.1: action 0 leads to one of states 0 to 5, action 1 to 6; rewards are 0.
+
+    The values 2 w[i] + w[7] and w[6] + 2 w[7] are linear in 8 weights; a feature of weight 2 is listed twice.
+    """
+    rows: list[Row] = [(s, 0, t, 0.0, 1 / 6) for s in range(7) for t in range(6)]
+    rows += [(s, 1, 6, 0.0, 1.0) for s in range(7)]
+    task = listed_task(sorted(rows), dict.fromkeys(range(7), 1 / 7), "baird", num_states=7, discount=discount)
+    features = np.array([[i, i, 7] for i in range(6)] + [[6, 7, 7]], np.int32)
+    return replace(task, features=features, weights=(1.0,) * 6 + (10.0, 1.0))
+
+
 def bias(arms: int = 10, points: int = 64) -> Task:
     """Maximisation bias, Example 6.7: in state 0, action 1 ends with 0 and action 0 leads to state 1.
 
@@ -187,16 +199,19 @@ def gambler(heads: float = 0.4, goal: int = 100) -> Task:
 
 
 # ---------------------------------------------------------------- queues, cars, cards
-def access_control(servers: int = 10, finish: float = 0.06) -> Task:
-    """Access control, Example 10.2: reject (0) or accept (1) customers who pay 1, 2, 4 or 8; it never ends."""
+def access_control(servers: int = 10, finish: float = 0.06, late: bool = False) -> Task:
+    """Access control, Example 10.2: reject (0) or accept (1) customers who pay 1, 2, 4 or 8; it never ends.
+
+    ``late``: a customer cannot finish in the step in which it is accepted.
+    """
     rows: list[Row] = []
     for idle in range(servers + 1):
         for customer in range(4):
             for accept in (0, 1) if idle else (0,):
-                busy = servers - idle + accept
+                busy = servers - idle + (0 if late else accept)
                 for done in range(busy + 1):
                     p = comb(busy, done) * finish**done * (1.0 - finish) ** (busy - done)
-                    targets = [4 * (servers - busy + done) + other for other in range(4)]
+                    targets = [4 * (idle - accept + done) + other for other in range(4)]
                     rows += [(4 * idle + customer, accept, t, float(accept << customer), p / 4) for t in targets]
     start = {4 * servers + customer: 0.25 for customer in range(4)}
     return listed_task(rows, start, "access-control", num_states=4 * (servers + 1))
@@ -335,6 +350,7 @@ TASKS: dict[str, Callable[..., Any]] = {
     "walk": walk,
     "long-walk": long_walk,
     "corridor": corridor,
+    "baird": baird,
     "bias": bias,
     "gambler": gambler,
     "access-control": access_control,

@@ -45,6 +45,11 @@ class Method:
     learns: ClassVar[str] = "action values"
 
     @property
+    def advice(self) -> str:
+        """What to do if a run diverges."""
+        return "use a smaller alpha"
+
+    @property
     def step_size(self) -> Schedule:
         """The schedule of the step size."""
         return read_schedule(self.alpha, "alpha")
@@ -164,6 +169,28 @@ class MonteCarloPrediction(MonteCarlo):
 
 
 @dataclass(frozen=True)
+class OffPolicyPrediction(Method):
+    """Linear values of a policy from the steps of another: semi-gradient TD, and TD with gradient correction."""
+
+    corrected: Annotated[bool, "Follow the gradient of the projected error (TDC)."] = False
+    beta: Annotated[float, Between(0.0, 1.0), "Step size of the correction."] = 0.05
+
+    kind = "off-policy"
+    predicts = True
+    learns = "state values"
+    counts: ClassVar[bool] = False
+
+    @property
+    def advice(self) -> str:
+        """What to do if a run diverges."""
+        return "use a smaller alpha" if self.corrected else "off policy, every alpha may diverge; use tdc"
+
+    def __post_init__(self) -> None:
+        if self.step_size.clock == VISITS:
+            raise ArgumentError(f"alpha={self.alpha} counts visits, and linear values have none; use 1/episode")
+
+
+@dataclass(frozen=True)
 class Sweeping(Exploring):
     """Prioritised sweeping (Moore and Atkeson 1993): the largest changes are planned first."""
 
@@ -182,6 +209,7 @@ class PolicyGradient(Method):
     alpha_w: Annotated[float, Between(0.0, 1e9), "Step size of the baseline or critic."] = 2.0**-6
     baseline: Annotated[bool, "Subtract a learned state value from the return."] = False
     critic: Annotated[bool, "Update after each step with a learned critic."] = False
+    lead: Annotated[float, "Initial preference of action 0 over each other action."] = 0.0
 
     kind = "gradient"
     learns = "preferences"
@@ -203,6 +231,8 @@ METHODS: dict[str, Callable[..., Method]] = {
     "mc-es": partial(MonteCarlo, exploring_starts=True),
     "mc-prediction": MonteCarloPrediction,
     "off-policy-mc": partial(MonteCarloPrediction, off_policy="weighted"),
+    "off-policy-td": OffPolicyPrediction,
+    "tdc": partial(OffPolicyPrediction, corrected=True),
     "sweeping": Sweeping,
     "reinforce": PolicyGradient,
     "actor-critic": partial(PolicyGradient, critic=True),

@@ -23,6 +23,21 @@ import numpy.typing as npt
 from mdplay.bits import below, mix, unit
 from mdplay.compiling import inlined, kernel, unchecked_view
 from mdplay.game import Compiled
+from mdplay.learning.reinforcement.recording import (
+    AVERAGE,
+    MAX_VALUE,
+    POINT,
+    SNAPSHOT,
+    SUM_REWARD,
+    TOTAL_STEPS,
+    Length,
+    Output,
+    add_point,
+    begin_run,
+    is_snapshot_due,
+    mark_divergence,
+    record_episode,
+)
 from mdplay.learning.reinforcement.rules import STEPS as STEP_CLOCK
 from mdplay.learning.reinforcement.rules import After, Schedule, current
 from mdplay.learning.reinforcement.tasks import TaskArrays, begin, move
@@ -31,10 +46,7 @@ from mdplay.runtime.threads import WorkSlice
 from mdplay.searching.selectors import Arm, Crowd
 
 Floats = npt.NDArray[np.float64]
-REWARD, REWARD_SQUARED, STEPS, STEPS_SQUARED, ERROR, ERROR_SQUARED, TIME, COLUMNS = range(8)
-DIVERGED, TRUNCATED, TOTAL_STEPS, AVERAGE, ENDS = range(5)
 FAINT = 1e-4  # smaller eligibilities are set to zero
-MAX_VALUE = 1e100  # a run whose values exceed this has diverged
 
 
 @dataclass(frozen=True)
@@ -67,16 +79,6 @@ class Numbers(NamedTuple):
     beta: float  # step size of the average reward
 
 
-class Length(NamedTuple):
-    """The length of a run and of an episode, and the points of its curve."""
-
-    episodes: int
-    steps: int
-    max_steps: int  # an episode is truncated after this many steps
-    every: int  # episodes, or steps, of a point
-    snapshots: int  # tables saved of a run, evenly spaced
-
-
 class Memory(NamedTuple):
     """The working arrays of one thread."""
 
@@ -96,17 +98,6 @@ class Memory(NamedTuple):
     seen_reward: Floats
     seen_at: npt.NDArray[np.int64]
     known: npt.NDArray[np.int32]
-
-
-class Output(NamedTuple):
-    """The results: sums over the runs of each group, snapshots of tables, the end of each run."""
-
-    sums: Floats  # [group, point, column]
-    snapshots: Floats  # [run, snapshot, pair]; the last entry is epsilon
-    truth: Floats
-    weight: Floats
-    ends: Floats  # [run, column]
-    tables: Floats  # [run, pair], empty if the tables are not wanted
 
 
 def new_memory(size: int, world: Any, update: Any, n: int) -> Memory:
@@ -351,9 +342,8 @@ def learn_run(
         trace[k] = 0.0
     for k in range(len(seen_at)):
         seen_at[k] = -1
-    num_known, num_active, time, snapshot, average, truncated = 0, 0, 0, 0, 0.0, 0
-    point, point_reward, point_steps, point_error, point_size = 0, 0.0, 0, 0.0, 0
-    ends[DIVERGED] = -1.0
+    num_known, num_active, time, average = 0, 0, 0, 0.0
+    begin_run(ends)
     for episode in range(length.episodes):
         epsilon = current(numbers.epsilon, episode, time, 0)
         age, old, total = 0, 0.0, 0.0
@@ -519,12 +509,11 @@ def learn_run(
                         alpha = current(numbers.alpha, episode, time - 1, max(0, int(visits[k]) - 1))
                     w[k] += alpha * (goal - w[k])
             if update.by_steps:
-                point_reward += reward
+                ends[SUM_REWARD] += reward
                 if time % length.every == 0 or time == length.steps:
-                    add_point(sums[point], point_reward, 1.0, 0.0, time)
-                    point += 1
+                    add_point(sums[int(ends[POINT])], ends[SUM_REWARD], 1.0, 0.0, time)
+                    ends[POINT] += 1.0
             if ended or age >= length.max_steps or time >= length.steps or stop[0]:
-                truncated += not ended
                 break
             if world.active == 0 and not (rule.needs_action or update.n_step or update.traces):
                 chosen = choose(update, selector, w, visits, to, width, epsilon, half, word)
@@ -534,28 +523,19 @@ def learn_run(
         for i in range(num_active):
             trace[active[i]] = 0.0
         num_active = 0
-        if not update.by_steps:
-            point_reward, point_steps, point_size = point_reward + total, point_steps + age, point_size + 1
-            if update.measured:
-                point_error += value_error(world, arrays, w, truth, weight, half)
-            if (episode + 1) % length.every == 0 or episode + 1 == length.episodes:
-                add_point(
-                    sums[point],
-                    point_reward / point_size,
-                    point_steps / point_size,
-                    point_error / point_size,
-                    time,
-                )
-                point, point_reward, point_steps, point_error, point_size = point + 1, 0.0, 0, 0.0, 0
-        while snapshot < length.snapshots and (episode + 1) * length.snapshots >= (snapshot + 1) * length.episodes:
+        if update.by_steps:
+            ends[TOTAL_STEPS] = time
+        else:
+            gap = value_error(world, arrays, w, truth, weight, half) if update.measured else 0.0
+            record_episode(ends, sums, length, episode, total, age, gap, not ended)
+        ends[AVERAGE] = average
+        while is_snapshot_due(ends, length, episode):
+            line = snapshots[row, int(ends[SNAPSHOT]) - 1]
             for u in range(len(first) - 1):
-                save_values(world, arrays, w, u, half, snapshots[row, snapshot])
-            snapshots[row, snapshot, pairs] = epsilon
-            snapshot += 1
-        ends[TRUNCATED], ends[TOTAL_STEPS], ends[AVERAGE] = truncated, time, average
+                save_values(world, arrays, w, u, half, line)
+            line[pairs] = epsilon
         if not abs(pair_value(world, w, base, here, a)) < MAX_VALUE:
-            ends[DIVERGED] = episode
-            mark_divergence(sums, point, snapshots[row], snapshot, length)
+            mark_divergence(ends, sums, snapshots[row], length, episode)
             return
         if stop[0] or time >= length.steps:
             return
@@ -573,28 +553,6 @@ def save_values(world: Any, arrays: TaskArrays, w: Any, s: int, half: int, out: 
                 for i in range(world.active):
                     total += w[arrays.features[s, i] * world.width + k - int(arrays.first[s])]
                 out[k] = total
-
-
-@inlined
-def add_point(point: Any, reward: float, steps: float, error: float, time: float) -> None:
-    """Add the results of a run to a point of the curve."""
-    point[REWARD] += reward
-    point[REWARD_SQUARED] += reward * reward
-    point[STEPS] += steps
-    point[STEPS_SQUARED] += steps * steps
-    point[ERROR] += error
-    point[ERROR_SQUARED] += error * error
-    point[TIME] += time
-
-
-@inlined
-def mark_divergence(sums: Any, point: int, snapshots: Any, snapshot: int, length: Length) -> None:
-    """Set the remaining points and snapshots of a run that diverged to nan."""
-    for i in range(point, len(sums)):
-        add_point(sums[i], math.nan, math.nan, math.nan, math.nan)
-    for i in range(snapshot, length.snapshots):
-        for k in range(snapshots.shape[1]):
-            snapshots[i, k] = math.nan
 
 
 @inlined

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -82,7 +83,10 @@ class Curve:
     seconds: float
     task: Any
     tables: Floats  # action values, or preferences, of each run at its end
+    averages: Floats  # estimates of the average reward at the end of each run, for differential methods
+    updates: float  # mean number of updates of a run that were planned by prioritised sweeping
     by_steps: bool = False
+    advice: str = "use a smaller alpha"  # if a run diverges
     learns: str = "action values"  # or "state values", or "preferences"
 
     def policy(self, run: int = 0) -> list[int]:
@@ -134,9 +138,14 @@ class Curve:
         if self.diverged:
             found.append(
                 f"{self.name} diverged in {self.diverged:.0%} of the runs, first at episode {self.diverged_at}; "
-                "use a smaller alpha"
+                f"{self.advice}"
             )
-        if self.truncated:
+        if self.truncated == 1.0:
+            found.append(
+                f"{self.name}: every episode was truncated after max_steps; check that a terminal state can be "
+                f"reached"
+            )
+        elif self.truncated:
             found.append(f"{self.name}: {self.truncated:.1%} of the episodes were truncated; see max_steps")
         if len(self.never) and self.never[-1]:
             found.append(f"{self.name}: the greedy policy may never end in {self.never[-1]:.0%} of the runs")
@@ -149,7 +158,7 @@ class Results:
     def __init__(
         self, task: Any, method: Method, size: ExperimentOptions, points: int, pairs: int, checkpoints: int
     ) -> None:
-        from mdplay.learning.reinforcement.online import ENDS
+        from mdplay.learning.reinforcement.recording import ENDS
 
         self.task, self.method, self.size, self.points, self.num_checkpoints = (
             task,
@@ -164,6 +173,28 @@ class Results:
         self._judged: list[Floats] = []
         self._threads = 1
         self.seconds = 0.0
+
+    def collect(
+        self,
+        run: Run,
+        job: Any,
+        new_memory: Callable[[], Any],
+        every: int,
+        truth: Floats | None = None,
+        weight: Floats | None = None,
+        by_steps: bool = False,
+    ) -> Curve:
+        """Learn all runs by ``job(span, part, memory, output)``, batch by batch, and return the curve."""
+        from mdplay.learning.reinforcement.recording import COLUMNS, Output
+
+        none = np.zeros(1)
+        given = none if truth is None else truth, none if weight is None else weight
+        sums = np.zeros((min(GROUPS, self.size.runs), self.points, COLUMNS))
+        for span in self.batches():
+            out = Output(sums, self.snapshots(span), *given, self.ends(span), self.tables(span))
+            self.work(run, lambda part, span=span, out=out: partial(job, span, part, new_memory(), out))
+            self.judge(out.snapshots, self.method)
+        return self.curve(sums.sum(axis=0), every, by_steps)
 
     def batches(self) -> list[npt.NDArray[np.int64]]:
         """Return the first and the last run, plus one, of each batch."""
@@ -232,11 +263,12 @@ class Results:
 
     def curve(self, total: Floats, every: int, by_steps: bool) -> Curve:
         """Return the curve of the sums over all runs."""
-        from mdplay.learning.reinforcement import judge, online
+        from mdplay.learning.reinforcement import judge, recording
 
         runs = self.size.runs
         means = total / runs
-        errors = np.sqrt(np.maximum(0.0, means[:, 1:6:2] - means[:, 0:6:2] ** 2) / max(1, runs - 1))
+        with np.errstate(all="ignore"):  # of runs that diverged
+            errors = np.sqrt(np.maximum(0.0, means[:, 1:6:2] - means[:, 0:6:2] ** 2) / max(1, runs - 1))
         if runs == 1:
             errors = np.full_like(errors, np.nan)
         judged = np.concatenate(self._judged) if self._judged else np.zeros((runs, 0, judge.COLUMNS))
@@ -245,20 +277,20 @@ class Results:
             judged, checkpoints = self._judged_by_planner(), np.array([self.size.episodes])
         greedy, greedy_error = _finite_mean(judged[:, :, judge.GREEDY])
         followed = _median(judged[:, :, judge.FOLLOWED])
-        diverged = self._ends[:, online.DIVERGED]
+        diverged = self._ends[:, recording.DIVERGED]
         episodes = self.size.episodes * runs
         last = self.size.steps if by_steps else self.size.episodes
         assert last is not None
         return Curve(
             name=self.method.name,
             at=np.minimum(np.arange(1, self.points + 1) * every, last),
-            reward=means[:, online.REWARD],
+            reward=means[:, recording.REWARD],
             reward_error=errors[:, 0],
-            length=means[:, online.STEPS],
+            length=means[:, recording.STEPS],
             length_error=errors[:, 1],
-            error=means[:, online.ERROR],
+            error=means[:, recording.ERROR],
             error_error=errors[:, 2],
-            time=means[:, online.TIME],
+            time=means[:, recording.TIME],
             checkpoints=checkpoints,
             greedy=greedy,
             greedy_error=greedy_error,
@@ -268,12 +300,15 @@ class Results:
             runs=runs,
             diverged=float((diverged >= 0).mean()),
             diverged_at=int(diverged[diverged >= 0].min()) + 1 if (diverged >= 0).any() else None,
-            truncated=0.0 if by_steps else float(self._ends[:, online.TRUNCATED].sum()) / episodes,
-            total_steps=float(self._ends[:, online.TOTAL_STEPS].sum()),
+            truncated=0.0 if by_steps else float(self._ends[:, recording.TRUNCATED].sum()) / episodes,
+            total_steps=float(self._ends[:, recording.TOTAL_STEPS].sum()),
             seconds=self.seconds,
             task=self.task,
             tables=self._tables,
+            averages=self._ends[:, recording.AVERAGE],
+            updates=float(self._ends[:, recording.UPDATES].mean()),
             learns=self.method.learns,
+            advice=self.method.advice,
             by_steps=by_steps,
         )
 

@@ -16,21 +16,19 @@ import numpy.typing as npt
 from mdplay.compiling import inlined, kernel, native, unchecked_view, word
 from mdplay.errors import ArgumentError
 from mdplay.learning.reinforcement.methods import Sweeping
-from mdplay.learning.reinforcement.online import (
-    COLUMNS,
-    DIVERGED,
+from mdplay.learning.reinforcement.online import Update, choose, largest_value
+from mdplay.learning.reinforcement.recording import (
     MAX_VALUE,
-    TOTAL_STEPS,
-    TRUNCATED,
+    SNAPSHOT,
+    UPDATES,
     Length,
     Output,
-    Update,
-    add_point,
-    choose,
-    largest_value,
+    begin_run,
+    is_snapshot_due,
     mark_divergence,
+    record_episode,
 )
-from mdplay.learning.reinforcement.results import GROUPS, Curve, ExperimentOptions, Results, num_checkpoints
+from mdplay.learning.reinforcement.results import Curve, ExperimentOptions, Results, num_checkpoints
 from mdplay.learning.reinforcement.rules import Schedule, current
 from mdplay.learning.reinforcement.tasks import Task, TaskArrays, begin, move
 from mdplay.rng import advance, scramble, stream
@@ -93,7 +91,6 @@ def learn_sweeping(task: Task, method: Sweeping, size: ExperimentOptions, seed: 
         Length(size.episodes, 0, size.max_steps, every, checkpoints),
         word(seed),
     )
-    sums, none = np.zeros((min(GROUPS, size.runs), points, COLUMNS)), np.zeros(1)
     owner = task.mdp.owners().astype(np.int32)
 
     def memory() -> Queue:
@@ -105,11 +102,7 @@ def learn_sweeping(task: Task, method: Sweeping, size: ExperimentOptions, seed: 
             integers(pairs), integers(pairs), integers(pairs + 1), integers(pairs), np.zeros(pairs),
         )  # fmt: skip
 
-    for span in results.batches():
-        out = Output(sums, results.snapshots(span), none, none, results.ends(span), results.tables(span))
-        results.work(run, lambda part, span=span, out=out: partial(job, span, part, memory(), out))
-        results.judge(out.snapshots, method)
-    return results.curve(sums.sum(axis=0), every, by_steps=False)
+    return results.collect(run, job, memory, every)
 
 
 @kernel
@@ -137,10 +130,9 @@ def sweep(
                 queue.following[k], queue.previous[k] = -1, -1
             for s in range(len(queue.into)):
                 queue.into[s] = -1
-            size, steps, truncated, point, snapshot = 0, 0, 0, 0, 0
-            point_reward, point_steps, point_size = 0.0, 0, 0
+            size, steps = 0, 0
             ends = out.ends[row]
-            ends[DIVERGED] = -1.0
+            begin_run(ends)
             for episode in range(length.episodes):
                 epsilon = current(numbers.epsilon, episode, steps, 0)
                 alpha = current(numbers.alpha, episode, steps, 0)
@@ -156,28 +148,19 @@ def sweep(
                     remember(queue, k, t, reward)
                     change = abs(goal_of(world, arrays, q, t, reward) - q[k])
                     size = offer(queue, size, k, change, numbers.threshold)
-                    size = plan_sweeps(world, arrays, numbers, queue, size, alpha)
+                    size = plan_sweeps(world, arrays, numbers, queue, size, alpha, ends)
                     s = t
                     if size < 0:
                         break
                 steps += age
-                truncated += first[s] != first[s + 1]
-                point_reward, point_steps, point_size = point_reward + total, point_steps + age, point_size + 1
-                if (episode + 1) % length.every == 0 or episode + 1 == length.episodes:
-                    add_point(sums[point], point_reward / point_size, point_steps / point_size, 0.0, steps)
-                    point, point_reward, point_steps, point_size = point + 1, 0.0, 0, 0
-                while (
-                    snapshot < length.snapshots
-                    and (episode + 1) * length.snapshots >= (snapshot + 1) * length.episodes
-                ):
+                record_episode(ends, sums, length, episode, total, age, 0.0, first[s] != first[s + 1])
+                while is_snapshot_due(ends, length, episode):
+                    line = out.snapshots[row, int(ends[SNAPSHOT]) - 1]
                     for k in range(len(q)):
-                        out.snapshots[row, snapshot, k] = q[k]
-                    out.snapshots[row, snapshot, len(q)] = epsilon
-                    snapshot += 1
-                ends[TRUNCATED], ends[TOTAL_STEPS] = truncated, steps
+                        line[k] = q[k]
+                    line[len(q)] = epsilon
                 if size < 0:
-                    ends[DIVERGED] = episode
-                    mark_divergence(sums, point, out.snapshots[row], snapshot, length)
+                    mark_divergence(ends, sums, out.snapshots[row], length, episode)
                     break
                 if worker.stop[0]:
                     return
@@ -189,7 +172,7 @@ def sweep(
 
 @inlined
 def plan_sweeps(
-    world: Any, arrays: TaskArrays, numbers: SweepingNumbers, queue: Queue, size: int, alpha: float
+    world: Any, arrays: TaskArrays, numbers: SweepingNumbers, queue: Queue, size: int, alpha: float, ends: Any
 ) -> int:
     """Update the pairs of the highest priority and queue their predecessors.
 
@@ -207,6 +190,7 @@ def plan_sweeps(
         if not abs(q[j]) < MAX_VALUE:
             return -1
         left -= 1
+        ends[UPDATES] += 1.0
         u = int(queue.owner[j])
         i = int(queue.into[u])
         while i >= 0:

@@ -75,6 +75,7 @@ class Task:
     ``labels`` names the states and ``actions`` the actions.  ``cells`` are the (row, column) of the states of a
     drawn grid.  ``later`` is the MDP from step ``change`` of a run on.  ``features`` lists the active binary
     features of every state, for values that are linear in them; without it there is one value for each pair.
+    ``weights`` are the initial weights of the features in off-policy-td and tdc.
     """
 
     mdp: Model
@@ -87,6 +88,7 @@ class Task:
     later: Model | None = None
     change: int = NO_CHANGE
     features: npt.NDArray[np.int32] | None = None
+    weights: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         if self.mdp.minimise:

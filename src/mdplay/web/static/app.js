@@ -8,6 +8,7 @@ const WAYS = [
   ["", "Games"],
   ["plan", "Plan"],
   ["bandits", "Bandits"],
+  ["reinforcement", "Reinforcement"],
   ["learn", "Learn"],
   ["tournament", "Tournament"],
   ["reproduction", "Reproduction"],
@@ -15,6 +16,7 @@ const WAYS = [
 const PAGES = {
   plan: () => import("./pages/plan.js"),
   bandits: () => import("./pages/bandits.js"),
+  reinforcement: () => import("./pages/reinforcement.js"),
   learn: () => import("./pages/learn.js"),
   tournament: () => import("./pages/tournament.js"),
   reproduction: () => import("./pages/reproduction.js"),

@@ -48,6 +48,7 @@ export class Chart {
       this.names(),
       (this.cross = s("line", { class: "cross", y1: TOP, y2: this.height - BOTTOM })),
     );
+    this.legend();
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${this.height}`);
     this.svg.setAttribute(
       "aria-label",
@@ -100,6 +101,15 @@ export class Chart {
     );
   }
 
+  /** Names below the chart, where there is no room at the ends of the lines. */
+  legend() {
+    const named = this.right < RIGHT && this.series.length > 1;
+    put(
+      this.told,
+      named ? this.series.map(({ name }, k) => h("span", { class: `s${(k % COLOURS) + 1}` }, name)) : "\u00a0",
+    );
+  }
+
   /** Names at the ends of the lines, moved apart where they would touch. */
   names() {
     if (this.right < RIGHT) return [];
@@ -128,7 +138,7 @@ export class Chart {
     if (!event) {
       this.cross.removeAttribute("x1");
       this.cross.classList.remove("on");
-      this.told.textContent = "\u00a0";
+      this.legend();
       return;
     }
     const box = this.svg.getBoundingClientRect(),

@@ -7,6 +7,7 @@ const KNOWN = { table: "solved", proof: "proof search", book: "proved", network:
 const BEYOND = [
   ["plan", "Plan", "Give a Markov decision problem, or draw a grid: values, actions and proven bounds."],
   ["bandits", "Bandits", "Choose arms and policies, and watch their regret grow."],
+  ["reinforcement", "Reinforcement learning", "Draw a grid, and watch an agent learn beside the exact values."],
   ["learn", "Learn", "Start a training, follow its curve, and play against the result."],
   ["tournament", "Tournament", "Let agents play each other, and see the table fill."],
   ["reproduction", "Reproduction", "Five systems, computed anew on this machine."],
