@@ -201,27 +201,37 @@ class ChainSearch:
         return max(lows), min(highs), int(watch.progress.sum())
 
     def learn(self, numbers: NDArray[np.int64], values: NDArray[np.int64]) -> None:
-        """Store the values of positions, given by their drawn lines; those that are not quiet are left out."""
+        """Store the values of positions, given by their drawn lines.
+
+        Boxes that lack one line are taken first; positions that are not quiet after that are left out.
+        """
         missing = np.zeros_like(numbers)
         for line, place in self._number.items():
             missing |= (~numbers >> line & 1) << place
+        taken, last = np.zeros_like(missing), np.zeros_like(missing)
+        for box in self._boxes:
+            own = missing & box
+            single = (own != 0) & (own & own - 1 == 0)
+            taken += single
+            last |= np.where(single, own, 0)
+        missing, values = missing & ~last, values - taken
+        quiet, left = np.ones(len(missing), np.bool_), np.zeros_like(missing)
+        for box in self._boxes:
+            own = missing & box
+            quiet &= (own == 0) | (own & own - 1 != 0)
+            left += own != 0
         for group in self._alike:
             count = sum(missing >> line & 1 for line in group)
             for line, others in zip(reversed(group), range(len(group)), strict=True):
                 missing = missing & ~(1 << line) | np.where(count > others, 1 << line, 0)
-        quiet, left = np.ones(len(missing), np.bool_), np.zeros_like(missing)
-        for box in self._boxes:
-            count = sum(missing >> line & 1 for line in elements(box))
-            quiet &= count != 1
-            left += count != 0
-        missing, left, values = missing[quiet], left[quiet], values[quiet]
+        missing = missing[quiet]
         keys = np.full_like(missing, np.iinfo(np.int64).max)
         for images in self._board.images.reshape(-1, IMAGES).T:
             image = np.zeros_like(missing)
             for line, bit in enumerate(images.tolist()):
                 image |= (missing >> line & 1) * bit
             keys = np.minimum(keys, image)
-        chains.learn(keys, left, values, self.table, self.bucket_bits)
+        chains.learn(keys, left[quiet], values[quiet], self.table, self.bucket_bits)
 
     def used_entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the used entries of the table and their number in each bucket, also while threads search."""
