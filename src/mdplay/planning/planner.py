@@ -52,6 +52,10 @@ class Plan:
 
     ``lower <= optimum <= upper`` holds for every state.  ``action`` is -1 in terminal states; ``undecided``
     lists the states where the bounds do not tell which actions are tied with the best one.
+
+    ``criterion`` is discounted, total, average or horizon=N.  For average, ``value`` is the gain, the average
+    reward from every state, and ``bias`` are the relative values of the policy.  For a horizon, ``value`` and
+    ``action`` are those of the first step, and ``stages[t]`` has the actions of step t.
     """
 
     value: Floats
@@ -65,6 +69,9 @@ class Plan:
     history: tuple[tuple[int, float], ...]
     seconds: float
     tolerance: float
+    criterion: str = "discounted"
+    bias: Floats | None = None
+    stages: Integers | None = None
 
     def __repr__(self) -> str:
         states = pluralize(len(self.value), "state")
@@ -94,6 +101,7 @@ class Plan:
             "reason": self.reason,
             "iterations": self.iterations,
             "seconds": self.seconds,
+            "criterion": self.criterion,
             "gap": _plain(self.gap),
             "closed": self.closed,
             "undecided": self.undecided.tolist(),
@@ -101,6 +109,8 @@ class Plan:
             "action": self.action.tolist(),
             "lower": [_plain(value) for value in self.lower.tolist()],
             "upper": [_plain(value) for value in self.upper.tolist()],
+            **({} if self.bias is None else {"bias": self.bias.tolist()}),
+            **({} if self.stages is None else {"stages": self.stages.tolist()}),
         }
 
     def _repr_html_(self) -> str:
@@ -134,12 +144,16 @@ def plan(
     mdp: Model,
     method: str = "auto",
     *,
+    criterion: str | None = None,
     tolerance: float = TOLERANCE,
     run: Run | None = None,
     **settings: Unpack[RunOptions],
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
+    The criterion is ``discounted``, ``total`` (the sum of all rewards), ``average`` (the reward per step in the
+    long run) or ``horizon=N`` (the next N steps, discounted by the model's discount); by default discounted if the
+    model has a discount below 1, else total.
     The settings of the run are ``threads``, ``executor`` and ``progress``.  With an ``executor``
     (mdplay.runtime.executors) its workers, ``threads`` of them, sweep shards of the states
     (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
@@ -155,7 +169,12 @@ def plan(
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
+    mdp, criterion, steps = _posed(mdp, criterion)
     arrays = _arrays(mdp)
+    if criterion == "average" or steps is not None:
+        if method != "auto":
+            raise FormatError(f"the criterion {criterion} has a method of its own; leave out the method {method}")
+        return _by_criterion(mdp, arrays, criterion, steps, tolerance, run, begin)
     reduction = finite_part(arrays) if mdp.discount == 1.0 else None
     backend = backend_for(arrays if reduction is None else reduction.arrays, run.threads)
     chosen, reason = _auto(backend.arrays) if method == "auto" else (method, "as asked")
@@ -165,7 +184,74 @@ def plan(
         choice = reduction.ending(backend, decision.choice, bounds.value, bounds.width)
         decision = decision._replace(choice=choice)
         bounds, decision = _whole(reduction, bounds, decision)
-    return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+    found = _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+    return replace(found, criterion=criterion)
+
+
+CRITERIA = ("discounted", "total", "average", "horizon=N")
+
+
+def _posed(mdp: Model, criterion: str | None) -> tuple[Model, str, int | None]:
+    """Return the model with the discount of a criterion, the name of the criterion, and the steps of a horizon."""
+    if criterion is None:
+        return mdp, "discounted" if mdp.discount < 1.0 else "total", None
+    name, _, number = criterion.partition("=")
+    if name == "horizon":
+        if not number.isascii() or not number.isdigit() or int(number) < 1:
+            raise FormatError(f"the criterion is {criterion!r}; write horizon=N with a number of steps from 1")
+        return mdp, f"horizon={int(number)}", int(number)
+    if criterion not in CRITERIA[:3]:
+        raise unknown("criterion", criterion, CRITERIA)
+    if criterion == "discounted":
+        if mdp.discount == 1.0:
+            raise FormatError("the criterion discounted needs a discount below 1; use total, average or horizon=N")
+        return mdp, criterion, None
+    if criterion == "average" and mdp.terminal.any():
+        place = f"state {np.flatnonzero(mdp.terminal)[0]} is terminal"
+        raise FormatError(
+            f"the average reward needs a model that never ends, but {place}; use the criterion total"
+        )
+    return (mdp if mdp.discount == 1.0 else replace(mdp, discount=1.0)), criterion, None
+
+
+def _by_criterion(
+    mdp: Model, arrays: ModelArrays, criterion: str, steps: int | None, tolerance: float, run: Run, begin: float
+) -> Plan:
+    """Return the plan for the average reward or for a number of steps."""
+    from mdplay.planning.criteria import average_reward, finite_horizon
+
+    if steps is None:
+        found, method = average_reward(arrays, tolerance, run), "relative value iteration"
+        reason = "bounds by the Bellman residual of each end component"
+    else:
+        found, method = finite_horizon(arrays, steps, run), "backward induction"
+        reason = "exact but for rounding"
+    sign = -1.0 if mdp.minimise else 1.0
+    bounds = (found.lower, found.upper) if sign > 0 else (0.0 - found.upper, 0.0 - found.lower)
+    return Plan(
+        value=0.0 + sign * found.value,
+        action=_actions(mdp, found.choice),
+        lower=bounds[0],
+        upper=bounds[1],
+        undecided=found.undecided,
+        method=method,
+        reason=reason,
+        iterations=found.sweeps,
+        history=found.history,
+        seconds=time.perf_counter() - begin,
+        tolerance=tolerance,
+        criterion=criterion,
+        bias=None if found.bias is None else 0.0 + sign * found.bias,
+        stages=None if found.stages is None else np.stack([_actions(mdp, stage) for stage in found.stages]),
+    )
+
+
+def _actions(mdp: Model, choice: Integers) -> Integers:
+    """Return the action of each state, -1 in terminal states, from its choice."""
+    action = np.full(mdp.num_states, -1, dtype=np.int64)
+    live = ~mdp.terminal
+    action[live] = mdp.action[choice[live]]
+    return action
 
 
 def _by_executor(mdp: Model, method: str, tolerance: float, run: Run) -> Plan:
@@ -279,9 +365,7 @@ def _answer(
     seconds: float,
 ) -> Plan:
     """Return the plan in the MDP's own terms: action numbers, and costs as costs."""
-    action = np.full(mdp.num_states, -1, dtype=np.int64)
-    live = ~mdp.terminal
-    action[live] = mdp.action[decision.choice[live]]
+    action = _actions(mdp, decision.choice)
     value, lower, upper = bounds.value, bounds.lower, bounds.upper
     if mdp.minimise:
         value, lower, upper = 0.0 - value, 0.0 - upper, 0.0 - lower
@@ -301,12 +385,16 @@ def _answer(
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
+def verify(mdp: Model, value: npt.ArrayLike, *, criterion: str | None = None) -> ValueBounds:
     """Return proven bounds around the optimal values, from values that anyone computed.
 
     Below discount 1 this takes one sweep over the MDP, whatever the values are.  At discount 1 the bounds are
-    infinite if the values are too far off to prove anything.
+    infinite if the values are too far off to prove anything.  For the criterion average, the values are relative
+    values (a bias), and the bounds are those of the gain: they are wide if the gain depends on the state.
     """
+    mdp, criterion, steps = _posed(mdp, criterion)
+    if steps is not None:
+        raise FormatError("a horizon has values for every step, which plan proves itself; call plan instead")
     values = np.asarray(value, dtype=np.float64)
     if values.shape != (mdp.num_states,):
         raise FormatError(f"{mdp.num_states} states need as many values, not an array of shape {values.shape}")
@@ -314,9 +402,11 @@ def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
     signed = -values if mdp.minimise else values
     if not largest(values[np.isfinite(values)]) <= LARGEST:
         raise FormatError(f"values to verify must not be larger than {LARGEST:.3g}")
-    if mdp.discount < 1.0:
-        if not np.isfinite(values).all():
-            raise FormatError("values to verify must be finite")
+    if (mdp.discount < 1.0 or criterion == "average") and not np.isfinite(values).all():
+        raise FormatError("values to verify must be finite")
+    if criterion == "average":
+        bounds = _gain_bounds(arrays, signed)
+    elif mdp.discount < 1.0:
         backend, start = backend_for(arrays), np.where(arrays.live, signed, 0.0)
         bounds = discounted_bounds(backend, start, backend.q_values(start))
     else:
@@ -331,10 +421,21 @@ def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
     return bounds
 
 
+def _gain_bounds(arrays: ModelArrays, bias: Floats) -> ValueBounds:
+    """Return bounds of the gain of all states from relative values, by one sweep."""
+    new = np.zeros_like(bias)
+    change = backend_for(arrays).bellman_backup(bias, new, arrays.first_actions.copy())
+    error = 2.0 * arrays.backup_error(bias)
+    low, high = change.low - error, change.high + error
+    lower, upper = np.full_like(bias, low), np.full_like(bias, high)
+    return ValueBounds(0.5 * (lower + upper), lower, upper, high - low)
+
+
 def evaluate_policy(
     mdp: Model,
     policy: npt.ArrayLike,
     *,
+    criterion: str | None = None,
     tolerance: float = TOLERANCE,
     run: Run | None = None,
     **settings: Unpack[RunOptions],
@@ -342,14 +443,19 @@ def evaluate_policy(
     """Return the values of a policy, with bounds.
 
     The policy is one action a state, or the probabilities ``[state, action]``; its entries of terminal states are
-    ignored.  The plan's actions are the policy's most probable ones.  The settings of the run are ``threads`` and
-    ``progress``, as in ``plan``.
+    ignored.  The plan's actions are the policy's most probable ones.  The criterion and the settings of the run
+    (``threads`` and ``progress``) are those of ``plan``.
     """
     run = run_of("evaluate_policy", ("threads", "progress"), run, settings)
-    weights = _choice_weights(mdp, np.asarray(policy))
-    chain, likely = _induced(mdp, weights)
-    found = plan(chain, tolerance=tolerance, run=run)
-    return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
+    chain, likely = induced(mdp, policy)
+    found = plan(chain, criterion=criterion, tolerance=tolerance, run=run)
+    stages = None if found.stages is None else np.tile(likely, (len(found.stages), 1))
+    return replace(found, action=likely, stages=stages, reason=f"a fixed policy; {found.reason}")
+
+
+def induced(mdp: Model, policy: npt.ArrayLike) -> tuple[Model, Integers]:
+    """Return the MDP whose only choice in each state is the policy, and the policy's likeliest actions."""
+    return _induced(mdp, _choice_weights(mdp, np.asarray(policy)))
 
 
 def _choice_weights(mdp: Model, policy: npt.NDArray[Any]) -> Floats:
