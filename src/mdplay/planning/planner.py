@@ -136,6 +136,7 @@ def _plain(value: float) -> float | str:
 
 
 TOLERANCE = 1e-6  # maximum proven error of a value, unless given
+MAX_FACTORED = 64  # states of a discounted model whose policies are solved exactly; sweeps are faster beyond
 ROUNDS = 12  # of a method, before its bounds are given as they are
 
 
@@ -285,11 +286,12 @@ def _auto(arrays: ModelArrays) -> tuple[str, str]:
     """Return the method for a model, and why."""
     if arrays.acyclic:
         return "topological", "no state can be visited twice: one backward sweep is exact"
-    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= DENSE_STATES:
+    most = DENSE_STATES if arrays.discount == 1.0 else MAX_FACTORED
+    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= most:
         return "hpi", "small enough to solve every policy exactly"
     if arrays.discount == 1.0:
         return "ipi", "no discount and cycles: policies solved by a Krylov method"
-    return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
+    return "mixed", "discounted: sweeps of the greedy policy, solving it when it mixes slowly"
 
 
 def _solved(backend: Backend, method: str, goal: Goal, tolerance: float) -> tuple[ValueBounds, Decision]:
