@@ -12,6 +12,8 @@ export MDPLAY_CACHE ?= $(CURDIR)/.kernels
 # a file stays in one process, and the order is that of tests/conftest.py
 WORKERS ?= 2
 SIDE_BY_SIDE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+# the slowest tests are printed at the end
+SLOWEST := --durations=20 --durations-min=5
 # tests that run with every access of the kernels checked for each change; test-slow runs all of them so
 CHECKED := tests/solving/test_indexed.py tests/states/test_keys.py tests/games/qubic/test_threats.py \
 	tests/searching/test_depth_limited.py
@@ -30,7 +32,7 @@ test: .venv/test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow"
+	$(BIN)/pytest $(SIDE_BY_SIDE) $(SLOWEST) -m "not slow"
 	MDPLAY_BOUNDS=1 $(BIN)/pytest $(SIDE_BY_SIDE) -m "not slow" tests/compiling/numba/test_memory.py $(CHECKED)
 	$(MAKE) docs
 

@@ -21,6 +21,7 @@ from mdplay import Game, make
 from mdplay.distributed.state_shard import Shard, Sharding, digest_of
 from mdplay.distributed.states import Count, enumerated
 from mdplay.runtime.executors import Executor, using
+from mdplay.runtime.run import Run
 from mdplay.states.enumeration import Enumeration
 
 WARM_ROUNDS = 12
@@ -83,16 +84,18 @@ def kill(folder: Path, times: int, shards: int, dead: list[int]) -> None:
 def measure(game: Game, executor: Executor, shards: int, kills: int = 0) -> Count:
     with TemporaryDirectory() as temporary:
         try:
-            with enumerated(
-                game, executor, shards=shards, folder=Path(temporary) / "warm", show=Clock(WARM_ROUNDS)
-            ):
+            warm = Run(
+                executor=executor, threads=shards, file=Path(temporary) / "warm", progress=Clock(WARM_ROUNDS)
+            )
+            with enumerated(game, run=warm):
                 pass
         except KeyboardInterrupt:
             pass
         folder, dead, clock = Path(temporary) / "all", list[int](), Clock()
         if kills:
             Thread(target=kill, args=(folder, kills, shards, dead), daemon=True).start()
-        with enumerated(game, executor, shards=shards, folder=folder, show=clock, make=Located) as found:
+        run = Run(executor=executor, threads=shards, file=folder, progress=clock)
+        with enumerated(game, run=run, make=Located) as found:
             count, memory = found.count(), found.actors.call("memory")
             traffic = found.sent * found.sharding.start.nbytes / len(count)
     print(

@@ -14,6 +14,10 @@ def test_no_import_goes_against_the_order():
     assert imports.against_the_order(imports.graph()) == []
 
 
+def test_applications_import_public_names_from_the_package():
+    assert imports.past_the_door() == []
+
+
 def test_no_modules_import_each_other():
     assert imports.cycles(imports.graph(strings=False)) == []
 

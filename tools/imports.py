@@ -133,6 +133,21 @@ def _allowed(name: str, other: str, level: dict[str, int]) -> bool:
     return level[used] < level[user] or NAMED_BY.get(used) == name
 
 
+def past_the_door() -> list[str]:
+    """Return every import by an application of a public name from an inner module instead of ``mdplay``."""
+    import mdplay
+
+    return [
+        f"{name}: {node.module}.{alias.name}"
+        for name, path in modules().items()
+        if room(name) in ORDER[-1]
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and room(node.module) not in (room(name), *OUTSIDE)
+        for alias in node.names
+        if f"mdplay.{mdplay._MODULES.get(alias.name)}" == node.module
+    ]
+
+
 def cycles(modules_of: Graph) -> list[list[str]]:
     """Return every set of modules that import each other (Tarjan 1972), the smallest first."""
     index: dict[str, int] = {}
@@ -188,7 +203,7 @@ def main() -> None:
         return
     print(picture(rooms(found)))
     imported = graph(strings=False)
-    print(*against_the_order(found), *map(" <-> ".join, cycles(imported)), sep="\n")
+    print(*against_the_order(found), *past_the_door(), *map(" <-> ".join, cycles(imported)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def elements(mask: Mask) -> list[int]:
 
 
 def nonempty(mask: Mask) -> bool:
-    """Tell whether the set has an element."""
+    """Return whether the set has an element."""
     return as_int(mask) != 0
 
 
@@ -100,12 +100,12 @@ def nth(mask: Mask, k: int) -> int:
 
 
 def has(mask: Mask, action: int) -> bool:
-    """Tell whether the action is in the set; a number that is no action is not."""
+    """Return whether the action is in the set; a number that is no action is not."""
     return action >= 0 and bool(as_int(mask) >> int(action) & 1)
 
 
 def covers(mask: Mask, other: int) -> bool:
-    """Tell whether all elements of a one-word mask are in the set."""
+    """Return whether all elements of a one-word mask are in the set."""
     return not as_int(other) & ~as_int(mask)
 
 
@@ -154,7 +154,7 @@ def completing_four(cells: int, height: int) -> int:
 
 
 def has_four(cells: int, height: int) -> bool:
-    """Tell whether four set bits stand in a row in steps of 1, height - 1, height or height + 1."""
+    """Return whether four set bits stand in a row in steps of 1, height - 1, height or height + 1."""
     for step in (1, height - 1, height, height + 1):
         pairs = cells & cells >> step
         if pairs & pairs >> 2 * step:

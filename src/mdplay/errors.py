@@ -15,7 +15,7 @@
 
 The command line prints the message after ``mdplay:`` and exits with code 2, never with a traceback.
 
-Numbers in words, for sentences that people read.
+Numbers with a noun, for messages.
 """
 
 from __future__ import annotations

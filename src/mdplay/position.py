@@ -271,7 +271,7 @@ class Position(Generic[S]):
 
     # ---------------------------------------------------------------- copies
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how a copy is made: by its events, since a chain of positions may be too deep to walk down."""
+        """Return the arguments of a copy: the events, since a chain of positions may be too deep for recursion."""
         return _replayed, (self.game, self.positions[0].state, self.events)
 
 
@@ -304,6 +304,9 @@ def as_state(game: Game[S], given: Any = None) -> S:
     if not all(hasattr(value, "__index__") or isinstance(value, float) for value in given):
         raise PositionError(f"{short(repr(given))} is not a state of {name}; its fields are numbers")
     return given  # type: ignore[no-any-return]
+
+
+StateLike = tuple[Any, ...] | Position[Any] | str  # what public functions accept as a state
 
 
 def takes_state(function: Callable[P, R]) -> Callable[P, R]:
@@ -343,5 +346,5 @@ def _replayed(game: Game[S], state: S, events: tuple[int, ...]) -> Position[S]:
 
 @lru_cache(maxsize=256)
 def _takes_past(method: Callable[..., str]) -> bool:
-    """Tell whether a game's ``board`` or ``svg`` asks for the moves made: whether it has a parameter ``past``."""
+    """Return whether a game's ``board`` or ``svg`` has the parameter ``past``, for the moves made."""
     return "past" in signature(method).parameters

@@ -72,7 +72,7 @@ NAMED = ("panel", "hole", "open", "first", "second", "neutral", "ring", "ink", "
 
 
 def uncoloured(kind: str) -> str:
-    """Return what is wrong with the kind of a shape that brings no colour, in words; nothing where it is known."""
+    """Return a message if a shape without a colour has an unknown kind, else an empty text."""
     words = kind.split() or [kind]
     black = "" if KINDS & set(words) else ", it would be black"
     for word in words:
@@ -89,7 +89,7 @@ STYLE = f"{_sheet(LIGHT)}@media (prefers-color-scheme: dark) {{\n{_sheet(DARK)}}
 
 
 def picture(width: float, height: float, shapes: Iterable[str], description: str) -> str:
-    """Return an SVG document of the shapes, described in words for those who do not see it."""
+    """Return an SVG document of the shapes with a description for screen readers."""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="mdplay" viewBox="0 0 {width:g} {height:g}" '
         f'width="{width:g}" height="{height:g}" role="img" aria-label="{escape(description)}">'

@@ -26,7 +26,7 @@ def test_the_lines_below_the_table_tell_whose_values_they_are_and_what_delays_a_
     lost = mdplay("solve", "tic-tac-toe", "--position", "moves:0,1,4").out  # two threats: lost whatever O does
     assert "\nPlayer 2, to move, loses in 4 plies.\n" in lost
     assert len([line for line in lost.splitlines() if line.startswith("*  ")]) == 6
-    assert "\n* optimal.  Values are for player 2, to move.\nAll moves lose.  8 delays the loss longest.\n" in lost
+    assert "\n* optimal.  Values are for player 2, to move.\nAll moves lose. 8 delays the loss longest.\n" in lost
     drawn = mdplay("solve", "tic-tac-toe", "--position", "moves:0,4").out
     assert "All moves lose" not in drawn
 
@@ -61,7 +61,7 @@ def test_infinite_play_delays_a_loss_longest(capsys):
     print_facts(game, game.initial(), solve(game).document())
     told = capsys.readouterr().out
     assert "Player 1, to move, loses by infinite play." in told
-    assert "All moves lose.  0 delays the loss longest." in told
+    assert "All moves lose. 0 delays the loss longest." in told
 
 
 def test_where_only_bounds_are_known_the_star_does_not_say_more(mdplay, capsys):

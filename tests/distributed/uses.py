@@ -60,7 +60,7 @@ def of_slow_plan(executor):
 
 
 def of_states(executor):
-    return repr(count_states(make("tic-tac-toe"), executor or "serial", shards=2)).encode()
+    return repr(count_states(make("tic-tac-toe"), executor=executor or "serial", threads=2)).encode()
 
 
 def of_layers(executor):

@@ -4,9 +4,10 @@ import math
 
 import pytest
 
-from mdplay import make, solve
+from mdplay import Position, make, solve
+from mdplay.bits import elements
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves, rounded_off, tie_margin
-from mdplay.evaluating.wording import describe, format_bounds
+from mdplay.evaluating.wording import compare_moves, describe, format_bounds
 from mdplay.naming.registry import register_extras
 from mdplay.playing.agents import make_agent
 from mdplay.playing.evaluators import agent_evaluation, evaluator_for, evaluator_method
@@ -144,3 +145,41 @@ def test_the_former_name_of_registered_evaluators_is_still_read():
     register_extras(Own, advisers={"fixed": lambda game: Fixed()})
     assert evaluator_method(Own()) == "fixed" == evaluator_for(Own()).method
     assert evaluator_for(GAME).method == "table"
+
+
+# ---------------------------------------------------------------- how moves differ
+@pytest.mark.parametrize(
+    "name, position, sentence",
+    [
+        ("tic-tac-toe", "moves:", "All moves draw."),
+        ("tic-tac-toe", "moves:0", "Only 4 does not lose."),
+        ("tic-tac-toe", "moves:0,3,1,4", "Only 2 wins."),
+        ("tic-tac-toe", "moves:0,1,3,2", "All moves win. 6 wins soonest."),
+        ("tic-tac-toe", "moves:4,1,0", "All moves lose. 8 delays the loss longest."),
+        ("tic-tac-toe", "moves:0,1,2,3,4,5,7,6", "It is the only legal move."),
+        ("anti-tic-tac-toe", "moves:", "Only 4 does not lose."),
+        ("dots-and-boxes", "moves:", "8 of 12 moves are optimal."),
+        ("dodgem", "moves:", "Only 0f wins."),
+    ],
+)
+def test_a_sentence_says_how_the_moves_differ(name, position, sentence):
+    game = make(name)
+    state = Position.parse(game, position).state if position != "moves:" else game.initial()
+    (evaluation,) = solve(game).evaluate(state)
+    assert compare_moves(game, state, evaluation) == sentence
+
+
+def test_nothing_is_said_of_a_puzzle():
+    game = make("sliding-puzzle:rows=2,cols=2")
+    (evaluation,) = solve(game).evaluate(game.initial())
+    assert compare_moves(game, game.initial(), evaluation) == ""
+
+
+def test_a_sentence_says_what_the_second_best_move_loses():
+    game = make("dots-and-boxes")
+    state = Position.parse(game, "moves:0,2,6").state
+    moves = {action: known(2.0 if action == 8 else 0.5, True) for action in elements(game.legal(state))}
+    evaluation = Evaluation(moves, moves[8], (8,), done=True)
+    assert compare_moves(game, state, evaluation) == "Only 8 is optimal; the next best move loses 1.5 points."
+    unknown = Evaluation({**moves, 8: known(2.0, False)}, moves[8], (8,), done=True)
+    assert compare_moves(game, state, unknown) == ""

@@ -80,8 +80,8 @@ def test_points_of_any_game_of_points(tmp_path):
     [
         ("connect-four", {"method": "points"}, GameError, "ConnectFour is not a game of points"),
         ("2048", {"method": "points"}, GameError, "needs two players and no chance"),
-        ("qubic", {"method": "td"}, UnknownName, "no method 'td'; choose from network, points"),
-        ("2048", {"method": "sarsa"}, UnknownName, "choose from network, points, tc, td, td-before"),
+        ("qubic", {"method": "td"}, GameError, "name an opponent, for example uniform, or use method network"),
+        ("2048", {"method": "sarsa"}, LimitError, "this method lists them all; use a method of self-play"),
         ("qubic", {"method": "points", "explor": "always"}, UnknownName, "did you mean 'explore'"),
         ("qubic", {"method": "points", "episodes": 0}, LimitError, "episodes=0 must be at least 1"),
         ("qubic", {"method": "points", "against": "random"}, UnknownName, "no option 'against', but network has"),

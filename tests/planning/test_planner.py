@@ -388,3 +388,16 @@ def grid(size, *, discount):
             for turn, p in ((0, 0.8), (1, 0.1), (3, 0.1)):
                 columns.append((cell, action, to[(action + turn) % 4], -cost[cell], p))
     return MDP.from_transitions(*zip(*columns, strict=True), num_states=size * size, discount=discount)
+
+
+@pytest.mark.parametrize("coarse", [False, True])
+def test_rounding_in_a_periodic_chain_does_not_prevent_the_end(monkeypatch, coarse):
+    """0 and 2 lead to 1, and 1 back: a change falls by the discount alone until it is rounded away."""
+    if coarse:
+        monkeypatch.setattr(methods, "COARSE_STATES", 0)  # sweeps begin in single precision
+    state, action, target = [0, 0, 1, 1, 1, 1, 2], [0, 1, 0, 0, 1, 1, 0], [1, 1, 0, 2, 0, 2, 1]
+    reward, probability = [0.25, -0.75, 0.0, 0.75, 0.25, 0.5, 0.75], [1.0, 1.0, 0.5, 0.5, 0.6, 0.4, 1.0]
+    mdp = MDP.from_transitions(state, action, target, reward, probability, num_states=3, discount=0.999)
+    found, exact = plan(mdp, "mpi", tolerance=1e-10), plan(mdp, "hpi", tolerance=1e-10)
+    assert (found.lower <= exact.upper).all() and (exact.lower <= found.upper).all()
+    assert (found.upper - found.lower).max() < 1e-6

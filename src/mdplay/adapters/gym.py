@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from mdplay import Agent, Game, GameError, Position, make
 from mdplay.adapters.spaces import (
     Mask,
     Observation,
@@ -28,11 +29,8 @@ from mdplay.adapters.spaces import (
     num_actions,
     observe_bits,
 )
-from mdplay.errors import GameError
-from mdplay.game import Game
-from mdplay.naming.registry import make, names
-from mdplay.playing.agents import Agent, Answering, check_player, named_agent
-from mdplay.position import Position
+from mdplay.naming.registry import names
+from mdplay.playing.agents import Answering, check_player, named_agent
 
 if TYPE_CHECKING:
     import gymnasium

@@ -21,14 +21,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay import Agent, Game, GameError, Position
 from mdplay.bits import WORD, elements
 from mdplay.compiling import unpack
 from mdplay.compiling.contract import hints_of, state_class
 from mdplay.compiling.digest import per_game
-from mdplay.errors import GameError
-from mdplay.game import Game
-from mdplay.playing.agents import Agent
-from mdplay.position import Position, takes_state
+from mdplay.position import takes_state
 from mdplay.rng import Random
 
 Mask = NDArray[np.int8]

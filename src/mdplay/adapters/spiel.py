@@ -29,13 +29,11 @@ from zlib import crc32
 
 import numpy as np
 
+from mdplay import MDP, Agent, Game, GameError, LimitError
 from mdplay.adapters.spaces import library, num_actions
 from mdplay.bits import elements, nonempty
-from mdplay.errors import GameError, LimitError
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.naming.notation import event_text, follow
-from mdplay.planning.mdp import MDP
-from mdplay.playing.agents import Agent
 from mdplay.rng import Random
 from mdplay.states.game_length import move_limit
 
@@ -98,7 +96,7 @@ class SpielState(pyspiel.State):
         return event_text(self.game, self.state, action)
 
     def is_terminal(self) -> bool:
-        """Tell whether the game is over."""
+        """Return whether the game is over."""
         return self.current_player() == int(pyspiel.PlayerId.TERMINAL)
 
     def returns(self) -> list[float]:
@@ -321,9 +319,9 @@ class _Walk:
     def _expand(self, number: int, state: Any) -> None:
         before = state.returns()[self.player]
         for action in state.legal_actions():
-            for probability, follower in self._next_turns(state.child(action), 1.0):
-                target = -1 if follower.is_terminal() else self._numbered(follower)
-                gain = follower.returns()[self.player] - before
+            for probability, successor in self._next_turns(state.child(action), 1.0):
+                target = -1 if successor.is_terminal() else self._numbered(successor)
+                gain = successor.returns()[self.player] - before
                 self.rows.append((number, action, target, gain, probability))
 
     def _next_turns(self, state: Any, probability: float) -> Iterator[tuple[float, Any]]:

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay import Game, GameError, make
 from mdplay.adapters.spaces import Mask, Observation, library, num_actions, num_bits
 from mdplay.adapters.spaces import widths as field_widths
 from mdplay.bits import has, lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling import inlined, kernel, load, native, pack, unpack, word, words
-from mdplay.errors import GameError
-from mdplay.game import Game, num_players
-from mdplay.naming.registry import make
+from mdplay.compiling import Packed, State, Word, inlined, kernel, load, native, pack, unpack, word, words
+from mdplay.game import num_players
 from mdplay.playing.agents import check_player
 from mdplay.rng import advance, pick, scramble, stream
 
@@ -31,7 +30,7 @@ else:
     gymnasium = library("gymnasium")
 
 ILLEGAL = -1.0
-NOBODY = -1  # the side of a caller who moves for both players
+BOTH = -1  # the side of a caller who moves for both players
 RUNNING, OVER = range(2)
 MOST_MOVES = 1 << 20  # of chance and the opponent in a row
 TOO_HIGH = 1  # what is wrong: an action beyond the space
@@ -60,7 +59,7 @@ Actions = NDArray[np.int64]
 
 
 @inlined
-def wait(game: Any, s: Any, x: Any, side: int) -> Any:
+def wait(game: Game[Any], s: State, x: Word, side: int) -> Any:
     """Let chance and the opponent move: the state in which ``side`` moves, and what player 0 gained."""
     gain, moves = 0.0, 0
     while moves < MOST_MOVES:
@@ -70,7 +69,7 @@ def wait(game: Any, s: Any, x: Any, side: int) -> Any:
             s = game.outcome(s, game.draw(s, scramble(x)))
             continue
         mask = game.legal(s)
-        if side == NOBODY or game.player(s) == side or not nonempty(mask):
+        if side == BOTH or game.player(s) == side or not nonempty(mask):
             break
         x = advance(x)
         action = pick(mask, scramble(x))
@@ -82,7 +81,7 @@ def wait(game: Any, s: Any, x: Any, side: int) -> Any:
 
 
 @inlined
-def make_move(game: Any, s: Any, x: Any, action: int, side: int) -> Any:
+def make_move(game: Game[Any], s: State, x: Word, action: int, side: int) -> Any:
     """Make a legal move and wait for the next: the state, and what the mover gained."""
     mover = game.player(s)
     gain = 0.0
@@ -111,7 +110,7 @@ def write_mask(mask: Any, i: int, out_mask: Mask) -> int:
 
 
 @inlined
-def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
+def write_state(game: Game[Any], s: State, i: int, batch: Any) -> int:
     """Write a state of environment i, who moves in it and how; return what is wrong, or 0."""
     packed = pack(game, s)
     for j in range(len(packed)):
@@ -121,7 +120,7 @@ def write_state(game: Any, s: Any, i: int, batch: Any) -> int:
 
 
 @kernel
-def reset_games(game: Any, start: Any, turn: Turn, chosen: Chosen, batch: Batch) -> int:
+def reset_games(game: Game[Any], start: Packed, turn: Turn, chosen: Chosen, batch: Batch) -> int:
     """Begin the games that are chosen; return what is wrong, or 0."""
     for i in range(len(chosen)):
         if chosen[i]:
@@ -133,7 +132,7 @@ def reset_games(game: Any, start: Any, turn: Turn, chosen: Chosen, batch: Batch)
 
 
 @kernel
-def step_games(game: Any, turn: Turn, actions: Actions, batch: Batch) -> int:
+def step_games(game: Game[Any], turn: Turn, actions: Actions, batch: Batch) -> int:
     """Make a move in every game that is not over, in place; return what is wrong, or 0."""
     for i in range(len(actions)):
         batch.reward[i] = 0.0
@@ -163,7 +162,7 @@ class VectorGames(gymnasium.vector.VectorEnv[Observation, NDArray[np.int64], NDA
         if opponent not in ("random", None):
             raise GameError(f"opponent={opponent!r} has no compiled form; random, or None to move for both")
         check_player(self.game, player)
-        self._side = player if opponent or num_players(self.game) == 1 else NOBODY
+        self._side = player if opponent or num_players(self.game) == 1 else BOTH
         self._native, self._start = native(self.game), words(self.game.initial())
         self._widths = field_widths(self.game)
         self.num_envs = num_envs

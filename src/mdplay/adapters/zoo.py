@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from mdplay import Game, IllegalMove, Position, make
 from mdplay.adapters.spaces import legal_actions, library, mask_of, num_actions, num_bits, observe_bits
-from mdplay.errors import IllegalMove
-from mdplay.game import Game, num_players
-from mdplay.naming.registry import make
-from mdplay.position import Position
+from mdplay.game import num_players
 from mdplay.rng import Random
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mdplay.bits import below, unit
 from mdplay.compiling import inlined, kernel, unchecked_view
 from mdplay.rng import advance, scramble, stream
-from mdplay.runtime.threads import WorkSlice
+from mdplay.runtime.threads import StopFlag, WorkSlice
 from mdplay.searching import selectors
 from mdplay.searching.selecting import ARM, Scale, learn, reward_arm, select
 
@@ -68,8 +68,8 @@ def play(
     """
     # All indices are inside: the arms have an entry each for every mean, out.sums a point for every `every`
     # steps, begun ones included, and progress an entry for every worker.
-    arms = Arms(unchecked_view(room.known), unchecked_view(room.true))
-    out_sums, out_ends = unchecked_view(out.sums), unchecked_view(out.ends)
+    arms = unchecked_view(room)
+    out_sums, out_ends = unchecked_view((out.sums, out.ends))
     for group in range(worker.first, len(out_sums), worker.stride):
         for run in range(group, len(out_ends), len(out_sums)):
             x = start(selector, arms.known, problem.means, problem.drawn, stream(seed, run), arms.true)
@@ -104,7 +104,7 @@ def play_once(
     problem: Problem,
     length: Length,
     x: Any,
-    stop: Any,
+    stop: StopFlag,
     out_sums: Any,
     out_end: Any,
 ) -> None:

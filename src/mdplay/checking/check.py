@@ -15,9 +15,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import ContractChecks, check_scoring_sets, show, time_limit, wrap_rule_errors
+from mdplay.checking.contract_checks import ContractChecks, check_scoring_sets, show, time_limit
 from mdplay.checking.understood import Seen, black, check_cells, muted, sentence, unclear, warnings
-from mdplay.compiling.contract import check_shape, checked
+from mdplay.compiling.contract import check_shape, checked, wrap_rule_errors
 from mdplay.errors import GameError, MdplayError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.naming.notation import parse_position
@@ -35,7 +35,7 @@ class Exact:
         self.game, self.known, self.left = game, dict[Any, float](), 0
 
     def sees(self, s: State) -> bool:
-        """Tell whether few enough positions follow to find the value."""
+        """Return whether few enough positions follow to find the value."""
         self.left = MAX_NODES
         try:
             self.value(s)
@@ -117,7 +117,7 @@ def check_game(
 def _checked_report(game: Game[Any], games: int, seed: int, max_moves: int, compiled: bool) -> Report:
     try_game(game)
     checker = _Checker(checked(game), min(max_moves, explicit_move_limit(game) or max_moves))
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         checker.check_constants()
         if game.has_scoring_sets:
             check_scoring_sets(checker.game, SETS)
@@ -142,7 +142,7 @@ def try_game(game: Game[Any], *, seconds: float = TRIAL_SECONDS) -> None:
     Whatever a rule raises, a wrong type or a rule that never returns becomes a GameError in one sentence.
     """
     plain, rng = checked(game), Random(0)
-    with wrap_rule_errors(game), time_limit(seconds), muted(game):
+    with wrap_rule_errors(), time_limit(seconds), muted(game):
         s = plain.initial()
         for _ in range(TRIAL_MOVES):
             if nonempty(plain.outcomes(s)):

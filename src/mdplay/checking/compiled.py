@@ -87,11 +87,11 @@ def compare_with_compiled(game: Game[Any], states: Iterable[Any]) -> None:
         _compare("player", player, plain.player(s), game, s)
         if not nonempty(plain.legal(s)) and not nonempty(plain.outcomes(s)):
             _compare("result", result, plain.result(s), game, s)
-        _compare_followers(game, plain, s)
+        _compare_successors(game, plain, s)
         _compare_knowledge(game, plain, s, number % plain.symmetries())
 
 
-def _compare_followers(game: Game[Any], plain: Game[Any], s: State) -> None:
+def _compare_successors(game: Game[Any], plain: Game[Any], s: State) -> None:
     if nonempty(plain.outcomes(s)):
         for i in elements(plain.outcomes(s)):
             after, chance = ask_outcome(game, words(s), i)

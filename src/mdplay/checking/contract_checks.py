@@ -27,9 +27,9 @@ from typing import Any
 from weakref import WeakSet
 
 from mdplay.bits import as_int, elements, nonempty, popcount
-from mdplay.compiling.contract import check_shape, checked, rule_error
+from mdplay.compiling.contract import check_shape, checked, wrap_rule_errors
 from mdplay.compiling.digest import forget_with, refresh
-from mdplay.errors import GameError, MdplayError, pluralize
+from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, State, num_players
 from mdplay.rng import Random
 
@@ -64,7 +64,7 @@ SLACK = 1e-9  # of a sum of probabilities
 
 GAMES = 6  # of a sample
 MOST_PLIES = 300  # of all its games
-EFFORT = 400  # followers that may be made to check positions closely
+EFFORT = 400  # successors that may be made to check positions closely
 TRIALS = 4  # sets of actions that are tried where a game tells its scoring sets
 SECONDS = 10.0
 
@@ -72,17 +72,17 @@ _HELD: WeakSet[Game[Any]] = WeakSet()
 forget_with(_HELD.clear)
 
 
-def spot_check(game: Game[Any], state: State = None) -> None:
+def spot_check(game: Game[Any], state: State | None = None) -> None:
     """Raise GameError if a small sample of random games from a state (default: the start) shows a broken promise.
 
-    A game that was held once is not held again.  A game that goes on for ever breaks no promise here.
+    Each game is checked once.  A game without end breaks no promise here.
     """
     refresh(game)  # every verb comes here: rules that have changed in this process are noticed now
     if game in _HELD:
         return
     check_shape(game)
     double = checked(game)
-    with wrap_rule_errors(game), time_limit(SECONDS):
+    with wrap_rule_errors(), time_limit(SECONDS):
         sample = _Sample(double)
         sample.check_constants()
         if game.has_scoring_sets:
@@ -106,7 +106,7 @@ def diagnose_position(game: Game[Any], s: State) -> None:
     """Raise GameError for the promise that is broken at a position or right after it, if there is one."""
     double = checked(game)
     promises = ContractChecks(double)
-    with wrap_rule_errors(game), time_limit(SECONDS):
+    with wrap_rule_errors(), time_limit(SECONDS):
         promises.check_constants()
         promises.check(s, Random(0))
         chance = nonempty(double.outcomes(s))
@@ -117,20 +117,6 @@ def diagnose_position(game: Game[Any], s: State) -> None:
                 promises.check_result(t)
             if game.has_size:
                 number_of(double, t)
-
-
-@contextmanager
-def wrap_rule_errors(game: Game[Any]) -> Iterator[None]:
-    """Turn whatever the rules of the game raise into a GameError that says where."""
-    try:
-        yield
-    except (MdplayError, MemoryError):
-        raise
-    except Exception as error:
-        translated = rule_error(error)
-        if translated is None:
-            raise
-        raise translated from None
 
 
 class _Overtime(BaseException):
@@ -452,7 +438,7 @@ class _Sample(ContractChecks):
             self.check(s, rng)
 
     def cost(self, s: State) -> int:
-        """Return how many followers a close check makes, roughly."""
+        """Return how many successors a close check makes, roughly."""
         game = self.game
         follow = popcount(game.outcomes(s)) or popcount(game.legal(s))
         return 1 + follow * (1 + game.has_bounds + game.has_size + 2 * game.has_symmetries)

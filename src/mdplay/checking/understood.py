@@ -1,4 +1,4 @@
-"""What ``check_game`` has seen of a game, in words, and what it wonders about.
+"""The summary of ``check_game``: what it has seen of a game, and what looks suspicious.
 
 A game may keep the contract and still not be the game that its author meant: a field ``turn`` is no player, rules
 without a result make every game a draw.  These are warnings, not errors.
@@ -21,7 +21,7 @@ from types import FunctionType
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from mdplay.bits import as_int, elements, nonempty, popcount
+from mdplay.bits import Mask, as_int, elements, nonempty, popcount
 from mdplay.checking.contract_checks import show
 from mdplay.compiling.contract import rules, where
 from mdplay.compiling.digest import code_names
@@ -117,7 +117,7 @@ class Seen:
                 self.handed.add(self.mover)
         self.mover = player
 
-    def note_moves(self, mask: Any) -> None:
+    def note_moves(self, mask: Mask) -> None:
         """Note the legal actions of a position."""
         self.legal |= as_int(mask)
         self.most = max(self.most, popcount(mask))

@@ -14,11 +14,10 @@ from typing import Any, Protocol, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
+from mdplay import Game, Run
 from mdplay.errors import short
-from mdplay.game import Game
 from mdplay.naming import registry
 from mdplay.naming.specs import Parameter, parameters, read_spec
-from mdplay.runtime.run import Run
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

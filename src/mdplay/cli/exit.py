@@ -66,7 +66,7 @@ def _run() -> int:
 
 # ---------------------------------------------------------------- words for what went wrong
 def report_error(error: BaseException) -> int:
-    """Say on stderr what went wrong, in one sentence, and return the exit code."""
+    """Print an error on stderr as one sentence and return the exit code."""
     import click
 
     from mdplay.cli.commands import Stopped
@@ -95,8 +95,8 @@ def _words(error: BaseException) -> str | None:
     """Return the sentence for a fault of the input or the system, or None for one of ours."""
     import click
 
+    from mdplay import MdplayError
     from mdplay.compiling.contract import rule_error
-    from mdplay.errors import MdplayError
 
     if isinstance(error, MdplayError):
         return str(error)
@@ -215,7 +215,7 @@ def _restore_terminal() -> None:
 
 
 def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Say a warning as one sentence."""
+    """Print a warning as one sentence."""
     print_error(str(message))
 
 

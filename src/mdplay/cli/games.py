@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from mdplay import __version__
+from mdplay import Game, MdplayError, Position, Record, UnknownName, __version__, load_records
 from mdplay.cli.common import (
     Count,
     GameName,
@@ -20,14 +20,12 @@ from mdplay.cli.common import (
     print_json,
     seed_option,
 )
-from mdplay.errors import MdplayError, UnknownName, pluralize
-from mdplay.game import Game, num_players
+from mdplay.errors import pluralize
+from mdplay.game import num_players
 from mdplay.naming import registry, specs
 from mdplay.naming.about import built_in_games
 from mdplay.naming.notation import result_text
 from mdplay.naming.registry import plugin_points, source_of, warn_once
-from mdplay.playing.records import Record, load_records
-from mdplay.position import Position
 
 KNOWLEDGE = {
     "outcomes": "chance",
@@ -104,7 +102,7 @@ def check_command(game: Game[Any], games: int, seed: int, as_json: bool) -> None
     Example:
       mdplay check my_game.py:MyGame
     """
-    from mdplay.checking.check import check_game
+    from mdplay import check_game
 
     report = check_game(game, games=games, seed=seed)
     if as_json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay import FormatError
 from mdplay.cli.common import (
     Count,
     executor_option,
@@ -16,7 +17,7 @@ from mdplay.cli.common import (
     seed_option,
     threads_option,
 )
-from mdplay.errors import FormatError, pluralize
+from mdplay.errors import pluralize
 
 if TYPE_CHECKING:
     from mdplay.bandits.laboratory import Comparison

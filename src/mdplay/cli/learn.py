@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from mdplay import Game
 from mdplay.cli.common import SECONDS, THREADS, Seed, json_option, option_of, print_json, progress
-from mdplay.game import Game
 from mdplay.naming import registry
 from mdplay.naming.specs import Parameter, parameters
 
@@ -39,9 +39,10 @@ class Learners(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command of a task or a game; the method decides how a game is learned."""
         from mdplay.learning.reinforcement.library import is_task
-        from mdplay.learning.reinforcement.methods import is_method
+        from mdplay.playing.learning import learns_task
 
-        if is_task(args[0]) or is_method(_method_in(args)):
+        method = _method_in(args)
+        if is_task(args[0]) or (method is not None and learns_task(registry.make(args[0]), method)):
             return args[0], task_command(args[0]), args[1:]
         return super().resolve_command(ctx, args)
 
@@ -133,8 +134,8 @@ def learn_task_help() -> str:
 
 def _learn_task(name: str, *, as_json: bool, plot: Path | None, curve: Path | None, **given: Any) -> None:
     """Learn a task, and print the results."""
+    from mdplay import make_task
     from mdplay.learning.reinforcement import learn_task
-    from mdplay.learning.reinforcement.library import make_task
 
     task = make_task(name, start=given.pop("start"), opponent=given.pop("opponent"))
     options = {key: value for key, value in given.items() if value is not None}
@@ -152,7 +153,7 @@ def _learn_task(name: str, *, as_json: bool, plot: Path | None, curve: Path | No
 
 def _read_actions(path: str) -> list[int]:
     """Return the actions of a file, one for each state."""
-    from mdplay.errors import FormatError
+    from mdplay import FormatError
     from mdplay.storage.files import read_text
 
     try:
@@ -197,7 +198,7 @@ def command_of(game: Game[Any]) -> click.Command:
 
 def _learn(game: Game[Any], *, as_json: bool, plot: Path | None, curve: Path | None, **given: Any) -> None:
     """Train, and print the learning curve."""
-    from mdplay.playing.learning import learn
+    from mdplay import learn
 
     with progress("learning") as show:
         learned = learn(game, progress=show, report=None if as_json else click.echo, **given)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay import Game, MatchOptions, MatchResult, MdplayError, Record, match, save_records
 from mdplay.cli.common import (
     executor_option,
     game_argument,
@@ -19,16 +20,12 @@ from mdplay.cli.common import (
     progress,
     setting,
 )
-from mdplay.errors import MdplayError, pluralize
-from mdplay.game import Game
-from mdplay.playing.matches.match import MatchResult, Tally, match
+from mdplay.errors import pluralize
+from mdplay.playing.matches.match import Tally
 from mdplay.playing.matches.results import REUSED
-from mdplay.playing.matches.schedule import MatchOptions
-from mdplay.playing.records import Record, save_records
 
 if TYPE_CHECKING:
-    from mdplay.playing.matches.evaluating import EvaluationResult
-    from mdplay.playing.matches.tournament import TournamentResult
+    from mdplay import EvaluationResult, TournamentResult
 
 
 workers_option = setting("threads", help="Games played in parallel.  [default: 1; with an executor one per core]")
@@ -185,7 +182,7 @@ def tournament_command(
     Example:
       mdplay tournament tic-tac-toe random perfect --games 100 --results cup.db --plot cup.png
     """
-    from mdplay.playing.matches.tournament import tournament
+    from mdplay import tournament
 
     total = given["games"] * len(agents) * (len(agents) - 1) // 2
     with playing(total, given["file"], record) as show:
@@ -241,7 +238,7 @@ def evaluate_command(game: Game[Any], agent: str, record: str | None, as_json: b
       mdplay evaluate 2048 --agent random --games 1000
       mdplay evaluate 2048 --agent network:td.safetensors,depth=2 --games 1000
     """
-    from mdplay.playing.matches.evaluating import evaluate
+    from mdplay import evaluate
 
     with playing(None, given["file"], record) as show:
         found = evaluate(game, agent, record=record is not None, progress=show, **given)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from mdplay.errors import FormatError
+from mdplay import FormatError
 
 STARTERS = Path(__file__).with_name("starters")
 KINDS = ("plain", "chance", "points", "board", "puzzle")

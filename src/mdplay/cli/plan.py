@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay import Game
 from mdplay.cli.common import (
     AnyNumber,
     Count,
@@ -21,15 +22,14 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.errors import pluralize
-from mdplay.game import Game
 from mdplay.naming import registry
 from mdplay.naming.notation import result_text
 
 if TYPE_CHECKING:
+    from mdplay import Responses
     from mdplay.planning import Plan
     from mdplay.planning.grids import Grid
     from mdplay.planning.model import Model
-    from mdplay.solving.responding import Responses
     from mdplay.solving.responses import Response
 
 
@@ -256,7 +256,7 @@ def respond_command(game: Game[Any], player: int | None, as_json: bool, **given:
       mdplay respond anti-tic-tac-toe
       mdplay respond anti-tic-tac-toe --start p2_policy.txt --draw 0.5 --out policies
     """
-    from mdplay.solving.responding import respond
+    from mdplay import respond
 
     tell = None if as_json else lambda number, step: click.echo(_line(number, step))
     with progress("states") as show:

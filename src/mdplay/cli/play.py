@@ -7,10 +7,12 @@ import secrets
 import select
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import click
 
+from mdplay import FormatError, Game, MdplayError, Position, UnknownName, load_records
 from mdplay.cli.common import (
     Count,
     GameName,
@@ -24,13 +26,11 @@ from mdplay.cli.common import (
     progress,
     seed_option,
 )
-from mdplay.errors import FormatError, MdplayError, UnknownName, pluralize
-from mdplay.game import Game, num_players
+from mdplay.errors import pluralize
+from mdplay.game import num_players
 from mdplay.naming.notation import parse_position
 from mdplay.playing.agents import BY_NETWORK, DEFAULT_AGENT, default_agent, named_agent
-from mdplay.playing.records import load_records
 from mdplay.playing.terminal import Session
-from mdplay.position import Position
 from mdplay.runtime.signals import defer_exit
 from mdplay.runtime.threads import POLL_SECONDS
 
@@ -100,15 +100,16 @@ def _first(game: Game[Any], position: str | None, resume: str | None) -> Positio
 def _ask(prompt: str) -> str:
     """Read a line; the end of the input means quit.
 
-    At a terminal the read begins when there is a line: Ctrl-C that comes between the prompt and the read would be
-    heard after the read only, too late to write the game.
+    At a terminal the read begins when a line is available: Ctrl-C between the prompt and the read would be handled
+    after the read only, too late to write the game.
     """
     try:
         if not sys.stdin.isatty():
             return input(prompt)
         click.echo(prompt, nl=False)
-        while not select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
-            pass
+        with suppress(OSError):  # Windows selects sockets only
+            while not select.select([sys.stdin], [], [], POLL_SECONDS)[0]:
+                pass
         return input()
     except EOFError:
         click.echo()
@@ -215,7 +216,7 @@ def accuracy_command(
       mdplay accuracy anti-tic-tac-toe --agent mcts:simulations=10000 --count 500
       mdplay accuracy connect-four --oracle proof --positions positions.txt
     """
-    from mdplay.playing.accuracy import accuracy
+    from mdplay import accuracy
 
     texts = None if positions is None else _texts(game, positions)
     with progress("asking"):

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from mdplay import Game
 from mdplay.cli.common import (
     Count,
     executor_option,
@@ -21,7 +22,6 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.errors import pluralize
-from mdplay.game import Game
 
 workers_option = setting("threads", help="Workers of the executor.  [default: one per core]")
 

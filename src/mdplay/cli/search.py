@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from mdplay import Game
 from mdplay.cli.common import (
     Count,
     game_argument,
@@ -18,7 +19,6 @@ from mdplay.cli.common import (
     state_of,
 )
 from mdplay.errors import pluralize
-from mdplay.game import Game
 
 
 @click.command()
@@ -49,7 +49,7 @@ def search_command(game: Game[Any], position: str | None, tree: str | None, as_j
       mdplay search 2048 -p 1123000000000000 --agent mcts:selector=thompson -n 2000
       mdplay search connect-four --agent heuristic:depth=8 --json
     """
-    from mdplay.playing.agents import search
+    from mdplay import search
 
     state = state_of(game, position)
     with progress("searching", given["simulations"]) as show:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mdplay import Evaluation, Game, MdplayError, MoveEvaluation, PositionError, best_moves
 from mdplay.bits import nonempty
 from mdplay.cli.common import (
     GameName,
@@ -24,14 +25,13 @@ from mdplay.cli.common import (
     state_of,
     threads_option,
 )
-from mdplay.errors import MdplayError, PositionError, pluralize
-from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
-from mdplay.evaluating.wording import describe, format_bounds, in_plies
-from mdplay.game import Game, num_players
+from mdplay.errors import pluralize
+from mdplay.evaluating.wording import compare_moves, describe, format_bounds, in_plies
+from mdplay.game import num_players
 from mdplay.runtime.signals import Terminated, mark_interrupt_handled
 
 if TYPE_CHECKING:
-    from mdplay.solving.solution import Solution
+    from mdplay import Solution
 
 COUNTED = {"proof": "table entry", "chains": "node"}  # methods that prove one position, and what they count
 LEAST_COMPILING = 0.05  # seconds; a shorter time of compiling is not printed
@@ -92,7 +92,7 @@ def solve_command(
       mdplay solve connect-four:rows=4,cols=5 --executor processes
       mdplay solve dots-and-boxes --opponent uniform-once --objective own --all policy.csv
     """
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     game = GameName().convert(name, None, None)
     state = state_of(game, position)
@@ -127,7 +127,7 @@ def document(solution: Solution, state: Any, **options: Any) -> dict[str, Any]:
         return solution.document(state, **options) | {"interrupted": True}
 
 
-# ---------------------------------------------------------------- one position in words
+# ---------------------------------------------------------------- the text for one position
 def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: float | None = None) -> None:
     """Print the board, the verdict, every move with its value and the principal variation.
 
@@ -140,14 +140,14 @@ def print_facts(game: Game[Any], state: Any, facts: dict[str, Any], *, seconds: 
     )
     differ = facts["exact"] or len({(move["low"], move["high"]) for move in facts["moves"]}) > 1
     if differ and facts["moves"]:  # otherwise the bounds of the position are those of every move
-        _print_moves(game, facts)
+        _print_moves(game, state, facts)
     if facts["line"]:
         click.echo(f"Principal variation: {' '.join(facts['line'])}")
     if "distances" in facts:
         _print_distances(facts)
 
 
-def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
+def _print_moves(game: Game[Any], state: Any, facts: dict[str, Any]) -> None:
     """Print the moves as a table, the best ones first, and what the star means."""
     known = {move["action"]: _evaluated(move) for move in facts["moves"]}
     by_action = {move["action"]: move for move in facts["moves"]}
@@ -165,13 +165,9 @@ def _print_moves(game: Game[Any], facts: dict[str, Any]) -> None:
     mark = "" if not best else "* optimal.  " if facts["exact"] else "* the best as far as is known.  "
     whose = "" if num_players(game) == 1 else f"Values are for player {facts['player'] + 1}, to move."
     click.echo(f"{mark}{whose}".rstrip())
-    tied = facts["exact"] and len(facts["best"]) == len(moves)
-    lost = tied and num_players(game) == 2 and facts["value"] < 0 and not game.has_outcomes
-    latest = best_moves(known)
-    if lost and len(latest) < len(moves):
-        names = [move["move"] for move in moves if move["action"] in latest]
-        verb = "delays" if len(names) == 1 else "delay"
-        click.echo(f"All moves lose.  {_listed(names)} {verb} the loss longest.")
+    why = compare_moves(game, state, Evaluation(known, best=best_moves(known))) if facts["exact"] else ""
+    if why:
+        click.echo(why)
 
 
 def _evaluated(facts: dict[str, Any]) -> MoveEvaluation:
@@ -212,10 +208,6 @@ def _time(facts: dict[str, Any]) -> str:
     return f"{facts['seconds']:.2f} s" + (
         f" (compiling: {compiling:.2f} s)" if compiling >= LEAST_COMPILING else ""
     )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _value_text(move: dict[str, Any]) -> str:

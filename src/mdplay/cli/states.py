@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from mdplay import Game, MatchOptions
 from mdplay.cli.common import (
     THREADS,
     Count,
@@ -22,8 +23,7 @@ from mdplay.cli.common import (
     threads_option,
 )
 from mdplay.errors import pluralize
-from mdplay.game import Game, num_players
-from mdplay.playing.matches.schedule import MatchOptions
+from mdplay.game import num_players
 
 
 @click.command()
@@ -75,7 +75,7 @@ def _count(game: Game[Any], executor: str, threads: int | None, folder: Path | N
 
     begun = folder is not None and any(path.stat().st_size for path in folder.glob("*.rounds"))
     with progress("states") as show:
-        found = count_states(game, executor, shards=threads, folder=folder, show=show)
+        found = count_states(game, executor=executor, threads=threads, file=folder, progress=show)
     if begun:
         click.echo(f"mdplay: states read from {folder}", err=True)
     if as_json:
@@ -101,7 +101,7 @@ def perft_command(game: Game[Any], depth: int, symmetry: bool, position: str | N
     Example:
       mdplay perft connect-four --depth 8
     """
-    from mdplay.states.perft import perft
+    from mdplay import perft
 
     with progress("positions") as show:
         plies = perft(game, state_of(game, position), depth=depth, by_symmetry=symmetry, show=show)
@@ -127,7 +127,7 @@ def playouts_command(game: Game[Any], position: str | None, as_json: bool, **giv
     Example:
       mdplay playouts connect-four --games 1000000
     """
-    from mdplay.searching.playouts import playouts
+    from mdplay import playouts
 
     with progress("playing", given["games"]) as show:
         found = playouts(game, state_of(game, position), progress=show, **given)

@@ -1,18 +1,19 @@
-"""The bridge from plain Python to compiled kernels: the only place that knows numba's extension API.
+"""Compile kernels for games: plain Python functions, specialised by numba.
 
-@kernel            an entry point, called from Python; cached on disk for each game
-@part              a piece of kernels, compiled into every kernel that calls it
-direct(kernel, ..) a kernel for arguments of known types: quick to call
-native(game)       what a kernel gets as its game
-words, word        a state, an integer as a kernel's arguments
-pack, unpack, load states as words, inside kernels; viewed: as a view for proofs has them
-borrow, get, put   arrays for the innermost loops, inside kernels; prefetch; MDPLAY_BOUNDS=1 checks them
-gather_total, store_indices   table look-ups of the eight images of a 4 x 4 board, in vector instructions
+@kernel             an entry point, called from Python; cached on disk for each game
+@inlined            a function of kernels, compiled into every kernel that calls it
+direct(kernel, ..)  a kernel for arguments of known types: quick to call
+native(game)        the game as an argument of a kernel
+words, word         a state, an integer as arguments of a kernel
+pack, unpack, load  states as words, inside kernels; viewed: as the positions of a view for proofs
+unchecked_view      arrays for the innermost loops, with get, put and prefetch; MDPLAY_BOUNDS=1 checks each access
+gather_total, store_indices   table lookups of the eight images of a 4 x 4 board, in vector instructions
 
-Nothing in this folder imports numba; the folder ``compiling`` does, when the first kernel is compiled or loaded:
+Nothing in this folder imports numba; the folder ``numba`` does, when the first kernel is compiled or loaded:
 
-kernels.py      kernels and parts, plain first                plain.py       what kernels call, in plain Python
-fingerprint.py  what compiled code depends on, as a hash      cache.py       compiled kernels on disk
+kernels.py    kernels, plain first           plain.py     functions that kernels call, in plain Python
+cache.py      compiled kernels on disk       digest.py    hashes of rules and kernels
+identity.py   hashes for saved files         contract.py  the contract of games, and its messages
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Packed,
         State,
         Word,
+        Words,
         as_mask,
         first_word,
         gather_total,
@@ -47,6 +49,7 @@ __all__ = [
     "Packed",
     "State",
     "Word",
+    "Words",
     "as_mask",
     "direct",
     "first_word",

@@ -1,23 +1,23 @@
-"""Compiled kernels on disk, in a folder of the user's own.
+"""Compiled kernels on disk, in a private folder of the user.
 
-One file an entry, named by all that its machine code depends on: the kernel's fingerprint, the argument types
-(a game's type carries its fingerprint), the sources of the bridge, the processor, the versions of mdplay, Python,
-numba, llvmlite and numpy, and the settings of numba such as the optimisation level.
-So there is no index to race for, no entry is ever stale, and two processes may write at once.  numba's own
-cache stamps a function's file only, not the helpers it calls (numba #8396), and shares one index.
+Each entry is one file.  Its name contains a hash of everything that its machine code depends on: the fingerprint
+of the kernel, the argument types (the type of a game carries its fingerprint), the sources of this folder, the
+processor, the versions of mdplay, Python, numba, llvmlite and numpy, and the settings of numba such as the
+optimisation level.  So no entry is outdated, there is no shared index, and two processes may write at once.  The
+cache of numba stamps the file of a function only, not the helpers that it calls (numba #8396), and shares one
+index.
 
     <cache>/kernels/sample-81c5..-2f9c....bin        sha256 of its name and of the rest | a pickled CompileResult
 
-A kernel file is executed when it is loaded.  So the folder must be the user's own and closed to others
-(``mdplay.storage.folders``), and nothing is unpickled before its checksum is right: a damaged file is removed and
-the kernel compiled again.  An entry that was not used for ``KEEP_DAYS`` days is removed when a new one is written.
+A kernel file is executed when it is loaded.  So the folder must belong to the user and be closed to others
+(``mdplay.storage.folders``), and a file is unpickled only if its checksum is correct: a damaged file is removed
+and the kernel compiled again.  An entry that was not used for ``KEEP_DAYS`` days is removed when a new one is
+written.
 
-What compiled code depends on, as one hash: byte code, and the values that it used (``mdplay.compiling.digest``).
-
-A game's fingerprint is its type's name in compiled code.  It covers what the contract's methods reach, and the
-code of all other methods, which kernels of its own may call.  A kernel's file has in its key besides what the
-kernel mentions of the game beyond that (``beyond``).  When in doubt the hash changes: that costs a compilation,
-never a wrong answer.
+The fingerprint of a game (``mdplay.compiling.digest``, with byte code) is the name of its type in compiled code.
+It covers what the methods of the contract reach, and the code of all other methods, which kernels of the game may
+call.  The key of a kernel also covers what else the kernel mentions of the game (``beyond``).  In doubtful cases
+the hash changes, which costs a compilation.
 """
 
 from __future__ import annotations
@@ -34,26 +34,31 @@ from tempfile import mkstemp
 from types import FunctionType
 
 from mdplay import bits, game, rng
-from mdplay.compiling import constructs, contract, digest
-from mdplay.compiling import identity as identities
-from mdplay.compiling.digest import Digest, Reaching, Unhashable, has_changed, in_toolchain, reach_and_watch
-from mdplay.compiling.identity import feed_code
+from mdplay.compiling.digest import (
+    Digest,
+    Reaching,
+    Unhashable,
+    feed_code,
+    has_changed,
+    in_toolchain,
+    reach_and_watch,
+)
 from mdplay.compiling.plain import BOUNDS
 from mdplay.game import NEVER_COMPILED, Compiled
 from mdplay.storage.folders import cache_folder, is_own, private_folder
 
-STAMPED = (contract, digest, identities)  # their sources are in every hash, and their functions count by name
-ALSO_STAMPED = (bits, constructs, game, rng)  # what the compiler replaces or calls while it translates a kernel
-UNKNOWN = "?"  # in the fingerprint of what has no hash: it is never found again
+NAMED = ("contract", "digest", "identity")  # modules of this folder whose functions count by their names
+STAMPED = (bits, game, rng)  # modules that the compiler replaces or calls while it translates a kernel
+UNKNOWN = "?"  # in the fingerprint of an object without a hash: no later lookup finds it
 LIVE: dict[str, Compiled] = {}  # identity -> a game or selector with it
 COVERED: dict[str, frozenset[str]] = {}  # fingerprint -> the attributes whose content it covers
 
 
 @cache
 def function_fingerprint(function: FunctionType) -> tuple[str, frozenset[str]]:
-    """Return the hash of a function and all that it mentions, and the names that it mentions.
+    """Return the hash of a function and everything that it mentions, and the names that it mentions.
 
-    Raise Unhashable if something of it has no hash.
+    Raise Unhashable if a part of it has no hash.
     """
     total = _begin()
     total.feed(function)
@@ -74,7 +79,7 @@ def identity(instance: Compiled) -> str:
 
 
 def _apart(name: str) -> str:
-    """Return another name, where the first instance of this one has other rules by now and may be compiled."""
+    """Return another name for a game whose name belongs to an instance that has changed since."""
     text = name.rpartition("#")[2]
     other = f"{text}{UNKNOWN}{secrets.token_hex(4)}"
     if text in COVERED:
@@ -94,18 +99,18 @@ def instance_fingerprint(instance: Compiled) -> str:
 
 
 def _others(instance: Compiled, covered: frozenset[str]) -> str:
-    """Return the hash of the methods that no rule calls; of one that has none, its code alone."""
+    """Return the hash of the code of all methods that no rule calls."""
     total = _begin()
     for name in sorted(set(dir(type(instance))) - covered - set(NEVER_COMPILED)):
         method = getattr(type(instance), name)
         if isinstance(method, FunctionType) and not name.startswith("__") and not in_toolchain(method.__module__):
             total.tag(name)
-            feed_byte_code(total, method)
+            feed_code(total, method)
     return total.text()
 
 
 def beyond(instance: Compiled, covered: frozenset[str], names: Iterable[str]) -> str:
-    """Return the hash of what names of a kernel reach of an instance beyond what is covered already."""
+    """Return the hash of what the names in a kernel reach of an instance beyond the covered attributes."""
     more = set(names) - covered - set(NEVER_COMPILED)
     total = _begin()
     Reaching(instance, total).feed(more)
@@ -113,38 +118,29 @@ def beyond(instance: Compiled, covered: frozenset[str], names: Iterable[str]) ->
 
 
 def _begin() -> Digest:
-    return Digest(feed_byte_code, _is_stamped, bridge_stamp())
+    return Digest(feed_code, _is_stamped, bridge_stamp())
 
 
 def _is_stamped(module: str | None) -> bool:
-    """Tell whether a module is covered as a whole: what it remembers while it runs must not count."""
-    return in_toolchain(module) or module in [other.__name__ for other in STAMPED]
+    """Return whether ``bridge_stamp`` covers a module; the values that it stores while it runs must not count."""
+    return in_toolchain(module) or module in [f"{__package__}.{name}" for name in NAMED]
 
 
 @cache
 def bridge_stamp() -> bytes:
-    """Return the hash of mdplay's version and of the bridge's own sources, those of its subpackages included.
+    """Return the hash of mdplay's version and of the sources of this folder and its subfolders.
 
-    The code of a function does not say how the bridge translates it, so every fingerprint begins with this hash.
+    The code of a function does not say how it is compiled, so every fingerprint begins with this hash.
     """
-    total, bridge = hashlib.sha256(), Path(__file__).parent
-    others = (Path(str(module.__file__)) for module in (*STAMPED, *ALSO_STAMPED))
-    for path in (
-        bridge.with_name("__init__.py"),
-        *sorted(bridge.rglob("*.py")),
-        *others,
-    ):  # the first has the version
+    total, here = hashlib.sha256(), Path(__file__).parent
+    version = here.with_name("__init__.py")
+    for path in (version, *sorted(here.rglob("*.py")), *(Path(str(module.__file__)) for module in STAMPED)):
         total.update(path.name.encode() + b"\0" + path.read_bytes())
     return total.digest()
 
 
-def feed_byte_code(total: Digest, function: FunctionType) -> None:
-    """Add the byte code and constants of a function, without its docstring."""
-    feed_code(total, function.__code__, function.__doc__)
-
-
 KEEP_DAYS = 90
-PART_DAYS = 0.1  # what a killed writer left is removed after so long
+PART_DAYS = 0.1  # part files of killed writers are removed after this time
 SUFFIX, PART = ".bin", ".part"
 CHECKSUM = 32  # bytes
 
@@ -171,9 +167,9 @@ def entries() -> Iterator[Path]:
 
 
 def stem(function: FunctionType, identities: Iterable[str]) -> str:
-    """Return how the names of a kernel's files begin that were made for these games and selectors.
+    """Return the beginning of the file names of a kernel for these games and selectors.
 
-    A look at the folder then tells what is probably kept, before numba is imported; the whole name decides.
+    A listing of the folder then shows what is probably cached, before numba is imported; the full name decides.
     """
     try:
         key = repr((function_fingerprint(function)[0], list(identities)))
@@ -183,14 +179,14 @@ def stem(function: FunctionType, identities: Iterable[str]) -> str:
 
 
 def is_kept(function: FunctionType, identities: Iterable[str]) -> bool:
-    """Tell whether a kernel was compiled for these games and selectors before; the versions may have changed."""
+    """Return whether a kernel is cached for these games and selectors, maybe by other versions."""
     folder = folder_of_kernels()
     return folder is not None and any(folder.glob(f"{stem(function, identities)}*{SUFFIX}"))
 
 
 # ---------------------------------------------------------------- files with a checksum
 def read_checked(path: Path) -> bytes | None:
-    """Return the content of an entry; None if there is none, and a damaged one is removed."""
+    """Return the content of an entry, or None; a damaged entry is removed."""
     try:
         with path.open("rb") as file:
             own, content = is_own(os.fstat(file.fileno())), file.read()
@@ -205,7 +201,7 @@ def read_checked(path: Path) -> bytes | None:
 
 
 def write_checked(path: Path, data: bytes) -> None:
-    """Write an entry, whole or not at all."""
+    """Write an entry atomically."""
     number, part = mkstemp(suffix=PART, prefix=f"{path.stem}.", dir=path.parent)
     try:
         with os.fdopen(number, "wb") as file:
@@ -216,14 +212,14 @@ def write_checked(path: Path, data: bytes) -> None:
 
 
 def _checksum(path: Path, data: bytes) -> bytes:
-    """Return the sha256 of an entry; its name is part of it, so that no entry stands for another."""
+    """Return the sha256 of the name and content of an entry, so that no entry is taken for another."""
     total = hashlib.sha256(path.name.encode())
     total.update(data)
     return total.digest()
 
 
 def prune(keep_days: float = KEEP_DAYS) -> int:
-    """Remove the entries, and the remains of killed writers, that were not used lately; return how many."""
+    """Remove entries and part files that were not used for ``keep_days`` days; return their number."""
     return sum(_removed(path, keep_days) for path in kernels_folder().glob("*"))
 
 

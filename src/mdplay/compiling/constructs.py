@@ -1,6 +1,6 @@
 """What rules are written with that has no compiled form, found in their source, and what to write instead.
 
-Plain Python allows more than compiled code.  When a rule does not compile, whoever wrote it wants to read the
+Plain Python allows more than compiled code.  When a rule does not compile, its author needs to read the
 construct and the way out, not the compiler's view of it: ``fault_of`` looks for both in the syntax tree.  No numba
 in here.
 """

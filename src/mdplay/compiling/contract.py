@@ -11,6 +11,7 @@ import inspect
 import traceback
 import typing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from functools import cached_property, wraps
 from pathlib import Path
@@ -20,7 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from mdplay.bits import MAX_MASK_WORDS, U64, WORD, Mask
 from mdplay.compiling.digest import code_names, refresh
-from mdplay.errors import GameError, short
+from mdplay.errors import GameError, MdplayError, short
 from mdplay.game import NEVER_COMPILED, REMEMBERED, Between, Bounds, Compiled, Game
 
 C = TypeVar("C", bound=Compiled)
@@ -85,12 +86,12 @@ def state_class(cls: type) -> Any:
 
 
 def is_named_tuple(annotation: Hint) -> bool:
-    """Tell whether an annotation is a NamedTuple class."""
+    """Return whether an annotation is a NamedTuple class."""
     return isinstance(annotation, type) and issubclass(annotation, tuple) and hasattr(annotation, "_fields")
 
 
 def is_mask_class(annotation: Hint) -> bool:
-    """Tell whether an annotation is a class of masks of several words, such as Wide."""
+    """Return whether an annotation is a class of masks of several words, such as Wide."""
     if not is_named_tuple(annotation) or not 1 <= len(annotation._fields) <= MAX_MASK_WORDS:
         return False
     return all(hint is U64 for hint in hints_of(annotation).values())
@@ -193,7 +194,7 @@ def _check_state_class(cls: type) -> None:
 
 
 def _instead(hint: Any) -> str:
-    """Return what to write instead of an annotation that rules do not know, if that is told easily."""
+    """Return a replacement for an annotation that rules do not support, or an empty text."""
     if type(None) in typing.get_args(hint):
         return "; annotate int, with a number for nothing, such as -1"
     if isinstance(hint, type) and issubclass(hint, Enum):
@@ -225,7 +226,7 @@ def _check_reserved(cls: type) -> None:
 
 
 def _is_like(cls: type, found: Any, expected: Any) -> bool:
-    """Tell whether a member is of the kind of the contract's, with its parameters and what it returns."""
+    """Return whether a member is of the kind of the contract's, with its parameters and what it returns."""
     if not isinstance(expected, FunctionType):  # a constant or a property: a value in either case
         return not isinstance(found, FunctionType | staticmethod | classmethod)
     function = inspect.unwrap(found) if isinstance(found, FunctionType) else found
@@ -240,7 +241,7 @@ def _is_like(cls: type, found: Any, expected: Any) -> bool:
 
 
 def _fits(hint: Hint, expected: Hint, state: type) -> bool:
-    """Tell whether an annotation may stand where the contract has another one."""
+    """Return whether an annotation may stand where the contract has another one."""
     if isinstance(expected, typing.TypeVar):
         return hint is state or isinstance(hint, typing.TypeVar) or hint is Any
     if expected in (int, float, bool, U64, Mask):
@@ -345,8 +346,22 @@ def rule_error(error: BaseException, called: Iterable[object] = ()) -> GameError
     return None
 
 
+@contextmanager
+def wrap_rule_errors() -> Iterator[None]:
+    """Turn an exception that a rule of a game raised into a GameError; any other one passes unchanged."""
+    try:
+        yield
+    except (MdplayError, MemoryError):
+        raise
+    except Exception as error:
+        translated = rule_error(error)
+        if translated is None:
+            raise
+        raise translated from error
+
+
 def is_users(thing: object) -> bool:
-    """Tell whether this is a game or selector that a user wrote: not one of mdplay's own."""
+    """Return whether this is a game or selector that a user wrote: not one of mdplay's own."""
     return isinstance(thing, Compiled) and not _class_of(thing).__module__.startswith("mdplay.")
 
 
@@ -383,7 +398,7 @@ def blame(error: BaseException, first: int = 0) -> str:
 
 
 def _is_of_game(file: str) -> bool:
-    """Tell whether a file is of a game, a user's or one of ours, and not of what asks it."""
+    """Return whether a file is of a game, a user's or one of ours, and not of what asks it."""
     path = Path(file)
     return PACKAGE not in path.parents or PACKAGE / "games" in path.parents or path == PACKAGE / "game.py"
 

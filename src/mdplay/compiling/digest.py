@@ -1,22 +1,22 @@
-"""What rules depend on, as one hash: the reason why nothing stale is ever served.
+"""One hash of everything that rules depend on, so that no cache returns outdated results.
 
 The hash of a game covers what its rules can reach, from the methods of the contract on:
 
     methods        the code of every method and helper function that is called, its defaults, its closure
-    attributes     the *value* of every table, parameter and constant that is mentioned, however it came about:
+    attributes     the *value* of every table, parameter and constant that is mentioned, whatever computes it:
                    a ``cached_property``, ``__post_init__``, a data file, an import inside a function
     annotations    resolved, down to the fields and methods of the NamedTuples
-    classes        with all their bases: what ``super()`` calls and what a constant's class inherits
+    classes        with all their bases: what ``super()`` calls and what the class of a constant inherits
 
-A module of the user's counts as such whatever its name: ``code.py`` is not the standard library's ``code``. A
-``Watch`` notes where everything was found, so that a constant that is changed later in the same process, as in
-a notebook, is noticed: ``refresh`` is asked by every verb.
+A user's module counts as such whatever its name: ``code.py`` is not the standard library's ``code``.  A ``Watch``
+records where each value was found, to detect a constant that is changed later in the same process, as in a
+notebook: every verb calls ``refresh``.
 
-Comments, docstrings, line numbers and words for people that no rule calls do not count.  What has no hash (an open
-file, an object of an unknown class) raises ``Unhashable``: the caller works anew instead of guessing.
+Comments, docstrings, line numbers and texts for people that no rule uses do not count.  An object that has no hash
+(an open file, an object of an unknown class) raises ``Unhashable``: the caller then uses no cache.
 
-How code enters is the caller's choice: as byte code for compiled kernels (bridge/fingerprint.py), as its syntax
-tree for files that outlive a version of Python (identity.py).
+There are two forms of code: byte code for compiled kernels (cache.py), because it needs no file and takes no time
+to parse; the syntax tree for saved files (identity.py), because it is the same in every version of Python.
 """
 
 from __future__ import annotations
@@ -66,12 +66,12 @@ MISSING = object()
 
 
 class Unhashable(Exception):
-    """A value whose content no hash can tell; the message names it."""
+    """Raised for a value that cannot be hashed; the message names it."""
 
 
-# ---------------------------------------------------------------- what an instance's rules reach
+# ---------------------------------------------------------------- what the rules of an instance reach
 class Watch:
-    """Where the values were found that are in a hash, to notice when another one is there."""
+    """The places of all values in a hash, to detect when one of them has changed."""
 
     def __init__(self) -> None:
         self.places: list[tuple[Mapping[str, Any], str, Any]] = []  # a namespace, a name and the value found there
@@ -81,7 +81,7 @@ class Watch:
         self.contents: list[tuple[Any, Any]] = []  # a value that may change without being replaced, and a copy
 
     def has_changed(self) -> bool:
-        """Tell whether a value is no longer what was hashed."""
+        """Return whether a value is no longer the one that was hashed."""
         return (
             any(names.get(name, MISSING) is not value for names, name, value in self.places)
             or any(
@@ -95,7 +95,7 @@ class Watch:
 
 
 def _copy_of(value: Any) -> Any:
-    """Return a copy to compare a list, set, mapping, array or object with later."""
+    """Return a copy of a list, set, mapping, array or object, for later comparison."""
     if isinstance(value, list):
         return list(value)
     if isinstance(value, set):
@@ -108,7 +108,7 @@ def _copy_of(value: Any) -> Any:
 
 
 def _holds(value: Any, copy: Any) -> bool:
-    """Return whether a value holds the same objects as when it was copied; these are looked at by themselves."""
+    """Return whether a value holds the same objects as its copy; these objects are watched separately."""
     found = _copy_of(value)
     if isinstance(found, (bytes, set)):
         return bool(found == copy)
@@ -120,7 +120,7 @@ def _holds(value: Any, copy: Any) -> bool:
 
 
 def _beyond_fields(value: Any) -> dict[str, Any]:
-    """Return the attributes of a dataclass that are no fields; a table that is made on demand has its code."""
+    """Return the attributes of a dataclass that are not fields; of a cached property only the code counts."""
     cls, known = type(value), {field.name for field in fields(value)}
     return {
         name: attribute
@@ -137,12 +137,12 @@ def _is_same(instance: Any, name: str, value: Any) -> bool:
         return False
 
 
-_WATCHES: WeakKeyDictionary[type, Watch] = WeakKeyDictionary()  # of the last instance of a class that was hashed
-_CACHES: list[Any] = []  # what is remembered of games, by functions that ``per_game`` made
+_WATCHES: WeakKeyDictionary[type, Watch] = WeakKeyDictionary()  # of the last hashed instance of each class
+_CACHES: list[Any] = []  # functions that clear the caches of ``per_game``
 
 
 def per_game(maxsize: int) -> Callable[[F], F]:
-    """Return ``lru_cache`` for a function of a game; it forgets all when the rules of a game have changed."""
+    """Return ``lru_cache`` for a function of a game; it is cleared when the rules of a game change."""
 
     def decorate(function: F) -> F:
         cached = lru_cache(maxsize=maxsize)(function)
@@ -153,18 +153,18 @@ def per_game(maxsize: int) -> Callable[[F], F]:
 
 
 def forget_with(clear: Callable[[], None]) -> None:
-    """Let a function be called when the rules of a game have changed in this process."""
+    """Register a function to be called when the rules of a game change in this process."""
     _CACHES.append(clear)
 
 
 def remember(instance: Compiled, watch: Watch) -> None:
-    """Note where the values are that an instance's hash was made of."""
+    """Store the places of the values in the hash of an instance."""
     vars(instance).setdefault("_watched", []).append(watch)
     _WATCHES[type(instance)] = watch
 
 
 def refresh(instance: Compiled) -> None:
-    """Forget the hashes of a user's game or selector if anything that its rules mention has changed since."""
+    """Discard the hashes of a user's game or selector if a value that its rules mention has changed."""
     watched = vars(instance).get("_watched") or [_WATCHES.get(type(instance))]
     if any(watch is not None and watch.has_changed() for watch in watched):
         for name in REMEMBERED:
@@ -175,7 +175,7 @@ def refresh(instance: Compiled) -> None:
 
 
 def has_changed(instance: Compiled, identity: str) -> bool:
-    """Tell whether an instance is no longer what an identity says that was made of it."""
+    """Return whether an instance has changed since an identity was computed for it."""
     memory = vars(instance)
     return memory.get("_identity") != identity or any(watch.has_changed() for watch in memory.get("_watched", ()))
 
@@ -194,7 +194,7 @@ def reach(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] 
 
 
 def reach_and_watch(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str] | None = None) -> Reach:
-    """Return what ``reach`` does, and let ``refresh`` notice when that changes."""
+    """Return the result of ``reach``, and watch its values for ``refresh``."""
     digest = begin()
     found = _reach(instance, begin, names, digest)
     if not in_toolchain_or_ours(type(instance).__module__):
@@ -211,14 +211,14 @@ def _reach(instance: Compiled, begin: Callable[[], Digest], names: Iterable[str]
 
 
 def roots(instance: Compiled) -> set[str]:
-    """Return the attributes that any kernel may ask for: the contract's, and the parameters."""
+    """Return the attributes that any kernel may use: those of the contract and the parameters."""
     contract = Game if isinstance(instance, Game) else type(instance)
     found = {name for name in dir(contract) if not name.startswith("_")} - set(NEVER_COMPILED)
     return found | {field.name for field in fields(instance)}  # type: ignore[arg-type]
 
 
 class Reaching:
-    """Feeds a digest with attributes of an instance, and with all that these mention of it."""
+    """Feeds attributes of an instance, and all attributes that they mention, to a digest."""
 
     def __init__(self, instance: Compiled, digest: Digest) -> None:
         self.instance, self.digest = instance, digest
@@ -228,10 +228,10 @@ class Reaching:
         self.methods: list[FunctionType] = []
         own = getattr(self.cls, "__getattribute__", None)
         if hasattr(self.cls, "__getattr__") or own is not getattr(object, "__getattribute__", None):
-            raise Unhashable(f"{self.cls.__name__} makes up attributes when it is asked for them")
+            raise Unhashable(f"{self.cls.__name__} computes attributes in __getattr__ or __getattribute__")
 
     def feed(self, names: Iterable[str]) -> set[str]:
-        """Feed attributes and whatever they reach; return the names of all of them."""
+        """Feed attributes and all attributes that they reach; return the names of all of them."""
         covered: set[str] = set()
         waiting = set(names) & self.attributes
         while waiting:
@@ -259,7 +259,7 @@ class Reaching:
             self.digest.watch.properties.append((self.instance, name, value))
 
     def _words(self) -> set[str]:
-        """Return the words for people that rules use all the same: ``self.board(...)``, a table called text."""
+        """Return the texts for people that rules use nevertheless: ``self.board(...)``, a table called text."""
         near = self.digest.names & set(NEVER_COMPILED)
         if not near:
             return set()
@@ -269,7 +269,7 @@ class Reaching:
 
 @lru_cache(maxsize=1024)
 def asked_of_self(method: FunctionType) -> frozenset[str] | None:
-    """Return the attributes that a method asks of its first argument; None if it hands that on to others."""
+    """Return the attributes of its first argument that a method uses; None if it passes that argument on."""
     from dis import get_instructions
 
     code = method.__code__
@@ -292,9 +292,9 @@ def asked_of_self(method: FunctionType) -> frozenset[str] | None:
 
 # ---------------------------------------------------------------- values
 class Digest:
-    """A sha256 that takes Python values.  ``names`` are those that the functions fed so far mention.
+    """A sha256 of Python values.  ``names`` are the names that the functions fed so far mention.
 
-    ``code`` feeds the code of a function; ``aside`` tells which modules count by the names of their functions.
+    ``code`` feeds the code of a function; ``aside`` returns whether the functions of a module count by name only.
     """
 
     def __init__(
@@ -320,7 +320,7 @@ class Digest:
             self._hash.update(len(data).to_bytes(8, "little") + data)
 
     def feed(self, value: Any) -> None:
-        """Add a value and all that it depends on, or raise Unhashable."""
+        """Add a value and everything that it depends on, or raise Unhashable."""
         kind = type(value)
         if kind in (tuple, list):
             self._feed_row(value)
@@ -350,7 +350,7 @@ class Digest:
         self._feed_all(row)
 
     def _feed_container(self, value: Any) -> bool:
-        """Feed what holds other values; return whether it was one."""
+        """Feed a container of other values; return whether the value is one."""
         if isinstance(value, (set, Mapping, list)):
             self.watch.contents.append((value, _copy_of(value)))
         if isinstance(value, (set, frozenset)):
@@ -372,7 +372,7 @@ class Digest:
         return True
 
     def _feed_object(self, value: Any) -> bool:
-        """Feed an object of a known kind; return whether it was one."""
+        """Feed an object of a known kind; return whether the value is one."""
         inner = _undecorated(value)
         if inner is not value:
             self.tag(type(value).__name__, repr(getattr(value, "targetoptions", "")))
@@ -399,7 +399,7 @@ class Digest:
         return True
 
     def feed_class(self, cls: type) -> None:
-        """Add a class: its name, the fields of a NamedTuple, the members of what a user wrote and of its bases."""
+        """Add a class: its name, the fields of a NamedTuple, the members of a user's class and of its bases."""
         self.tag("class", cls.__qualname__)
         if self._known(cls) or self._aside(cls.__module__):
             return
@@ -448,7 +448,7 @@ class Digest:
             self.feed(_content(cell))
 
     def _feed_hints(self, thing: Any) -> None:
-        """Add annotations as what they mean; one that cannot be resolved counts as it is written."""
+        """Add resolved annotations; one that cannot be resolved counts as its text."""
         try:
             hints = typing.get_type_hints(thing)
         except Exception:
@@ -467,7 +467,7 @@ class Digest:
             self._feed_hint(part)
 
     def _known(self, thing: Any) -> bool:
-        """Tell whether a function or class was fed before; if so, say which one it was."""
+        """Return whether a function or class was fed before; if so, feed its number."""
         if known := thing in self._seen:
             self.tag(str(self._seen[thing]))
         self._seen.setdefault(thing, len(self._seen))
@@ -479,12 +479,12 @@ class Digest:
         inner.watch, contents = self.watch, len(self.watch.contents)
         inner.feed(value)
         if len(self.watch.contents) > contents and self.watch.contents[contents][0] is value:
-            del self.watch.contents[contents]  # a pair that was made to be fed
+            del self.watch.contents[contents]  # a pair that was created only to be fed
         self.names |= inner.names
         return inner._hash.digest()
 
     def _feed_fixed(self, values: list[Any]) -> None:
-        """Add values of which a dict is known to stay as it is."""
+        """Add values whose containers do not change later."""
         before = len(self.watch.contents)
         self._feed_all(values)
         del self.watch.contents[before:]
@@ -496,9 +496,28 @@ class Digest:
             self.feed(value)
 
 
+def feed_code(digest: Digest, function: FunctionType) -> None:
+    """Add the byte code and the constants of a function to a digest, without its docstring."""
+    _feed_byte_code(digest, function.__code__, function.__doc__)
+
+
+def _feed_byte_code(digest: Digest, code: CodeType, docstring: str | None = None) -> None:
+    consts = code.co_consts
+    if docstring is not None and consts and consts[0] == docstring:
+        consts = (None, *consts[1:])
+    digest.tag(code.co_code, code.co_exceptiontable)
+    digest.tag(repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)))
+    digest.tag(repr((code.co_argcount, code.co_kwonlyargcount, code.co_flags, len(consts))))
+    for const in consts:
+        if isinstance(const, CodeType):
+            _feed_byte_code(digest, const)
+        else:
+            digest.feed(const)
+
+
 @contextmanager
 def blaming(name: str) -> Iterator[None]:
-    """Name what was fed when something inside it has no hash."""
+    """Add the name of the value to the message if a part of it has no hash."""
     try:
         yield
     except Unhashable as error:
@@ -507,7 +526,7 @@ def blaming(name: str) -> Iterator[None]:
 
 # ---------------------------------------------------------------- what a function mentions
 def mentions(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the globals that a function mentions, and what it mentions of modules that users wrote."""
+    """Yield the globals that a function mentions, and the attributes of users' modules that it mentions."""
     yield from _mentioned(function, sorted(code_names(function.__code__)), None)
 
 
@@ -520,7 +539,7 @@ def _mentioned(function: FunctionType, names: list[str], watch: Watch | None) ->
 def _reached(
     path: str, space: Mapping[str, Any], at: str, names: list[str], depth: int, watch: Watch | None
 ) -> Iterator[tuple[str, Any]]:
-    """Yield the value; of a module also its mentioned attributes, so that ``a.b.helper`` counts."""
+    """Yield a value; of a module also the attributes that are mentioned, so that ``a.b.helper`` counts."""
     value = space[at]
     if watch is not None:
         watch.places.append((space, at, value))
@@ -534,7 +553,7 @@ def _reached(
 
 
 def reads_of(function: FunctionType) -> str | None:
-    """Return what a function asks for that is not in its code: a file, the environment, a text that it runs.
+    """Return a name by which a function reads what is not in its code: a file, the environment, code in a text.
 
     Methods and fields of such names do not count: only the builtin functions, ``os.environ`` and paths.
     """
@@ -542,7 +561,7 @@ def reads_of(function: FunctionType) -> str | None:
 
 
 def _loaded(code: CodeType) -> set[str]:
-    """Return the names of READS that a code takes from the builtins, from ``os``, or calls of a path."""
+    """Return the names of READS that code takes from the builtins, from ``os``, or calls on a path."""
     from dis import get_instructions
 
     own, os_names = {"environ", "getenv"}, set(code.co_names) & {"os", "environ", "getenv"}
@@ -555,16 +574,16 @@ def _loaded(code: CodeType) -> set[str]:
 
 
 def code_names(code: CodeType) -> set[str]:
-    """Return the names of globals and attributes in a code, and the texts that could name an attribute."""
+    """Return the names of globals and attributes in code, and the texts that could name an attribute."""
     inner = (code_names(const) for const in code.co_consts if isinstance(const, CodeType))
     texts = (const for const in code.co_consts if isinstance(const, str) and const.isidentifier())
     return set(code.co_names).union(texts, *inner)
 
 
 def in_toolchain(module: str | None) -> bool:
-    """Tell whether a module belongs to Python or to the libraries whose versions are known.
+    """Return whether a module belongs to Python or to a library whose version is known.
 
-    The name alone does not tell: a user's file may be called like a module of the standard library.
+    The name alone does not suffice: a user's file may have the name of a module of the standard library.
     """
     root = (module or "").partition(".")[0]
     if root not in TOOLCHAIN:
@@ -575,11 +594,11 @@ def in_toolchain(module: str | None) -> bool:
     return _REAL[root][1]
 
 
-_REAL: dict[str, tuple[ModuleType | None, bool]] = {}  # what goes by a name, and whether it is the toolchain's
+_REAL: dict[str, tuple[ModuleType | None, bool]] = {}  # module by name, and whether it belongs to the toolchain
 
 
 def _is_real(module: ModuleType | None) -> bool:
-    """Tell whether a module with the name of one of the toolchain is that one."""
+    """Return whether a module with a name of the toolchain belongs to the toolchain."""
     file = getattr(module, "__file__", None)
     if file is None:
         return True  # built in, or not imported at all
@@ -587,12 +606,12 @@ def _is_real(module: ModuleType | None) -> bool:
 
 
 def in_toolchain_or_ours(module: str) -> bool:
-    """Tell whether a module is not a user's."""
+    """Return whether a module is not a user's."""
     return module.partition(".")[0] == "mdplay" or in_toolchain(module)
 
 
 def _is_written(name: str, member: Any) -> bool:
-    """Tell whether a member of a class was written by hand: not by Python, ``dataclass`` or ``NamedTuple``."""
+    """Return whether a member of a class was written by hand, not by Python, ``dataclass`` or ``NamedTuple``."""
     if isinstance(member, types.MemberDescriptorType) or name.startswith("_abc_"):
         return False
     if not name.startswith("__"):
@@ -621,7 +640,7 @@ def _content(cell: Any) -> Any:
 
 
 def _is_named(value: object) -> bool:
-    """Tell whether an object of the toolchain is known by its name: a ufunc, a type of numba, ``typing.Any``."""
+    """Return whether an object of the toolchain is known by its name: a ufunc, a type of numba, ``typing.Any``."""
     root = type(value).__module__.partition(".")[0]
     return root in ("numba", "llvmlite", "typing") or type(value).__qualname__ in ("ufunc", "dtype", "Struct")
 

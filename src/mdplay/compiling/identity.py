@@ -28,7 +28,16 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
-from mdplay.compiling.digest import DIGITS, Digest, Unhashable, in_toolchain, reach, reach_and_watch, roots
+from mdplay.compiling.digest import (
+    DIGITS,
+    Digest,
+    Unhashable,
+    feed_code,
+    in_toolchain,
+    reach,
+    reach_and_watch,
+    roots,
+)
 from mdplay.errors import FormatError, GameError
 from mdplay.game import CELLS, Game
 from mdplay.storage.folders import is_installed
@@ -42,24 +51,9 @@ def feed_source(digest: Digest, function: FunctionType) -> None:
     tree = tree_of(function.__code__)
     if tree is None:
         digest.tag("byte code", f"{sys.version_info[:2]}")
-        feed_code(digest, function.__code__, function.__doc__)
+        feed_code(digest, function)
     else:
         digest.tag("tree", tree_text(tree))
-
-
-def feed_code(digest: Digest, code: CodeType, docstring: str | None = None) -> None:
-    """Add byte code and constants to a digest, as if there were no docstring."""
-    consts = code.co_consts
-    if docstring is not None and consts and consts[0] == docstring:
-        consts = (None, *consts[1:])
-    digest.tag(code.co_code, code.co_exceptiontable)
-    digest.tag(repr((code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)))
-    digest.tag(repr((code.co_argcount, code.co_kwonlyargcount, code.co_flags, len(consts))))
-    for const in consts:
-        if isinstance(const, CodeType):
-            feed_code(digest, const)
-        else:
-            digest.feed(const)
 
 
 # ---------------------------------------------------------------- syntax trees
@@ -429,5 +423,5 @@ def _begin() -> Digest:
 
 
 def _is_ours(module: str) -> bool:
-    """Tell whether a module is a part of mdplay whose meaning is fixed; the games are rules like any other."""
+    """Return whether a module is a part of mdplay whose meaning is fixed; the games are rules like any other."""
     return module.partition(".")[0] == OURS and not module.startswith(f"{OURS}.games.")

@@ -1,18 +1,18 @@
-"""Kernels and parts: plain functions, compiled when that saves time.
+"""Kernels: plain functions, compiled when that saves time.
 
-To compile a kernel for a game takes seconds, and many questions are answered sooner by the very same function in
-plain Python.  So a kernel that is declared ``plain_first`` begins as a *trial*: it runs plain, on copies of its
-arrays and on doubles of its games, until its seconds are spent.  If it is done by then, what it changed is written
-into the arrays.  If not, the copies are forgotten and the compiled kernel begins anew with the arrays untouched:
-the answer is the same to the last bit, whichever way it came.
+Compiling a kernel for a game takes seconds, and the same function in plain Python often finishes sooner.  So a
+kernel with ``plain_first`` begins as a *trial*: it runs in plain Python, on copies of its arrays and on validating
+proxies of its games, until its time limit.  If it finishes, its changes are written into the arrays.  If not, the
+copies are discarded and the compiled kernel starts from the beginning with the unchanged arrays: the result is the
+same to the last bit in both cases.
 
     the kernel was compiled or loaded in this process     compiled
-    it lies in the cache on disk                          plain for a moment, then it is loaded
-    else                                                  plain for PLAIN_SECONDS, then it is compiled
+    the kernel is in the cache on disk                    plain for MOMENT seconds, then loaded
+    otherwise                                             plain for PLAIN_SECONDS, then compiled
 
-The seconds are those of the processor, and count for all trials of a kernel with the same games together.  What
-may be declared so: a kernel that changes nothing but its arrays, where threads that share an array write different
-elements, and nobody else writes meanwhile; ``stop`` alone, an argument or the field of one, is shared as it is.
+The time limits are CPU time, in total for all trials of a kernel with the same games.  ``plain_first`` needs a
+kernel that changes nothing but its arrays; threads that share an array must write different elements, and no other
+code may write meanwhile.  Only ``stop``, an argument or the field of one, is shared without a copy.
 
 ``MDPLAY_PLAIN_SECONDS`` in the environment sets another limit; 0 leaves no trials.
 """
@@ -42,23 +42,26 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Names = tuple[str, ...]  # the identities of games and selectors
 PLAIN_SECONDS = 0.0 if BOUNDS else float(os.environ.get("MDPLAY_PLAIN_SECONDS") or 0.6)
-MOMENT = 0.015  # seconds of all trials of a process whose kernels could be loaded: less than to import numba takes
-MOST_BYTES = 1 << 25  # of arrays that a trial copies
-FEW_BYTES = 1 << 22  # of arrays of a kernel that nothing ends early
+MOMENT = 0.015  # CPU seconds of all trials of cached kernels in a process: less than importing numba takes
+MOST_BYTES = 1 << 25  # maximum size of the arrays that a trial copies
+FEW_BYTES = 1 << 22  # maximum size of the arrays of a trial that cannot be ended early
 STOP = "stop"
-TICKS = 64  # calls of rules between two looks at the clock
-FIRST_LOOK, LONGER = 0.2, 2.0  # of the seconds of a trial: when its work is judged, and what it then may take
+TICKS = 64  # calls of rules between two checks of the time
+FIRST_LOOK, LONGER = (
+    0.2,
+    2.0,
+)  # shares of the limit: of the prediction, of the accepted total
 
 
 class Enough(BaseException):
-    """A trial has spent its seconds, or needs what only the compiled kernel has."""
+    """Raised when a trial has used its time, or needs an operation that only compiled kernels have."""
 
 
 class Deadline:
-    """When a trial ends, in processor seconds of the process.
+    """The end of a trial, in CPU seconds of the process.
 
-    Where the kernel tells the share of its work that is done, a first look decides: what would take too long ends
-    at once, and what has not far to go may take twice the time.
+    If the kernel reports the share of its work that is done, the total time is predicted after FIRST_LOOK of the
+    limit: the trial ends at once, or it may take up to LONGER times the limit.
     """
 
     def __init__(self, seconds: float) -> None:
@@ -69,12 +72,12 @@ class Deadline:
         self._before = 0.0
 
     def judge_by(self, share: Callable[[], float]) -> None:
-        """Let the share of the work that is done decide."""
+        """Predict the total time by the share of the work that is done."""
         self._share, self._before = share, share()
         self._end = min(self._end, self.began + FIRST_LOOK * self._seconds)
 
     def check(self) -> None:
-        """Raise Enough when the time is over."""
+        """Raise Enough if the time is over."""
         if time.process_time() <= self._end:
             return
         share, self._share = self._share, None
@@ -84,21 +87,21 @@ class Deadline:
         self._end = self.began + most
 
     def _whole(self, share: float) -> float:
-        """Return the seconds that all of the work would take."""
+        """Return the predicted seconds of the whole work."""
         done = share - self._before
         spent = time.process_time() - self.began
         return spent * (1.0 - self._before) / done if done > 0 else np.inf
 
 
 class Clock:
-    """Ends a trial: calls of rules and looks at ``stop`` make it tick."""
+    """Ends a trial: each call of a rule and each access to ``stop`` is a tick."""
 
     def __init__(self, deadline: Deadline | None = None) -> None:
         self.deadline = deadline
         self._left = TICKS
 
     def tick(self) -> None:
-        """Raise Enough when the time is over; mostly only count."""
+        """Count a call; after every TICKS of them, raise Enough if the time is over."""
         self._left -= 1
         if self._left <= 0:
             self._left = TICKS
@@ -107,7 +110,7 @@ class Clock:
 
 
 class Stop:
-    """The array ``stop`` as a trial sees it."""
+    """The array ``stop`` in a trial."""
 
     def __init__(self, array: NDArray[np.uint8], clock: Clock) -> None:
         self._array, self._clock = array, clock
@@ -120,11 +123,11 @@ class Stop:
         self._array[i] = value
 
 
-_DOUBLES: dict[str, tuple[Compiled, Clock]] = {}  # by identity: their tables are made once
+_DOUBLES: dict[str, tuple[Compiled, Clock]] = {}  # by identity: their tables are computed once
 
 
 def double_of(instance: Compiled, deadline: Deadline) -> Compiled:
-    """Return the double that checks what its rules return, and ends a trial when its time is over."""
+    """Return a proxy that validates what its rules return, and ends the trial when the time is over."""
     name = identity(instance)
     if name not in _DOUBLES:
         clock = Clock()
@@ -135,10 +138,10 @@ def double_of(instance: Compiled, deadline: Deadline) -> Compiled:
 
 
 class Touched:
-    """A large array of records as a trial sees it: a copy of each record that it has looked at.
+    """A large array of records in a trial: a copy of each record that was accessed.
 
-    Of the table of a search a small question touches little, and a copy of the whole would take longer than the
-    question.  Who wants more than single records gets them from the compiled kernel.
+    A small search accesses little of its table, and a copy of the whole table would take longer than the search.
+    Any other access than to single records ends the trial.
     """
 
     def __init__(self, array: NDArray[Any]) -> None:
@@ -167,7 +170,7 @@ class Touched:
 
 
 class Arguments:
-    """The arguments of a kernel as a trial has them: copies of arrays, doubles of games, words as ints."""
+    """The arguments of a kernel in a trial: copies of arrays, proxies of games, words as ints."""
 
     def __init__(self, deadline: Deadline, *, writes: bool) -> None:
         self._deadline, self._writes = deadline, writes
@@ -175,7 +178,7 @@ class Arguments:
         self._touched: dict[int, Touched] = {}
 
     def plain(self, value: Any, name: str = "") -> Any:
-        """Return what stands for an argument, or for the field of one."""
+        """Return the substitute for an argument, or for the field of one."""
         if name == STOP:
             return Stop(value, Clock(self._deadline))
         if isinstance(value, np.ndarray):
@@ -197,7 +200,7 @@ class Arguments:
     def publish(self) -> None:
         """Write into the arrays what a kernel has changed in their copies, and nothing else.
 
-        Bits are compared: a zero may have changed its sign.
+        Bits are compared, since a zero may have changed its sign.
         """
         for array, before, after in self._made.values():
             kind = _bits_of(array)
@@ -218,7 +221,7 @@ def _field_names(value: tuple[Any, ...]) -> tuple[str, ...]:
 
 
 def _bits_of(array: NDArray[Any]) -> Any:
-    """Return the type that shows an array's bits: words of its own size, or the bytes of its records."""
+    """Return an unsigned type of the size of an element, to compare bits; bytes for records."""
     sizes = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
     return np.uint8 if array.dtype.names else sizes[array.dtype.itemsize]
 
@@ -235,7 +238,7 @@ def _arrays(values: Iterable[Any], names: Iterable[str]) -> list[NDArray[Any]]:
 
 
 def _can_be_copied(arrays: list[NDArray[Any]], most: int) -> bool:
-    """Tell whether a trial may have copies of these arrays: small ones, none a view of another."""
+    """Return whether a trial may copy these arrays: small ones, none a view of another."""
     if sum(array.nbytes for array in arrays) > most:
         return False
     if any(array.dtype.names and not array.flags.c_contiguous for array in arrays):
@@ -246,20 +249,20 @@ def _can_be_copied(arrays: list[NDArray[Any]], most: int) -> bool:
 
 @dataclass
 class Trial:
-    """What the trials of a kernel with the same games may spend, and have spent."""
+    """The time of the trials of a kernel with the same games."""
 
-    kept: bool  # it was compiled before
+    kept: bool  # whether the kernel is in the cache on disk
     spent: float = 0.0
-    moment: ClassVar[float] = MOMENT  # what is left of it
+    moment: ClassVar[float] = MOMENT  # remaining seconds, of all trials in this process
 
     def seconds_left(self) -> float:
-        """Return the processor seconds that the next trial may take."""
+        """Return the CPU seconds that the next trial may take."""
         if self.kept:
             return 0.0 if "numba" in sys.modules else Trial.moment
         return PLAIN_SECONDS - self.spent
 
     def spend(self, seconds: float) -> None:
-        """Note what a trial took."""
+        """Add the seconds of a trial."""
         self.spent += seconds
         if self.kept:
             Trial.moment -= seconds
@@ -316,7 +319,7 @@ class Kernel(Generic[P, R]):
         return self.compiled(*args, **kwargs)
 
     def is_ready(self, *args: Any) -> bool:
-        """Tell whether nothing is tried any more with these games, the first arguments of the kernel."""
+        """Return whether nothing is tried any more with these games, the first arguments of the kernel."""
         return NO_COMPILER or not self._tries or self._names(args) in self._ready
 
     def entry_point(self, *examples: Any) -> Callable[P, R]:
@@ -400,7 +403,10 @@ def _own(value: Any) -> Any:
 def kernel(function: Callable[P, R]) -> Kernel[P, R]: ...
 @overload
 def kernel(
-    *, plain_first: bool, writes: bool = True, share: Callable[..., float] | None = None
+    *,
+    plain_first: bool,
+    writes: bool = True,
+    share: Callable[..., float] | None = None,
 ) -> Callable[[Callable[P, R]], Kernel[P, R]]: ...
 def kernel(
     function: Any = None,

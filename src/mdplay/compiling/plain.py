@@ -12,16 +12,19 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD
 from mdplay.compiling.contract import checked, hints_of, state_class
 from mdplay.game import Compiled, Game, ProofView
 
-State = Any  # a position: the NamedTuple that its game knows
+State = tuple[Any, ...]  # a state of a game: an instance of its NamedTuple
 Packed = tuple[Any, ...]  # a position as words
+Words = NDArray[np.uint64]
 Word = Any  # 64 bits: an int in plain Python, a uint64 in kernels
 C = TypeVar("C", bound=Compiled)
 S = TypeVar("S", bound=tuple[Any, ...])
+T = TypeVar("T")
 SIGN = 1 << 63
 LANES = 8  # symmetric images of a 4 x 4 board
 ROWS_OVER, COLUMNS_OVER = 1, 2  # bits of the number of an image
@@ -36,9 +39,12 @@ def native(instance: C) -> C:
 
 
 # ---------------------------------------------------------------- arrays
-def unchecked_view(array: Any) -> Any:
-    """Return an array of the caller without counting references to it, in kernels and in plain Python."""
-    return array
+def unchecked_view(arrays: T) -> T:
+    """Return an array of the caller, or a tuple of arrays, without counting references to them.
+
+    Call it once at the start of a kernel: counting references in its loops would cost more than the loops.
+    """
+    return arrays
 
 
 def get(array: Any, i: int) -> Any:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mdplay.errors import UnknownName, check_integer, short
+from mdplay import UnknownName
+from mdplay.errors import check_integer, short
 from mdplay.runtime.executors import WORDS
 from mdplay.runtime.threads import num_threads
 

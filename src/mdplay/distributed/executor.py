@@ -24,7 +24,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 from numpy import ndarray
 
-from mdplay.errors import FormatError, GameError, LimitError
+from mdplay import FormatError, GameError, LimitError
 from mdplay.runtime.executors import Actors, Keep, Show
 from mdplay.runtime.signals import defer_exit
 from mdplay.storage import arrays as store

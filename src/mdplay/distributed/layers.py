@@ -1,8 +1,8 @@
-"""The values of one worker's states, found layer by layer from the last one back.
+"""The values of the states of one worker, computed layer by layer, the last layer first.
 
 A layer is the states of one ply.  Where every move leads from a layer to the next, the values of a layer need
 those of the next one alone.  A shard takes the next states of its own in the layer, asks the shards of their
-followers, each in a *parcel* of keys, and takes the best of what they answer.
+successors, each in a *parcel* of keys, and takes the best of what they answer.
 
     entry[i]     of state i: its value to player 0, times 2**16, plus the plies to the end
 
@@ -25,6 +25,7 @@ All that is found is saved in a folder, from which a killed run resumes:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from shutil import rmtree
@@ -36,12 +37,11 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64, lowest, mix, nonempty, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view, width
+from mdplay import U64, FormatError, Game, GameError, LimitError, PositionError
+from mdplay.bits import lowest, mix, nonempty, without_lowest
+from mdplay.compiling import State, get, inlined, kernel, put, unchecked_view, width
 from mdplay.distributed.state_shard import Keys, Shard, Sharding, hash_keys, owner_of
 from mdplay.distributed.states import Enumerated, enumerated
-from mdplay.errors import FormatError, GameError, LimitError, PositionError
-from mdplay.game import Game
 from mdplay.runtime.executors import Executor
 from mdplay.runtime.threads import Show
 from mdplay.solving.hashed_kernel import endless_to_mover, is_better
@@ -73,7 +73,7 @@ def distance_in(entry: int) -> int:
 def address(
     shards: int, words: int, count: int, fresh: Any, hashes: Any, out_parcels: Any, out_sizes: Any
 ) -> None:
-    """Put the keys of a block into the parcels of their owners; the hash of each gives way to its owner."""
+    """Put the keys of a block into the parcels of their owners; replace the hash of each by its owner."""
     key, room = unchecked_view(fresh), len(out_parcels) // (shards * words)
     for i in range(count):
         owner = owner_of(U64(get(hashes, i)), shards)
@@ -85,8 +85,8 @@ def address(
 
 
 @kernel
-def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any, out_entries: Any) -> int:
-    """Write the entries of states from those of their followers; return how many, fewer if one is too large.
+def back_up(game: Game[Any], keys: PackedKeys, owners: Any, answers: Any, firsts: Any, out_entries: Any) -> int:
+    """Write the entries of states from those of their successors; return how many, fewer if one is too large.
 
     Follower e of all has its owner in ``owners[e]``; those of owner o are answered from ``answers[firsts[o]]`` on,
     in order.
@@ -119,7 +119,7 @@ def back_up(game: Any, keys: PackedKeys, owners: Any, answers: Any, firsts: Any,
 
 @kernel
 def digest_entries(words: int, keys: Any, entries: Any) -> int:
-    """Return the sum of the hashes of keys, each with its entry: the same in whatever order they are."""
+    """Return the sum of the hashes of keys with their entries; it does not depend on their order."""
     listed, total = unchecked_view(keys), U64(0)
     for i in range(len(entries)):
         total += mix(hash_key(listed, i * words, words), U64(np.uint32(entries[i])))
@@ -127,7 +127,7 @@ def digest_entries(words: int, keys: Any, entries: Any) -> int:
 
 
 class Asked(NamedTuple):
-    """What a shard has asked about some of its states: the owner of each follower, in order."""
+    """The requests of a shard about some of its states: the owner of each successor, in order."""
 
     begin: int
     end: int
@@ -136,7 +136,7 @@ class Asked(NamedTuple):
 
 
 class Layered(Shard):
-    """A shard of states that finds their values as well; ``rounds`` is always how many the enumeration had."""
+    """A shard that also computes values; ``rounds`` is always the number of rounds of the enumeration."""
 
     def __init__(self, number: int, sharding: Sharding) -> None:
         super().__init__(number, sharding)
@@ -144,7 +144,7 @@ class Layered(Shard):
         self._path, self._sums = (sharding.folder / f"{number}.{name}" for name in ("values", "sums"))
 
     def prepare(self, rounds: int) -> int:
-        """Make the files of entries and checksums, unless they are there; return the first layer that is solved.
+        """Create the files of entries and checksums if they do not exist; return the first layer that is solved.
 
         All layers after it are solved, too.  Raise FormatError if the entries of such a layer are damaged.
         """
@@ -162,19 +162,19 @@ class Layered(Shard):
         return 0
 
     def ask(self, rounds: int, layer: int, done: list[int]) -> tuple[list[Keys], int]:
-        """Return parcels of the followers of a layer's next states, and how many of its states are then done."""
+        """Return parcels of the successors of the next states of a layer, and how many of its states are done."""
         asked, parcels = self._ask(rounds, layer, done[self._own])
         self._asked = asked
         return parcels, asked.end - self._layers(rounds)[layer][0]
 
     def answer(self, rounds: int, layer: int, parcels: list[Keys]) -> tuple[list[Entries], None]:
-        """Return the entries of keys that others ask for, all of which must be of the next layer."""
+        """Return the entries of keys that other shards request, which must all be of the next layer."""
         self._stand(rounds)
         begin, end = (*self._layers(rounds), (0, 0))[layer + 1]
         return [self._found(parcel, begin, end) for parcel in parcels], None
 
     def take(self, rounds: int, layer: int, done: list[int], answers: list[Entries]) -> None:
-        """Write the entries of the states that were asked about."""
+        """Write the entries of the states whose successors were requested."""
         begin = self._layers(rounds)[layer][0] + done[self._own]
         if self._asked is None or self._asked.begin != begin:  # made again since
             self._asked, _ = self._ask(rounds, layer, done[self._own])
@@ -193,7 +193,7 @@ class Layered(Shard):
             np.memmap(self._sums, np.int64, "r+")[layer] = crc32(entries[first:last])
 
     def publish(self, rounds: int) -> tuple[int, int]:
-        """Write the index beside the keys, for who looks states up; return the bits of a number and the digest."""
+        """Write the index beside the keys, for lookups of states; return the bits of a number and the digest."""
         self._stand(rounds)
         self._numbering.index.tofile(self._sharding.folder / f"{self._own}.index")
         entries = np.array(self._entries(rounds))
@@ -216,9 +216,9 @@ class Layered(Shard):
         begin, end = self._layers(rounds)[layer]
         begin += done
         at, owners, sizes = begin, [np.empty(0, np.uint8)], np.zeros(self._sharding.shards, np.int64)
-        while at < end and sizes.max() + self._most_followers <= self._parcel_room:
+        while at < end and sizes.max() + self._most_successors <= self._parcel_room:
             last = min(end, at + len(self._node))
-            count = self._followers(at, last)
+            count = self._successors(at, last)
             assert count == (self._node[: last - at] & DEGREE).sum()
             fresh, hashes = self._numbering.block(0, count)
             address(self._sharding.shards, self._words, count, fresh, hashes, self._parcels, sizes)
@@ -252,7 +252,6 @@ class LayeredTable(Table):
     """The values of all states, mapped from the files of the shards."""
 
     method = "layered"
-    counts_plies = True
 
     def __init__(self, game: Game[Any], sharding: Sharding, bits: list[int], digest: int) -> None:
         self.game, self._sharding, self._bits = game, sharding, bits
@@ -266,7 +265,7 @@ class LayeredTable(Table):
     def __len__(self) -> int:
         return sum(len(entries) for entries in self._entries)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player, and the plies to the end."""
         entry = self._entry(state)
         value = value_in(entry)
@@ -278,7 +277,7 @@ class LayeredTable(Table):
         for number in np.lexsort(keys.view(np.uint64).T):
             yield state_of(self.game, keys[number], self._sharding.layout)
 
-    def _entry(self, state: Any) -> int:
+    def _entry(self, state: State) -> int:
         key = key_of(self.game, state, self._sharding.layout, fold=self._sharding.fold)
         number = -1
         if key is not None:
@@ -295,18 +294,17 @@ def _mapped(path: Path, kind: Any) -> NDArray[Any]:
 
 
 def solve_layers(question: Question, executor: Executor | str) -> LayeredTable:
-    """Return the values of all states that the question's reaches, by the workers of an executor.
+    """Return the values of all states that are reachable in a question, by the workers of an executor.
 
     Its file is a folder here, by default a temporary one; all workers must see it.
     """
     game = question.game
     _refuse(question)
     folder = Path(question.run.file or mkdtemp(prefix="mdplay-layers-"))
-    how: dict[str, Any] = {"fold": True, "shards": question.run.threads, "folder": folder, "make": Layered}
-    how |= {"memory": question.run.bytes, "show": question.run.progress}
+    run = replace(question.run, executor=executor, file=folder)
     try:
         begun = any(path.stat().st_size for path in folder.glob("*.rounds"))
-        with enumerated(game, executor, question.state, **how) as found:
+        with enumerated(game, question.state, fold=True, run=run, make=Layered) as found:
             if begun:
                 question.notes.append(f"states and values, as far as they are there, read from {folder}")
             table = LayeredTable(game, found.sharding, *_solved(found, question.run.progress))
@@ -320,7 +318,7 @@ def solve_layers(question: Question, executor: Executor | str) -> LayeredTable:
 
 
 def _refuse(question: Question) -> None:
-    """Raise what keeps a game from being solved in layers."""
+    """Raise GameError if a game cannot be solved in layers."""
     if question.opponent != "perfect" or question.objective == "win":
         raise GameError("an executor solves for a perfect opponent and the difference; leave out the executor")
     if not has_integer_values(question.game):
@@ -329,7 +327,7 @@ def _refuse(question: Question) -> None:
 
 
 def _solved(found: Enumerated, show: Show | None) -> tuple[list[int], int]:
-    """Solve all layers, the last one first; return what finds states in the shards, and the digest."""
+    """Solve all layers, the last one first; return the lookups of states in the shards, and the digest."""
     actors, rounds, solved = found.actors, found.rounds, 0
     for layer in reversed(range(max(actors.call("prepare", rounds)))):
         done = [0] * found.sharding.shards

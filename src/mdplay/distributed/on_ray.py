@@ -14,9 +14,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mdplay import LimitError, UnknownName
 from mdplay.distributed.executor import Addressed, Ended, Executor, Feed, Job, Outcome, do_chunk, sendable
 from mdplay.distributed.processes import limit_memory
-from mdplay.errors import LimitError, UnknownName
 from mdplay.runtime.executors import Actors
 from mdplay.runtime.threads import num_threads
 

@@ -25,15 +25,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mdplay import FormatError, LimitError, Plan
 from mdplay.distributed.planning_local import BackedUp, LocalShard, Lost
 from mdplay.distributed.planning_shard import Answer, Facts, Shards, Swept, write_shards
-from mdplay.errors import FormatError, LimitError
 from mdplay.planning.arrays import Change, backup_error
 from mdplay.planning.backends import Margins, half_width, margins, span
 from mdplay.planning.krylov import System, iterate
 from mdplay.planning.methods import COARSE, COARSE_LIMIT, COARSE_STATES, MAX_SWEEPS, Show, rate_of, slack_of
 from mdplay.planning.model import Model
-from mdplay.planning.planner import Plan
 from mdplay.runtime.executors import Actors, Executor, using
 from mdplay.states.graph_search import Floats
 
@@ -133,7 +132,7 @@ class _ShardSystem(System):
 
 
 def mixes_slowly(history: list[tuple[int, float]], tolerance: float, sweeps: int) -> bool:
-    """Say whether sweeps at the rate of the last ones would not close the bounds within so many more."""
+    """Return whether sweeps at the rate of the last ones would not close the bounds within so many more."""
     (begin, first), (end, last) = history[len(history) // 2], history[-1]
     if not 0.0 < last < first:
         return last > 0.0
@@ -253,7 +252,7 @@ class _Planning:
         return self._answer(found.values, found.margins, found.answers, "ipi", how, began)
 
     def _near_enough(self, before: Change | None) -> bool:
-        """Say whether the next sweep may prove the bounds: the last one was within the tolerance."""
+        """Return whether the next sweep may prove the bounds: the last one was within the tolerance."""
         return before is not None and not self._coarse and half_width(self._whole, before) <= 0.9 * self._tolerance
 
     def _sweep(self, slices: Any, everything: bool) -> tuple[Any, list[Swept]]:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mdplay import MdplayError
 from mdplay.compiling import kernel
 from mdplay.distributed.planning_shard import Answer, Shard, Shards, Slices, sweep_rows
-from mdplay.errors import MdplayError
 from mdplay.planning import krylov
 from mdplay.planning.arrays import ChoiceArrays, ModelArrays, largest
 from mdplay.planning.kernels import expectation

@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay import FormatError
 from mdplay.compiling import kernel
-from mdplay.errors import FormatError, check_integer
+from mdplay.errors import check_integer
 from mdplay.planning import kernels
 from mdplay.planning.arrays import ChoiceArrays, ModelArrays, largest
 from mdplay.planning.compiled_backend import DECIDED, FEW, put_together
@@ -108,7 +109,7 @@ def _fits(rows: Rows, states: int, num_states: int) -> bool:
 
 
 def _ascends(pointers: Integers, end: int) -> bool:
-    """Tell whether pointers go up from 0 to an end."""
+    """Return whether pointers go up from 0 to an end."""
     return bool(pointers[0] == 0 and pointers[-1] == end and (pointers[1:] >= pointers[:-1]).all())
 
 

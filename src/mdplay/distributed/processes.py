@@ -26,6 +26,7 @@ from multiprocessing.shared_memory import SharedMemory
 from threading import Thread
 from typing import Any, NamedTuple
 
+from mdplay import GameError, LimitError
 from mdplay.distributed.executor import (
     Addressed,
     Ended,
@@ -38,7 +39,6 @@ from mdplay.distributed.executor import (
     do_chunk,
     sendable,
 )
-from mdplay.errors import GameError, LimitError
 from mdplay.runtime.executors import Actors
 from mdplay.runtime.signals import own_process
 
@@ -145,10 +145,10 @@ def _follow_parent() -> None:
 
 def limit_memory(memory: int | None) -> None:
     """Limit this process to ``memory`` bytes of data, where the system supports it; None: no limit of ours."""
-    if os.name != "posix":
+    try:
+        import resource
+    except ImportError:
         return
-    import resource
-
     hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (hard if memory is None else memory, hard))
 

@@ -1,4 +1,4 @@
-"""What a shard has found, in two files that only grow, from which a killed worker resumes.
+"""The states of a shard, in two files that only grow, from which a killed worker resumes.
 
     FOLDER/NUMBER.keys      the keys in the order in which they were found, 64-bit words
     FOLDER/NUMBER.rounds    a row a round: how far the shard was at its end, see `Progress`, and a checksum
@@ -8,7 +8,7 @@ is done again.  The checksum of a row is the CRC of all keys until then and of t
 
 The states of one worker: those whose hashes are its own.
 
-In a round it takes in the keys that others found for it, finds the followers of its next states, numbers those
+In a round it takes in the keys that others found for it, finds the successors of its next states, numbers those
 that are its own, and hands on the others in a *parcel* for each shard.  A key that it handed on a short while ago
 is not handed on again, which saves much of the traffic.  No edge is kept: the rules tell them again.
 """
@@ -24,10 +24,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import U64
+from mdplay import U64, FormatError, LimitError
 from mdplay.compiling import get, inlined, kernel, native, put, unchecked_view
 from mdplay.compiling.contract import mask_size
-from mdplay.errors import FormatError, LimitError
 from mdplay.naming.transfer import GameSpec, rebuild
 from mdplay.runtime.memory import format_bytes
 from mdplay.states.enumeration import TROUBLE, chunk_of, expand
@@ -40,10 +39,10 @@ WORD = np.dtype("<i8")
 
 
 class Progress(NamedTuple):
-    """How far a shard is at the end of a round."""
+    """The progress of a shard at the end of a round."""
 
     known: int = 0  # states found
-    done: int = 0  # of these, whose followers were found
+    done: int = 0  # of these, whose successors were found
     level: int = -1  # the plies from the start to the states at work
     level_end: int = 0  # the first state beyond them
     edges: int = 0  # of the states that are done
@@ -65,11 +64,11 @@ class Log:
 
     @property
     def rounds(self) -> int:
-        """The number of rounds that were ended."""
+        """The number of finished rounds."""
         return self._rounds.stat().st_size // ROW
 
     def history(self) -> list[Progress]:
-        """Return how far the shard was after each round."""
+        """Return the progress of the shard after each round."""
         return [Progress(*row[:-1]) for row in self._rows()]
 
     def _rows(self) -> list[list[int]]:
@@ -79,7 +78,7 @@ class Log:
         return rows
 
     def back_to(self, rounds: int) -> tuple[Progress, Keys]:
-        """Drop everything after round ``rounds``; return how far the shard was then, and its keys.
+        """Drop everything after round ``rounds``; return the progress of the shard then, and its keys.
 
         Raise FormatError if a file is damaged.
         """
@@ -96,7 +95,7 @@ class Log:
         return progress, keys
 
     def _check(self, rows: list[list[int]], keys: Keys) -> None:
-        """Raise FormatError unless the keys and the rows are as they were written."""
+        """Raise FormatError if the keys or the rows do not match their checksums."""
         self._crc, begin = 0, 0
         for row in rows:
             end = row[0] * self._words
@@ -127,7 +126,7 @@ PARCELS_ROOM = 1 << 23  # keys that go out in a round, to all: shards wait for e
 
 
 class Sharding(NamedTuple):
-    """What all shards of an enumeration know."""
+    """The data that all shards of an enumeration share."""
 
     recipe: GameSpec
     fold: bool
@@ -147,12 +146,12 @@ class Told(NamedTuple):
 
     @property
     def at_level_end(self) -> bool:
-        """Whether the followers of the level's states are found."""
+        """Whether the successors of the level's states are found."""
         return self.progress.done == self.progress.level_end
 
 
 class Summary(NamedTuple):
-    """What a shard found in all."""
+    """The totals of a shard."""
 
     levels: list[int]  # states by plies from the start
     edges: int
@@ -177,7 +176,7 @@ def sort_out(
     out_parcels: Any,
     out_sizes: Any,
 ) -> int:
-    """Leave a shard's own keys at the front of the block and return how many; put the others into parcels.
+    """Move a shard's own keys to the front of the block and return their number; put the others into parcels.
 
     ``sent`` has ``words`` + 1 words a place: the last key handed on whose hash belongs there, and 1.
     """
@@ -216,7 +215,7 @@ def hash_keys(words: int, count: int, keys: Any, out_hashes: Any) -> None:
 
 @kernel
 def digest_of(words: int, keys: Any) -> int:
-    """Return the sum of the hashes of keys: the same in whatever order they are."""
+    """Return the sum of the hashes of keys; it does not depend on their order."""
     listed, total = unchecked_view(keys), U64(0)
     for i in range(len(keys) // words):
         total += hash_key(listed, i * words, words)
@@ -224,20 +223,20 @@ def digest_of(words: int, keys: Any) -> int:
 
 
 class Shard:
-    """The states of shard ``number``; what it found is in its log too, so it can be made again."""
+    """The states of shard ``number``; it can be restored from its log."""
 
     def __init__(self, number: int, sharding: Sharding) -> None:
         self._own, self._sharding = number, sharding
         self.game = rebuild(sharding.recipe)
         self._native, self._words = native(self.game), num_words(sharding.layout)
-        self._most_followers = chunk_of(self.game) * mask_size(self.game)
+        self._most_successors = chunk_of(self.game) * mask_size(self.game)
         self._log = Log(sharding.folder, number, self._words)
         self._rounds = -1  # done by this object; -1: it does not know of any
         self._never = np.zeros(1, np.uint8)
 
     # ---------------------------------------------------------------- where it stands
     def rounds(self) -> int:
-        """Return how many rounds the log has."""
+        """Return the number of rounds in the log."""
         return self._log.rounds
 
     def _stand(self, rounds: int) -> None:
@@ -258,11 +257,11 @@ class Shard:
 
     @property
     def _parcel_room(self) -> int:
-        return max(self._most_followers, PARCELS_ROOM // self._sharding.shards)
+        return max(self._most_successors, PARCELS_ROOM // self._sharding.shards)
 
     # ---------------------------------------------------------------- a round
     def step(self, number: int, parcels: list[Keys] | None, new_level: bool) -> tuple[list[Keys], Told]:
-        """Do round ``number``: return a parcel for each shard, and how far this one is."""
+        """Do round ``number``; return a parcel for each shard, and the report of this one."""
         self._stand(number)
         for parcel in parcels or ():
             self._take_in(parcel)
@@ -270,9 +269,9 @@ class Shard:
         if new_level:
             begin = begin._replace(level=begin.level + 1, level_end=known)
         sizes, done, edges = np.zeros(self._sharding.shards, np.int64), begin.done, begin.edges
-        while done < begin.level_end and sizes.max() + self._most_followers <= self._parcel_room:
+        while done < begin.level_end and sizes.max() + self._most_successors <= self._parcel_room:
             end = min(begin.level_end, done + len(self._node))
-            count = self._followers(done, end)
+            count = self._successors(done, end)
             if count <= TROUBLE:
                 return self._sealed(0 * sizes), Told(begin, 0, self._widths(done + TROUBLE - count))
             self._number(self._sort_out(count, sizes))
@@ -289,7 +288,7 @@ class Shard:
         sizes, done = np.zeros(self._sharding.shards, np.int64), history[rounds - 2].done if rounds > 1 else 0
         while done < self._progress.done:
             end = min(self._progress.done, done + len(self._node))
-            self._sort_out(self._followers(done, end), sizes)
+            self._sort_out(self._successors(done, end), sizes)
             done = end
         return self._sealed(sizes), Told(self._progress, int(sizes.sum()))
 
@@ -311,7 +310,7 @@ class Shard:
         return owner_of(U64(h), self._sharding.shards) == self._own
 
     def _take_in(self, keys: Keys) -> None:
-        """Give numbers to the keys of a parcel, all of them this shard's own."""
+        """Assign numbers to the keys of a parcel, which all belong to this shard."""
         for begin in range(0, len(keys), BLOCK_ROOM * self._words):
             piece = keys[begin : begin + BLOCK_ROOM * self._words]
             count = len(piece) // self._words
@@ -320,10 +319,10 @@ class Shard:
             hash_keys(self._words, count, fresh, hashes)
             self._number(count)
 
-    def _followers(self, begin: int, end: int) -> int:
-        """Write the keys of the followers of some states into the numbering's block; return how many.
+    def _successors(self, begin: int, end: int) -> int:
+        """Write the keys of the successors of some states into the block of the numbering; return their number.
 
-        TROUBLE - i if keys are too narrow for a follower of state begin + i.
+        TROUBLE - i if keys are too narrow for a successor of state begin + i.
         """
         keys = PackedKeys(self._keys(begin, end), self._sharding.layout.ravel(), self._words)
         block = self._numbering.block(0, (end - begin) * mask_size(self.game))
@@ -336,7 +335,7 @@ class Shard:
         return int(sort_out(*whose, *block, self._sent, self._parcels, sizes))
 
     def _number(self, count: int) -> None:
-        """Give numbers to the first keys of the block."""
+        """Assign numbers to the first keys of the block."""
         numbering = self._numbering
         most = numbering.known + count
         used = numbering.known * 8 * self._words + 4 * numbering.slots_for(most)

@@ -1,11 +1,11 @@
 """Enumerate the states of a game in shards, each in a worker of an executor.
 
-A state belongs to the shard that its hash names.  Round after round each shard finds the followers of its next
-states and hands those of others on, from worker to worker; the driver sees counts alone.  All shards finish a
-*level*, the states of one ply, before the next one begins, so levels are those of a breadth-first search.
+The hash of a state determines its shard.  In each round a shard generates the successors of its next states and
+sends those of other shards from worker to worker; the driver receives counts only.  All shards finish a *level*,
+the states of one ply, before the next one begins, so the levels are those of a breadth-first search.
 
-Every shard writes what it found (mdplay.distributed.state_shard): a worker that is killed makes its shard again
-from there and does the round again, and who runs the same enumeration in the same folder goes on where it was.
+Every shard saves its states (mdplay.distributed.state_shard).  If a worker is killed, its shard is loaded from
+these files and the round is repeated; the same enumeration in the same folder is resumed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
+from mdplay import FormatError, Game, Run
+from mdplay.compiling import State
 from mdplay.distributed.state_shard import Shard, Sharding, Summary, Told
-from mdplay.errors import FormatError
-from mdplay.game import Game
 from mdplay.naming.transfer import GameSpec, recipe_of
-from mdplay.runtime.executors import Actors, Executor, using
+from mdplay.runtime.executors import Actors, using
 from mdplay.runtime.memory import budget
+from mdplay.runtime.run import RunOptions, run_of
 from mdplay.runtime.threads import Show
 from mdplay.states.keys import Layout, images_of, key_of, layout_of, refuse_thin, states_seen, widths_among
 from mdplay.storage import arrays as store
@@ -36,38 +37,39 @@ KIND = "sharded enumeration"
 
 @dataclass(frozen=True)
 class Count:
-    """What an enumeration found."""
+    """The numbers of states and edges of an enumeration."""
 
-    levels: tuple[int, ...]  # states by the fewest plies from the start
+    levels: tuple[int, ...]  # numbers of states, by the fewest plies from the start
     edges: int
-    digest: int  # of all keys, in whatever order: ``digest_of``
+    digest: int  # of all keys, independent of their order: ``digest_of``
 
     def __len__(self) -> int:
         return sum(self.levels)
 
 
-class How(TypedDict, total=False):
-    """How to enumerate: what ``enumerated`` may be told."""
+def count_states(
+    game: Game[Any],
+    state: State | None = None,
+    *,
+    fold: bool = False,
+    run: Run | None = None,
+    **settings: Unpack[RunOptions],
+) -> Count:
+    """Count all states that are reachable from a state (default: the start), as ``enumerated`` finds them.
 
-    fold: bool
-    shards: int | None
-    folder: str | Path | None
-    memory: int | None
-    show: Show | None
-
-
-def count_states(game: Game[Any], executor: Executor | str, state: Any = None, **how: Unpack[How]) -> Count:
-    """Count all states that one (default: the start) reaches, as ``enumerated`` finds them."""
-    with enumerated(game, executor, state, **how) as found:
+    Settings: ``executor``, ``threads``, ``file``, ``memory`` and ``progress``.
+    """
+    allowed = ("executor", "threads", "file", "memory", "progress")
+    with enumerated(game, state, fold=fold, run=run_of("count_states", allowed, run, settings)) as found:
         return found.count()
 
 
 class Enumerated:
-    """All states of a game, in the shards where they were found."""
+    """All states of a game, in their shards."""
 
     def __init__(self, actors: Actors, sharding: Sharding, rounds: int, sent: int) -> None:
         self.actors, self.sharding, self.rounds = actors, sharding, rounds
-        self.sent = sent  # keys that went from shard to shard, since this program began
+        self.sent = sent  # keys sent between shards since this program began
 
     def count(self) -> Count:
         """Return what was found."""
@@ -81,30 +83,33 @@ class Enumerated:
 @contextmanager
 def enumerated(
     game: Game[Any],
-    executor: Executor | str,
-    state: Any = None,
+    state: State | None = None,
     *,
     fold: bool = False,
-    shards: int | None = None,
-    folder: str | Path | None = None,
-    memory: int | None = None,
-    show: Show | None = None,
+    run: Run,
     make: type[Shard] = Shard,
 ) -> Iterator[Enumerated]:
-    """Enumerate all states that one (default: the start) reaches, and give the shards, which live until the end.
+    """Enumerate all states that are reachable from a state (default: the start); yield their shards.
 
-    ``fold`` lets images under the game's symmetries be one state.  There are as many ``shards`` as workers unless
-    told otherwise.  ``folder`` is where the keys are kept, and whence an enumeration that was cut off goes on; all
-    workers must see it.  ``memory`` is what each shard may take, in bytes; by default all together take most of
-    what is free here.  ``make`` is the class of the shards.
+    With ``fold``, the images of a state under the game's symmetries count as one state.  ``make`` is the class of
+    the shards.  Settings of ``run``:
+
+    executor   where the shards are; default: this process
+    threads    the number of shards; default: one for each worker
+    file       the folder of the keys, which all workers must see; an interrupted enumeration is resumed from it
+    memory     limit of each shard; default: all shards together take most of the free memory of this machine
+    progress   called with the number of known states
     """
     start = game.initial() if state is None else state
     fold = fold and game.has_symmetries
     layout = layout_of(widths_among([*images_of(game, start, fold), *states_seen(game, start)]))
     recipe = recipe_of(game)
-    with using(executor, shards) as chosen, TemporaryDirectory(prefix="mdplay-states-") as temporary:
-        count = shards or chosen.workers
-        place, most = make_folder(folder or temporary), memory or budget(None) // count
+    with (
+        using(run.executor or "serial", run.threads) as chosen,
+        TemporaryDirectory(prefix="mdplay-states-") as temporary,
+    ):
+        count = run.threads or chosen.workers
+        place, most = make_folder(run.file or temporary), run.bytes or budget(None) // count
         while True:
             layout = _identified(place, recipe, fold, layout, start, count)
             key = key_of(game, start, layout, fold=fold)
@@ -112,7 +117,7 @@ def enumerated(
             sharding = Sharding(recipe, fold, layout, key, count, place, most)
             actors = chosen.actors(make, count, sharding)
             try:
-                found = _run(actors, game, show)
+                found = _run(actors, game, run.progress)
                 if isinstance(found, tuple):
                     yield Enumerated(actors, sharding, *found)
                     return
@@ -122,9 +127,9 @@ def enumerated(
 
 
 def _run(actors: Actors, game: Game[Any], show: Show | None) -> tuple[int, int] | list[int]:
-    """Do rounds until all states are found; return how many there were, and the keys sent.
+    """Do rounds until all states are found; return the number of rounds and of keys that were sent.
 
-    Where keys turn out too narrow, return the widths that the fields need.
+    If the keys turn out too narrow, return the widths that the fields need.
     """
     rounds: int = min(actors.call("rounds"))
     parcels, told, sent = None, list[Told](), 0
@@ -143,7 +148,7 @@ def _run(actors: Actors, game: Game[Any], show: Show | None) -> tuple[int, int] 
 
 
 def _identified(folder: Path, recipe: GameSpec, fold: bool, layout: Layout, start: Any, shards: int) -> Layout:
-    """Say in the folder what is enumerated there, and return its layout; refuse a folder of something else."""
+    """Record in the folder what is enumerated there and return its layout; refuse a folder of another one."""
     path = folder / "enumeration.states"
     words = {"game": recipe.identity, "fold": fold, "start": [int(v) for v in start], "shards": shards}
     words["checksums"] = True  # folders of older versions have none
@@ -158,7 +163,7 @@ def _identified(folder: Path, recipe: GameSpec, fold: bool, layout: Layout, star
 
 
 def _begin_anew(folder: Path, widths: list[int]) -> Layout:
-    """Remove what was found with keys too narrow, and return a layout for wider ones."""
+    """Remove the files of an enumeration whose keys were too narrow; return a layout for wider keys."""
     for path in (*folder.glob("*.states"), *folder.glob("*.rounds"), *folder.glob("*.keys")):
         path.unlink()
     return layout_of(widths)

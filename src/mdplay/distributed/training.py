@@ -20,8 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.errors import MdplayError
-from mdplay.game import Game
+from mdplay import Game, MdplayError
 from mdplay.learning.episodes import Episodes
 from mdplay.learning.network import Network
 from mdplay.learning.self_play import Learn

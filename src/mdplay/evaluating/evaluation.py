@@ -3,7 +3,7 @@
     for evaluation in evaluator.evaluate(state):
         evaluation.moves[action].value     value of a move for the player to move
         evaluation.best                    the best moves: the fastest wins, or the slowest losses
-        evaluation.source                  where the values come from, in words
+        evaluation.source                  where the values come from, as text
 
 An evaluator yields improving evaluations; each one contains everything that is known, and the last is ``done``.
 A table yields one, proof search and tree search yield several.  ``Solution``, ``Prover`` and the classes of

@@ -1,17 +1,19 @@
-"""Evaluations in words: the same text in the terminal, in commands, on the page and in notebooks."""
+"""The text of evaluations: the same in the terminal, in commands, on the page and in notebooks."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from mdplay.bits import nonempty
+from mdplay.bits import elements, nonempty
 from mdplay.errors import pluralize
-from mdplay.evaluating.evaluation import TIE, MoveEvaluation, rounded_off
+from mdplay.evaluating.evaluation import TIE, Evaluation, MoveEvaluation, rounded_off, tie_margin
 from mdplay.game import Game, num_players
 from mdplay.rng import Random
 
+MAX_LISTED = 6  # moves named in a sentence
 MAX_EVEN = 0.1  # an estimate at most this far from 0 counts as a draw
 MIN_SOLVED_SHARE = 0.005  # a smaller estimated share of solved tries of a puzzle is not distinguished from 0
 SAMPLE_GAMES, SAMPLE_MOVES = 8, 200  # random games, and moves of each, that show whether a game is a puzzle
@@ -96,7 +98,7 @@ def describe(
     side: str = "the player to move",
     margins: bool = True,
 ) -> str:
-    """Return the value of a move in words, such as ``wins in 3 plies``, ``draws`` or ``about 62 % for X``.
+    """Return the value of a move as text, such as ``wins in 3 plies``, ``draws`` or ``about 62 % for X``.
 
     ``lead``: the points by which the player to move is ahead.  ``side``: the name of that player.  ``margins``:
     a win by points names its margin.
@@ -123,6 +125,58 @@ def describe(
     return f"{'wins' if kind == 'win' else 'loses'}{by}{in_plies(move)}{score}"
 
 
+def compare_moves(game: Game[Any], state: Any, evaluation: Evaluation) -> str:
+    """Return a sentence on how the moves of an exact evaluation differ, such as ``Only 4 wins.``; or nothing.
+
+    It is for two players whose results are known without chance, and for points.
+    """
+    moves, best = evaluation.moves, evaluation.best
+    exact = all(move.exact and not move.expected for move in moves.values())
+    if not best or len(moves) < len(elements(game.legal(state))) or not exact or num_players(game) == 1:
+        return ""
+    if len(moves) == 1:
+        return "It is the only legal move."
+    names = listed([game.move_text(state, action) for action in best])
+    top = moves[best[0]].value
+    tied = [action for action, move in moves.items() if abs(move.value - top) <= tie_margin(top)]
+    if game.has_reward or game.has_outcomes:
+        return _compare_values(moves, tied, names, by_points=bool(game.has_reward))
+    kind, fastest = kind_of(top), len(best) < len(tied)
+    if len(best) > MAX_LISTED:
+        names = f"{len(best)} of them"
+    if kind == "loss":
+        longest = f" {names} {_verb(best, 'delay')} the loss longest." if fastest else ""
+        return f"All moves lose.{longest}"
+    result = "wins" if kind == "win" else "does not lose"
+    if len(tied) == 1:
+        return f"Only {names} {result}."
+    share = "All" if len(tied) == len(moves) else f"{len(tied)} of {len(moves)}"
+    quickest = f" {names} {_verb(best, 'win')} soonest." if kind == "win" and fastest else ""
+    return f"{share} moves {'win' if kind == 'win' else 'draw'}.{quickest}"
+
+
+def _compare_values(moves: Mapping[int, MoveEvaluation], tied: list[int], names: str, *, by_points: bool) -> str:
+    """Return the sentence for values that are more than a win, a draw or a loss."""
+    if len(tied) == len(moves):
+        return "All moves have the same value."
+    if len(tied) > 1:
+        return f"{len(tied)} of {len(moves)} moves are optimal."
+    others = max(move.value for action, move in moves.items() if action not in tied)
+    lost = moves[tied[0]].value - others
+    unit = pluralize(round(lost), "point") if float(lost).is_integer() else f"{lost:.3g} points"
+    cost = unit if by_points else f"{50 * lost:.2g} %"
+    return f"Only {names} is optimal; the next best move loses {cost}."
+
+
+def _verb(subjects: Sequence[Any], plural: str) -> str:
+    return f"{plural}s" if len(subjects) == 1 else plural
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as a list in words: ``3, 6 and 7``."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
 def in_plies(move: MoveEvaluation) -> str:
     """Return the distance to the end as words that follow a verb; empty if it is not known."""
     if move.endless:
@@ -131,7 +185,7 @@ def in_plies(move: MoveEvaluation) -> str:
 
 
 def _describe_single(game: Game[Any], move: MoveEvaluation) -> str:
-    """Return the value of a move of a single-player game in words."""
+    """Return the value of a move of a single-player game as text."""
     if game.has_reward:
         size = f"{move.value:,.10g}" if move.exact else f"about {float(f'{move.value:.3g}'):,.0f}"
         return f"{size} more points"

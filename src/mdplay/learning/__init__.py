@@ -1,1 +1,4 @@
-"""Learning: the verb, its common result, utilities of points.  Games bring learners of their own."""
+"""Learning: networks by self-play, utilities of cells, learning curves, and reinforcement learning.
+
+Games can register learners of their own.
+"""

@@ -26,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import WORD, elements, nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
 from mdplay.checking.understood import check_cells
+from mdplay.compiling import State
+from mdplay.compiling.contract import wrap_rule_errors
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError
 from mdplay.game import Game, num_players
@@ -83,7 +84,7 @@ def derive(game: Game[Any], games: list[list[Any]]) -> Derived:
     return found
 
 
-def read_cell(row: tuple[int, ...], s: Any, player: int) -> int:
+def read_cell(row: tuple[int, ...], s: State, player: int) -> int:
     """Return what a cell holds in a state: the plain twin of the kernels' reading."""
     first, second, swaps, low, high, shift = row
     if high > 0:
@@ -115,7 +116,7 @@ def _pairs(sets: dict[int, Column]) -> list[tuple[int, int]]:
 
 
 def _swaps(game: Game[Any], games: list[list[Any]], a: int, b: int) -> bool:
-    """Tell whether fewer bits change from state to state if two sets change places when player 1 is to move."""
+    """Return whether fewer bits change from state to state if two sets change places when player 1 is to move."""
     as_they_are = told_apart = 0
     for one in games:
         for s, t in pairwise(one):
@@ -147,7 +148,7 @@ def _width(game: Game[Any], bits: list[int]) -> int:
 
 
 def _touch(a: int, b: int, width: int) -> bool:
-    """Tell whether two bits are beside each other; where the board is not known, all are."""
+    """Return whether two bits are beside each other; where the board is not known, all are."""
     if not width:
         return a != b
     return a != b and abs(a // width - b // width) <= 1 and abs(a % width - b % width) <= 1
@@ -206,7 +207,7 @@ class Board:
 @per_game(maxsize=16)
 def board_of(game: Game[Any]) -> Board:
     """Return the board of a game; raise GameError if there is nothing to see, or if its rules raise."""
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         return _board_of(game)
 
 
@@ -227,7 +228,7 @@ def _board_of(game: Game[Any]) -> Board:
     return Board(game, sizes, beside, symmetries, layout, _is_shared(game, states), _has_points(game, games))
 
 
-def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: Any) -> list[int]:
+def cells_of(game: Game[Any], layout: tuple[tuple[int, ...], ...], s: State) -> list[int]:
     """Return what the cells of a state hold."""
     if game.has_cell:
         return [int(game.cell(s, i)) for i in range(game.num_cells)]
@@ -273,14 +274,14 @@ def _permutation(here: Values, there: Values) -> Permutation | None:
 
 # ---------------------------------------------------------------- what values are
 def _is_shared(game: Game[Any], states: list[Any]) -> bool:
-    """Tell whether what is to come belongs to the mover: states without a field for the player show it."""
+    """Return whether what is to come belongs to the mover: states without a field for the player show it."""
     if not game.has_index or not hasattr(states[0], "player"):
         return False
     return all(game.index(s) == game.index(s._replace(player=1 - s.player)) for s in states)
 
 
 def _has_points(game: Game[Any], games: list[list[Any]]) -> bool:
-    """Tell whether points are played for: rewards, or results other than won, drawn and lost."""
+    """Return whether points are played for: rewards, or results other than won, drawn and lost."""
     ends = [one[-1] for one in games if is_over(game, one[-1])]
     return game.has_reward or any(abs(game.result(s)) not in (0, 1) for s in ends)
 
@@ -297,6 +298,6 @@ def random_games(game: Game[Any], games: int = GAMES) -> list[list[Any]]:
     return found
 
 
-def is_over(game: Game[Any], s: Any) -> bool:
-    """Tell whether a game has ended: neither a player nor chance moves."""
+def is_over(game: Game[Any], s: State) -> bool:
+    """Return whether a game has ended: neither a player nor chance moves."""
     return not nonempty(game.outcomes(s)) and not nonempty(game.legal(s))

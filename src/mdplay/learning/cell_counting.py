@@ -21,10 +21,11 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mdplay.bits import below, lowest, nonempty, unit, without_lowest
+from mdplay.bits import Mask, below, lowest, nonempty, unit, without_lowest
 from mdplay.checking.contract_checks import LARGEST, spot_check
-from mdplay.compiling import inlined, kernel, native, unpack, word, words
+from mdplay.compiling import State, inlined, kernel, native, unpack, word, words
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import game_identity
 from mdplay.errors import GameError, LimitError, short, unknown
@@ -33,7 +34,7 @@ from mdplay.game import Game, num_players
 from mdplay.learning.cell_utilities import NEUTRAL, PointUtilities, num_points
 from mdplay.learning.learned import LearningRun
 from mdplay.rng import advance, pick, scramble, stream
-from mdplay.runtime.threads import Show, Stopwatch, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, Stopwatch, TaskGroup
 
 EXPLORE = ("annealed", "always")
 EPISODES = (1_000, 10_000, 100_000)
@@ -47,7 +48,7 @@ REASONS = {
 
 
 @inlined
-def best_point(mask: Any, utility: Any, draw: Any) -> int:
+def best_point(mask: Mask, utility: NDArray[np.float64], draw: Any) -> int:
     """Return the point of the highest utility within a set; a random word decides among ties."""
     most, left = -1.0, mask
     while nonempty(left):
@@ -65,7 +66,15 @@ def best_point(mask: Any, utility: Any, draw: Any) -> int:
 
 
 @inlined
-def play_game(game: Any, s: Any, x: Any, greed: float, utility: Any, out_points: Any, out_players: Any) -> Any:
+def play_game(
+    game: Game[Any],
+    s: State,
+    x: Any,
+    greed: float,
+    utility: NDArray[np.float64],
+    out_points: NDArray[Any],
+    out_players: Any,
+) -> Any:
     """Play a game, greedy with a probability; return what player 0 gets and the number of moves.
 
     A game that continues when every point has been played returns TWICE as its moves, one with a point beyond the
@@ -95,13 +104,13 @@ def play_game(game: Any, s: Any, x: Any, greed: float, utility: Any, out_points:
 
 @kernel(plain_first=True)
 def learn_points(
-    game: Any,
+    game: Game[Any],
     start: Any,
     seed: Any,
     num_games: int,
     annealed: bool,
-    stop: Any,
-    progress: Any,
+    stop: StopFlag,
+    progress: Counters,
     tally: Any,
     results: Any,
 ) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import Mask, as_int, elements, nonempty
+from mdplay.compiling import State
 from mdplay.compiling.contract import mask_size
 from mdplay.compiling.identity import check_rules
 from mdplay.errors import FormatError, GameError, pluralize
@@ -295,13 +296,13 @@ class PointsAgent:
             raise FormatError(f"{name} has {len(self.utilities)} points; this game has {num_points(game)}")
         check_rules(name, run.rules, game, "learn the points again")
 
-    def act(self, state: Any, rng: Random) -> int:
+    def act(self, state: State, rng: Random) -> int:
         """Return the best point."""
         values = self.values(state)
         most = max(values.values())
         tied = [point for point, value in values.items() if value >= most - TIE]
         return tied[rng.below(len(tied))]
 
-    def values(self, state: Any) -> dict[int, float]:
+    def values(self, state: State) -> dict[int, float]:
         """Return the utility of each free point."""
         return {point: float(self.utilities[point]) for point in elements(self.game.legal(state))}

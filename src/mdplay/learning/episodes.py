@@ -41,11 +41,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import below, lowest, nonempty, unit, without_lowest
-from mdplay.compiling import inlined, kernel, load, prefetch, unchecked_view
+from mdplay.compiling import State, inlined, kernel, load, prefetch, unchecked_view
+from mdplay.game import Game
 from mdplay.learning.lookups import (
+    Places,
     Tables,
-    borrowed,
-    borrowed_places,
     estimate,
     gain,
     go_to,
@@ -144,33 +144,7 @@ def rate_table() -> NDArray[np.float32]:
 
 
 @inlined
-def borrowed_state(training: Any) -> Any:
-    """Return the state of a training with unchecked views of its arrays, for the innermost loops."""
-    return TrainingState(
-        borrowed(training.tables),
-        unchecked_view(training.coherence),
-        unchecked_view(training.rates),
-        training.rule,
-    )
-
-
-@inlined
-def borrowed_trajectory(trajectory: Any) -> Any:
-    """Return room of the caller for the innermost loops."""
-    return Trajectory(
-        unchecked_view(trajectory.places),
-        unchecked_view(trajectory.signs),
-        unchecked_view(trajectory.gains),
-        unchecked_view(trajectory.bests),
-        unchecked_view(trajectory.move_kinds),
-        unchecked_view(trajectory.rates),
-        unchecked_view(trajectory.actions),
-        unchecked_view(trajectory.values),
-    )
-
-
-@inlined
-def value_all(game: Any, tables: Any, s: Any, places: Any, out: Any) -> int:
+def value_all(game: Game[Any], tables: Tables, s: State, places: Places, out: Any) -> int:
     """Write the legal actions and their values for the mover, without replies; return their number."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
     left, count = game.legal(s), 0
@@ -199,7 +173,7 @@ def highest(values: Any, count: int, x: Any) -> Any:
 
 
 @inlined
-def best_move(game: Any, tables: Any, s: Any, places: Any, room: Any, x: Any) -> Any:
+def best_move(game: Game[Any], tables: Tables, s: State, places: Places, room: Trajectory, x: Any) -> Any:
     """Return the greedy move, its worth to player 0 and the random state.
 
     Looking for a reply that ends the game is dear: only the best move is asked, and the next one if there is.
@@ -213,7 +187,7 @@ def best_move(game: Any, tables: Any, s: Any, places: Any, room: Any, x: Any) ->
 
 
 @inlined
-def after_chance(game: Any, s: Any, x: Any) -> Any:
+def after_chance(game: Game[Any], s: State, x: Any) -> Any:
     """Draw what chance does, event by event, until a player moves or the game is over."""
     for _ in range(MAX_MOVES):
         if not nonempty(game.outcomes(s)):
@@ -224,7 +198,7 @@ def after_chance(game: Any, s: Any, x: Any) -> Any:
 
 
 @inlined
-def exploration(rule: Any, x: Any) -> Any:
+def exploration(rule: Rule, x: Any) -> Any:
     """Return how many moves an episode begins with at random, the share of random ones after, the random state."""
     if rule.starts == 0.0:
         return 0, rule.epsilon, x
@@ -236,7 +210,9 @@ def exploration(rule: Any, x: Any) -> Any:
 
 
 @inlined
-def play_episode(game: Any, tables: Any, rule: Any, places: Any, trajectory: Any, x: Any) -> Any:
+def play_episode(
+    game: Game[Any], tables: Tables, rule: Rule, places: Places, trajectory: Trajectory, x: Any
+) -> Any:
     """Play an episode and write down its trajectory.
 
     Return the moves, how many of their afterstates learn from what came after them (all but one that is the end
@@ -283,7 +259,7 @@ def play_episode(game: Any, tables: Any, rule: Any, places: Any, trajectory: Any
 
 
 @inlined
-def correct(training: Any, step: Any, places: Any, error: Any, own: Any) -> None:
+def correct(training: TrainingState, step: Any, places: NDArray[np.uint32], error: Any, own: Any) -> None:
     """Move the weights at the places by step * error, each at its own rate; ``own`` is room for the rates."""
     weights, coherence, rates = training.tables.weights, training.coherence, training.rates
     if training.rule.coherence == NONE:
@@ -316,7 +292,14 @@ def correct(training: Any, step: Any, places: Any, error: Any, own: Any) -> None
 
 
 @inlined
-def correct_linearly(shape: Any, weights: Any, coherence: Any, places: Any, step: Any, error: Any) -> None:
+def correct_linearly(
+    shape: Any,
+    weights: NDArray[np.float32],
+    coherence: NDArray[np.float32],
+    places: NDArray[np.uint32],
+    step: Any,
+    error: Any,
+) -> None:
     """Move weights at the rates |sum of errors| / sum of their sizes, which are 1 where both are tiny."""
     size = abs(error)
     for j in range(num_lookups(shape, places)):
@@ -328,7 +311,9 @@ def correct_linearly(shape: Any, weights: Any, coherence: Any, places: Any, step
 
 
 @inlined
-def learn_online(game: Any, training: Any, step: Any, places: Any, room: Any, x: Any) -> Any:
+def learn_online(
+    game: Game[Any], training: TrainingState, step: Any, places: Places, room: Trajectory, x: Any
+) -> Any:
     """Play an episode and correct each afterstate when the next move is chosen.
 
     Return the moves, the score and the last position.  With temporal coherence the value of the last afterstate is
@@ -367,7 +352,7 @@ def learn_online(game: Any, training: Any, step: Any, places: Any, room: Any, x:
 
 
 @inlined
-def places_of_last(shape: Any, places: Any, room: Any) -> Any:
+def places_of_last(shape: Any, places: Places, room: Trajectory) -> Any:
     """Return where the places of the last afterstate are kept: a packed board needs no others."""
     if shape.is_packed:
         return places.now
@@ -375,7 +360,7 @@ def places_of_last(shape: Any, places: Any, room: Any) -> Any:
 
 
 @inlined
-def keep_last(shape: Any, places: Any, out: Any) -> None:
+def keep_last(shape: Any, places: Places, out: Any) -> None:
     """Keep the places of an afterstate; those of the positions after it follow."""
     if not shape.is_packed:
         for j in range(len(out)):
@@ -383,14 +368,14 @@ def keep_last(shape: Any, places: Any, out: Any) -> None:
 
 
 @inlined
-def look_around(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
+def look_around(game: Game[Any], shape: Any, tables: Tables, s: State, places: Places) -> None:
     """Fill in the places from which those after each move follow; a packed board is looked up without them."""
     if not shape.is_packed:
         locate(game, tables, s, places)
 
 
 @inlined
-def highest_cell(game: Any, shape: Any, tables: Any, s: Any) -> int:
+def highest_cell(game: Game[Any], shape: Any, tables: Tables, s: State) -> int:
     """Return the highest value of a cell of a packed board, else 0."""
     most = 0
     if shape.is_packed:
@@ -400,7 +385,7 @@ def highest_cell(game: Any, shape: Any, tables: Any, s: Any) -> int:
 
 
 @inlined
-def replay(training: Any, step: Any, trajectory: Any, updates: int, value: Any) -> None:
+def replay(training: TrainingState, step: Any, trajectory: Trajectory, updates: int, value: Any) -> None:
     """Learn the afterstates of an episode from its end, where it was worth ``value`` to player 0."""
     tables, rule = training.tables, training.rule
     target, decay, discount = value, np.float32(rule.decay), np.float32(rule.discount)
@@ -419,7 +404,7 @@ def replay(training: Any, step: Any, trajectory: Any, updates: int, value: Any) 
 
 
 @inlined
-def share_of_rate(rule: Any, episode: int) -> Any:
+def share_of_rate(rule: Rule, episode: int) -> Any:
     """Return what part of the rate counts in an episode: all, and in the last third of the run less and less."""
     if rule.episodes == 0:
         return 1.0
@@ -429,16 +414,23 @@ def share_of_rate(rule: Any, episode: int) -> Any:
 
 @kernel
 def train_network(
-    game: Any, training: Any, places: Any, trajectory: Any, seed: Any, first: int, worker: Any, out: Any
+    game: Game[Any],
+    training: TrainingState,
+    places: Places,
+    trajectory: Trajectory,
+    seed: Any,
+    first: int,
+    worker: Any,
+    out: Any,
 ) -> None:
     """Learn every episode from the first on that is the worker's, in place; one entry of ``out`` each.
 
     A result or a sum of rewards that is no number, or too large, ends all with ``NO_NUMBER`` among the moves.
     """
     training, places, trajectory = (
-        borrowed_state(training),
-        borrowed_places(places),
-        borrowed_trajectory(trajectory),
+        unchecked_view(training),
+        unchecked_view(places),
+        unchecked_view(trajectory),
     )
     tables, rule = training.tables, training.rule
     for i in range(worker.first, len(out.moves), worker.stride):
@@ -466,10 +458,12 @@ def train_network(
 
 
 @kernel
-def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: Any) -> None:
+def value_moves(
+    game: Game[Any], tables: Tables, places: Places, states: NDArray[np.uint64], out_values: NDArray[np.float32]
+) -> None:
     """Write the value of every legal action of packed states for its mover; other entries stay unchanged."""
-    tables = borrowed(tables)
-    places = borrowed_places(places)
+    tables = unchecked_view(tables)
+    places = unchecked_view(places)
     for k in range(len(states)):
         s = load(game, states, k)
         locate(game, tables, s, places)
@@ -482,7 +476,7 @@ def value_moves(game: Any, tables: Any, places: Any, states: Any, out_values: An
 
 
 @kernel
-def look_up_state(game: Any, tables: Any, places: Any, states: Any, out: Any) -> None:
+def look_up_state(game: Game[Any], tables: Tables, places: Places, states: NDArray[np.uint64], out: Any) -> None:
     """Fill in the places of the first packed state, and its value for player 0."""
     s = load(game, states, 0)
     locate(game, tables, s, places)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from mdplay.compiling import State
 from mdplay.game import Game
 from mdplay.rng import Random
 from mdplay.runtime.threads import Show
@@ -32,7 +33,7 @@ class Learned(Protocol):
     def agent(self) -> Actor:
         """Return an agent that plays by the learned values."""
 
-    def value(self, state: Any) -> float:
+    def value(self, state: State) -> float:
         """Return the estimated value of a state for the player to move, in the unit of the learner."""
 
     def save(self, path: str | Path) -> None:

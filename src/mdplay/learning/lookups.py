@@ -1,13 +1,13 @@
 """The value of a position by a network of tuples, inside kernels.
 
-V is the sum of the weights at the places of the lookups; a result is tanh of it, points are the sum itself.  It
-values *afterstates*, positions after a move and before chance, for player 0.  Finished games are never looked up:
-their result is known.
+V is the sum of the weights at the places of the lookups.  The value is tanh(V) for results, V itself for points.
+It is the value of an *afterstate*, a position after a move and before chance, for player 0.  Terminal states are
+not looked up: their result is known.
 
-The places of a position are kept, and those of its successors follow from them by the cells that a move changes.
-A board that a word holds (``Board.packs``) is looked up anew instead: its places are shifts and masks of the word,
-for all symmetric images at once in vector instructions where the board has 4 x 4 cells, and else one by one.  Both
-add in the same order and agree to the last bit.
+The places of a position are stored, and those of its successors follow from the cells that a move changes.  If a
+word holds the board (``Board.packs``), the places are computed from the word by shifts and masks instead: for all
+symmetric images at once in vector instructions if the board has 4 x 4 cells, else one by one.  Both add in the
+same order and agree to the last bit.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, without_lowest
-from mdplay.compiling import gather_total, inlined, pack, store_indices, unchecked_view
+from mdplay.compiling import State, gather_total, inlined, pack, store_indices
+from mdplay.game import Game
 from mdplay.learning.board import FIRST, HIGH, LOW, SECOND, SHIFT, SWAPS
 
 NO_MOVE = np.float32(-1e30)  # less than any value of a move
 
 
 class Tables(NamedTuple):
-    """A network as kernels take it."""
+    """A network as an argument of kernels."""
 
     weights: NDArray[np.float32]
     base: NDArray[np.int32]  # of each lookup
@@ -39,7 +40,7 @@ class Tables(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the lookups of a position are, what its cells hold, and room for one of its successors."""
+    """The places of the lookups of a position, the values of its cells, and the places of one successor."""
 
     now: NDArray[np.uint32]
     next: NDArray[np.uint32]
@@ -47,49 +48,22 @@ class Places(NamedTuple):
 
 
 def new_places(tables: Tables) -> Places:
-    """Return room for the places of a position; every thread needs its own."""
+    """Return arrays for the places of a position; every thread needs its own."""
     count, num_cells = len(tables.base), len(tables.powers)
     return Places(np.zeros(count, np.uint32), np.zeros(count, np.uint32), np.zeros(num_cells, np.int32))
 
 
-@inlined
-def borrowed_places(places: Any) -> Any:
-    """Return room of the caller for the innermost loops."""
-    return Places(unchecked_view(places.now), unchecked_view(places.next), unchecked_view(places.cells))
-
-
-@inlined
-def borrowed(tables: Any) -> Any:
-    """Return tables of the caller for the innermost loops."""
-    return Tables(
-        unchecked_view(tables.weights),
-        unchecked_view(tables.base),
-        unchecked_view(tables.powers),
-        unchecked_view(tables.layout),
-        tables.points,
-        tables.shared,
-        tables.ahead,
-        tables.shape,
-    )
-
-
 class NetworkArrays(NamedTuple):
-    """A network as kernels have it: its tables, and room for the places of one position in them."""
+    """A network in kernels: its tables, and arrays for the places of one position."""
 
     tables: Tables
     places: Places
 
 
-@inlined
-def borrowed_network(network: NetworkArrays) -> NetworkArrays:
-    """Return a network of the caller without counting references to its arrays."""
-    return NetworkArrays(borrowed(network.tables), borrowed_places(network.places))
-
-
 # ---------------------------------------------------------------- cells
 @inlined
-def read(game: Any, tables: Any, s: Any, i: int) -> Any:
-    """Return what cell i holds: as the game says, or as a field of the state has it."""
+def read(game: Game[Any], tables: Tables, s: State, i: int) -> Any:
+    """Return the value of cell i: by the method ``cell`` of the game, or from the fields of the state."""
     if game.has_cell:
         return game.cell(s, i)
     row, packed = tables.layout[i], pack(game, s)
@@ -106,19 +80,19 @@ def read(game: Any, tables: Any, s: Any, i: int) -> Any:
 
 
 @inlined
-def side(game: Any, tables: Any, s: Any) -> int:
-    """Return which of the tables counts: that of the player to move."""
+def side(game: Game[Any], tables: Tables, s: State) -> int:
+    """Return the number of the table of the player to move."""
     return 0 if tables.shared else int(game.player(s))
 
 
 @inlined
-def locate(game: Any, tables: Any, s: Any, places: Any) -> None:
+def locate(game: Game[Any], tables: Tables, s: State, places: Places) -> None:
     """Fill in the cells and places of a position."""
     fill_in(game, tables.shape, tables, s, places)
 
 
 @inlined
-def fill_in(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
+def fill_in(game: Game[Any], shape: Any, tables: Tables, s: State, places: Places) -> None:
     """Fill in places: those of a packed board, or the cells and the places that follow from them."""
     if shape.is_packed:
         store_places(shape, packed(game, shape, tables, s), places.now)
@@ -132,8 +106,8 @@ def fill_in(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> None:
 
 
 @inlined
-def moved(tables: Any, cells: Any, out_places: Any, i: int, value: int) -> Any:
-    """Move the places by what cell i holds now instead of what it held; return the new value."""
+def moved(tables: Tables, cells: NDArray[np.int32], out_places: NDArray[np.uint32], i: int, value: int) -> Any:
+    """Update the places for a new value of cell i; return that value."""
     change = np.int32(value - cells[i])
     if change != 0:
         powers = tables.powers[i]
@@ -143,8 +117,8 @@ def moved(tables: Any, cells: Any, out_places: Any, i: int, value: int) -> Any:
 
 
 @inlined
-def look_at(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
-    """Fill in the places of the position after an action, beside those of the present one."""
+def look_at(game: Game[Any], tables: Tables, s: State, action: int, after: State, places: Places) -> None:
+    """Fill in the places of the position after an action; keep those of the current one."""
     turn = np.int32(side(game, tables, after) - side(game, tables, s))
     for j in range(len(places.now)):
         places.next[j] = places.now[j] + turn
@@ -160,14 +134,16 @@ def look_at(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any
 
 
 @inlined
-def go_to(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
-    """Make the position after an action the present one."""
+def go_to(game: Game[Any], tables: Tables, s: State, action: int, after: State, places: Places) -> None:
+    """Make the position after an action the current one."""
     move_to(game, tables.shape, tables, s, action, after, places)
 
 
 @inlined
-def move_to(game: Any, shape: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> None:
-    """Make the position after an action the present one, by the way of the tuples' shape."""
+def move_to(
+    game: Game[Any], shape: Any, tables: Tables, s: State, action: int, after: State, places: Places
+) -> None:
+    """Make the position after an action the current one, for tuples of the given shape."""
     if shape.is_packed:
         store_places(shape, packed(game, shape, tables, after), places.now)
         return
@@ -187,8 +163,8 @@ def move_to(game: Any, shape: Any, tables: Any, s: Any, action: int, after: Any,
 
 # ---------------------------------------------------------------- boards that a word holds
 @inlined
-def packed(game: Any, shape: Any, tables: Any, s: Any) -> Any:
-    """Return the cells of a position as a word; the compiler sees where that is a field of the state."""
+def packed(game: Game[Any], shape: Any, tables: Tables, s: State) -> Any:
+    """Return the cells of a position as a word; the compiler replaces this by a field that holds them."""
     board = U64(0)
     for i in range(shape.num_cells):
         board |= U64(read(game, tables, s, i)) << 4 * i
@@ -212,7 +188,7 @@ def look_up(shape: Any, p: int, image: int, board: Any) -> Any:
 
 
 @inlined
-def store_places(shape: Any, board: Any, out: Any) -> None:
+def store_places(shape: Any, board: Any, out: NDArray[np.uint32]) -> None:
     """Write the places of a board: the images of the first tuple, then those of the next."""
     if shape.uses_vectors:
         store_indices(shape, board, transposed(board), out)
@@ -223,7 +199,7 @@ def store_places(shape: Any, board: Any, out: Any) -> None:
 
 
 @inlined
-def packed_total(shape: Any, weights: Any, board: Any) -> Any:
+def packed_total(shape: Any, weights: NDArray[np.float32], board: Any) -> Any:
     """Return the sum of the weights of a board."""
     if shape.uses_vectors:
         return gather_total(shape, weights, board, transposed(board))
@@ -242,7 +218,7 @@ def packed_total(shape: Any, weights: Any, board: Any) -> Any:
 
 
 @inlined
-def num_lookups(shape: Any, places: Any) -> int:
+def num_lookups(shape: Any, places: NDArray[np.uint32]) -> int:
     """Return the number of lookups; of a packed board it is a constant, and loops over them are unrolled."""
     if shape.is_packed:
         return int(shape.num_lookups)
@@ -251,13 +227,13 @@ def num_lookups(shape: Any, places: Any) -> int:
 
 # ---------------------------------------------------------------- values
 @inlined
-def total(tables: Any, places: Any) -> Any:
+def total(tables: Tables, places: NDArray[np.uint32]) -> Any:
     """Return the sum of the weights at places."""
     return sum_of(tables.shape, tables.weights, places)
 
 
 @inlined
-def sum_of(shape: Any, weights: Any, places: Any) -> Any:
+def sum_of(shape: Any, weights: NDArray[np.float32], places: NDArray[np.uint32]) -> Any:
     """Return the sum of weights: of a packed board as ``packed_total``, else in four independent strands."""
     if shape.is_packed:
         n, half = shape.num_images, shape.num_images // 2
@@ -285,34 +261,34 @@ def sum_of(shape: Any, weights: Any, places: Any) -> Any:
 
 
 @inlined
-def squashed(tables: Any, x: Any) -> Any:
-    """Return points as they are, a result as tanh."""
+def squashed(tables: Tables, x: Any) -> Any:
+    """Return points unchanged, a result as tanh."""
     return x if tables.points else np.float32(math.tanh(x))
 
 
 @inlined
-def sign_of(game: Any, tables: Any, s: Any) -> Any:
-    """Return -1 where the tables speak for player 1, else 1."""
+def sign_of(game: Game[Any], tables: Tables, s: State) -> Any:
+    """Return -1 if the values of the tables are for player 1, else 1."""
     return np.float32(-1) if tables.shared and game.player(s) else np.float32(1)
 
 
 @inlined
-def estimate(game: Any, tables: Any, s: Any, places: Any) -> Any:
+def estimate(game: Game[Any], tables: Tables, s: State, places: NDArray[np.uint32]) -> Any:
     """Return the value for player 0 of a position that is not over, given its places."""
     return sign_of(game, tables, s) * squashed(tables, total(tables, places))
 
 
 @inlined
-def is_over(game: Any, s: Any) -> Any:
-    """Tell whether a state is terminal: neither a player nor chance moves."""
+def is_over(game: Game[Any], s: State) -> Any:
+    """Return whether a state is terminal: neither a player nor chance moves."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     return not nonempty(game.legal(s))
 
 
 @inlined
-def can_win_at_once(game: Any, s: Any) -> Any:
-    """Tell whether the player to move has a move that wins."""
+def can_win_at_once(game: Game[Any], s: State) -> Any:
+    """Return whether the player to move has a move that wins."""
     if game.has_outcomes and nonempty(game.outcomes(s)):
         return False
     sign = -1 if game.player(s) else 1
@@ -326,13 +302,13 @@ def can_win_at_once(game: Any, s: Any) -> Any:
 
 
 @inlined
-def is_answered(game: Any, s: Any, after: Any) -> Any:
-    """Tell whether the move from a position to the one after it loses to a single reply."""
+def is_answered(game: Game[Any], s: State, after: State) -> Any:
+    """Return whether the move from a position to the one after it loses to a single reply."""
     return game.player(after) != game.player(s) and can_win_at_once(game, after)
 
 
 @inlined
-def gain(game: Any, s: Any, action: int) -> Any:
+def gain(game: Game[Any], s: State, action: int) -> Any:
     """Return the points that an action earns, for player 0."""
     if not game.has_reward:
         return np.float32(0)
@@ -341,7 +317,7 @@ def gain(game: Any, s: Any, action: int) -> Any:
 
 
 @inlined
-def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
+def value_after(game: Game[Any], tables: Tables, s: State, action: int, after: State, places: Places) -> Any:
     """Return the value of an action for player 0: its points, and the result or the value after it."""
     points = gain(game, s, action)
     if is_over(game, after):
@@ -350,7 +326,9 @@ def value_after(game: Any, tables: Any, s: Any, action: int, after: Any, places:
 
 
 @inlined
-def estimate_after(game: Any, shape: Any, tables: Any, s: Any, action: int, after: Any, places: Any) -> Any:
+def estimate_after(
+    game: Game[Any], shape: Any, tables: Tables, s: State, action: int, after: State, places: Places
+) -> Any:
     """Return the value for player 0 of the position after an action, which is not over."""
     if shape.is_packed:
         found = packed_total(shape, tables.weights, packed(game, shape, tables, after))
@@ -360,7 +338,7 @@ def estimate_after(game: Any, shape: Any, tables: Any, s: Any, action: int, afte
 
 
 @inlined
-def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
+def move_value(game: Game[Any], tables: Tables, s: State, action: int, places: Places) -> Any:
     """Return the value of an action for player 0; an action that loses to a single reply is lost."""
     after = game.step(s, action)
     if tables.ahead and is_answered(game, s, after):
@@ -369,7 +347,7 @@ def move_value(game: Any, tables: Any, s: Any, action: int, places: Any) -> Any:
 
 
 @inlined
-def best_value(game: Any, tables: Any, s: Any, places: Any) -> Any:
+def best_value(game: Game[Any], tables: Tables, s: State, places: Places) -> Any:
     """Return the value for player 0 of a position in which a player moves: that of the best move."""
     sign = np.float32(-1) if game.player(s) else np.float32(1)
     most, left = np.float32(-np.inf), game.legal(s)
@@ -391,8 +369,8 @@ class Choice(NamedTuple):
 
 
 @inlined
-def greedy(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> Any:
-    """Return the move of the highest value, of equal ones the smallest; replies are not looked at."""
+def greedy(game: Game[Any], shape: Any, tables: Tables, s: State, places: Places) -> Choice:
+    """Return the move of the highest value, of equal ones the smallest; replies are not considered."""
     if shape.four_moves:
         return best_of_four(game, shape, tables, s)
     sign = np.float32(-1) if game.player(s) else np.float32(1)
@@ -408,8 +386,8 @@ def greedy(game: Any, shape: Any, tables: Any, s: Any, places: Any) -> Any:
 
 
 @inlined
-def best_of_four(game: Any, shape: Any, tables: Any, s: Any) -> Any:
-    """Return the greedy move of a game for one whose ``four_moves`` gives all afterstates at once.
+def best_of_four(game: Any, shape: Any, tables: Tables, s: State) -> Choice:
+    """Return the greedy move of a single-player game whose ``four_moves`` returns all afterstates at once.
 
     All four are looked up, legal or not: a branch before the lookups would cost more than they do.
     """
@@ -429,7 +407,7 @@ def best_of_four(game: Any, shape: Any, tables: Any, s: Any) -> Any:
 
 
 @inlined
-def following(game: Any, shape: Any, tables: Any, four: Any, action: int, after: Any) -> Any:
+def following(game: Game[Any], shape: Any, tables: Tables, four: Any, action: int, after: State) -> Choice:
     """Return one of four moves; an illegal one has the value NO_MOVE."""
     points = np.float32(four.across if action < 2 else four.along)
     value = points + packed_total(shape, tables.weights, packed(game, shape, tables, after))
@@ -437,6 +415,6 @@ def following(game: Any, shape: Any, tables: Any, four: Any, action: int, after:
 
 
 @inlined
-def better(choice: Any, other: Any) -> Any:
+def better(choice: Choice, other: Choice) -> Choice:
     """Return the better of two moves; of equals the first."""
     return other if other.total > choice.total else choice

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.compiling import native, words
+from mdplay.compiling import State, native, words
 from mdplay.compiling.digest import per_game
 from mdplay.compiling.identity import cells_identity, check_rules, game_identity
 from mdplay.errors import FormatError, IllegalMove, MdplayError, check_kind
@@ -168,26 +168,26 @@ class Network:
             return float(game.result(state)) * (-1 if game.player(state) else 1)
         return max(self.values(state).values())
 
-    def _share(self, state: Any, i: int) -> float:
+    def _share(self, state: State, i: int) -> float:
         """Return what an outcome adds to the value of a chance event, for who moves in the state."""
         after = self.game.outcome(state, i)
         sign = 1 if self.game.player(after) == self.game.player(state) else -1
         return self.game.probability(state, i) * sign * self.value(after)
 
     # ---------------------------------------------------------------- single positions and tables
-    def estimate(self, state: Any) -> float:
+    def estimate(self, state: State) -> float:
         """Return V of a position that is not over, for player 0: that of an afterstate, unless ``before``."""
         return self._look_up(state)[0]
 
-    def weight_indices(self, state: Any) -> NDArray[np.uint32]:
+    def weight_indices(self, state: State) -> NDArray[np.uint32]:
         """Return the indices of the lookups of a position in the weights."""
         return self._look_up(state)[1]
 
-    def update(self, state: Any, change: float) -> None:
+    def update(self, state: State, change: float) -> None:
         """Change the sum of a position by spreading the change evenly over its lookups, in place."""
         np.add.at(self.weights, self.weight_indices(state), np.float32(change / self.num_lookups))
 
-    def _look_up(self, state: Any) -> tuple[float, NDArray[np.uint32]]:
+    def _look_up(self, state: State) -> tuple[float, NDArray[np.uint32]]:
         row = np.array([[int(w) for w in words(state)]], np.uint64)
         places, out = new_places(self.fixed), np.zeros(1, np.float32)
         look_up_state(native(self.game), self.fixed, places, row, out)
@@ -322,16 +322,16 @@ class NetworkAgent:
     def __init__(self, game: Game[Any], file: str | Network = SHIPPED) -> None:
         self.network = named_network(file, game) if isinstance(file, str) else file
 
-    def act(self, state: Any, rng: Random | None = None) -> int:
+    def act(self, state: State, rng: Random | None = None) -> int:
         """Return the best move; nothing is random about it."""
         return best_of(self.values(state), self.network.game, state)
 
-    def values(self, state: Any) -> dict[int, float]:
+    def values(self, state: State) -> dict[int, float]:
         """Return the estimated value of every move for the player to move."""
         return self.network.values(state)
 
 
-def best_of(values: Mapping[int, float], game: Game[Any], state: Any) -> int:
+def best_of(values: Mapping[int, float], game: Game[Any], state: State) -> int:
     """Return the action of the highest value; ties go to the smallest."""
     if not values:
         raise IllegalMove(f"{game.text(state)}: no player moves here")
@@ -340,7 +340,7 @@ def best_of(values: Mapping[int, float], game: Game[Any], state: Any) -> int:
 
 
 def lengths_text(tuples: Sequence[Cells]) -> str:
-    """Return in words how many tuples there are of which length."""
+    """Return the number of tuples of each length, as text."""
     lengths = sorted({len(cells) for cells in tuples}, reverse=True)
     counts = [(sum(len(cells) == n for cells in tuples), n) for n in lengths]
     return ", ".join(f"{count} x {n}" for count, n in counts)

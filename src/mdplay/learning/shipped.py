@@ -32,6 +32,6 @@ def need_shipped(game: Game[Any], kind: str | None = None) -> Path:
 
 
 def _belongs(stored: Stored, game: Game[Any], kind: str | None) -> bool:
-    """Tell whether a file is of a kind, and names the rules and the cells of a game."""
+    """Return whether a file is of a kind, and names the rules and the cells of a game."""
     told = stored.meta.get("rules"), stored.meta.get("cells")
     return kind in (None, stored.kind) and told == (game_identity(game), cells_identity(game))

@@ -6,6 +6,7 @@ A table of the file describes one game.  Its key is the name of the game; every 
     class = "MyGame"            the class of the game; default: the only class of the file
     title = "My Game"
     summary = "..."             a sentence, shown below the title in the web app
+    rules = "..."               goal, moves and end of the game in paragraphs; default: the docstring of the class
     order = 3                   position among the games of the web app
     sides = ["Red", "Blue"]     names of the players
     piece = "disc"              what a move puts on the board
@@ -40,6 +41,7 @@ class About:
 
     title: str
     summary: str = ""
+    rules: str = ""
     order: int = 1000
     sides: tuple[str, ...] = ("Red", "Blue")
     piece: str = "move"

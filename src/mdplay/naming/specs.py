@@ -42,7 +42,7 @@ class Spec:
 
 
 def read_spec(text: str) -> Spec:
-    """Return the parts of a text.  Nothing is opened or imported, but whether a file is there may be asked."""
+    """Return the parts of a text.  No file is opened or imported; at most its existence is checked."""
     text = text.strip()
     end = _end_of_file(text)
     if end is None:
@@ -263,7 +263,7 @@ def _module_name(path: Path) -> str:
 
 
 def _is_elsewhere(name: str, path: Path) -> bool:
-    """Tell whether somebody who imports a name would get another file than this one."""
+    """Return whether importing a name would load another file than this one."""
     try:
         spec = importlib.util.find_spec(name)
     except (ImportError, ValueError, AttributeError):

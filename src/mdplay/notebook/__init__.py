@@ -13,11 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 from xml.etree import ElementTree as ET
 
-from mdplay.errors import GameError, MdplayError
-from mdplay.game import Game, num_players
-from mdplay.naming.registry import make
-from mdplay.playing.agents import Agent, Answering, check_player, default_agent, named_agent
-from mdplay.position import Position
+from mdplay import Agent, Game, GameError, MdplayError, Position, make
+from mdplay.game import num_players
+from mdplay.playing.agents import Answering, check_player, default_agent, named_agent
 from mdplay.svg import STYLE
 from mdplay.views.html import SVG, safe_picture, sentence
 

@@ -1,4 +1,4 @@
-// A board to click.  Python draws it (shapes and words only) and decides everything; a click is told, no more.
+// A board to click.  Python draws it (shapes and words only) and decides everything; this file only reports clicks.
 function draw(model, el) {
   el.innerHTML = model.get("picture") + model.get("words");
   for (const shape of el.querySelectorAll("[data-action]")) {

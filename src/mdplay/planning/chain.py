@@ -24,6 +24,7 @@ from mdplay.errors import FormatError
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.loops import strong_components
 from mdplay.planning.model import Model
+from mdplay.planning.policies import induced
 from mdplay.runtime.threads import call_library
 from mdplay.states.graph_search import Floats, Integers, lengths, run
 
@@ -318,8 +319,6 @@ def _equations(matrix: Any, right: Floats) -> Floats:
 
 def policy_chain(mdp: Model, policy: npt.ArrayLike) -> Chain:
     """Return the Markov chain of a policy: one action a state, or the probabilities ``[state, action]``."""
-    from mdplay.planning.planner import induced
-
     model, _ = induced(mdp, policy)
     owner = model.owners()
     reward = np.zeros(model.num_states)

@@ -15,7 +15,9 @@ or else kept, for its gain (`quotient`).  Models with several recurrent classes 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -82,16 +84,17 @@ def finite_horizon(arrays: ModelArrays, steps: int, run: Run) -> Found:
 
 
 # ---------------------------------------------------------------- average reward
-def average_reward(arrays: ModelArrays, tolerance: float, run: Run) -> Found:
-    """Return the best average reward from every state, with bounds, and a policy that earns it."""
+def average_reward(arrays: ModelArrays, tolerance: float, run: Run, total: Callable[..., Any]) -> Found:
+    """Return the best average reward from every state, with bounds, and a policy that earns it.
+
+    ``total`` plans a model of total rewards.
+    """
     components = end_components(arrays, np.ones(len(arrays.reward), bool))
     averages = Averages(arrays, components, run)
     averages.iterate(tolerance)
     low, high = averages.low, averages.high
     model, origin = quotient(arrays, components, averages.place, 0.5 * (low + high))
-    from mdplay.planning.planner import plan
-
-    reached = plan(model, tolerance=tolerance, threads=run.threads)
+    reached = total(model, tolerance=tolerance, threads=run.threads)
     width = float((high - low).max()) / 2.0 * (1.0 + 2.0**-50) + 2.0**-52 * largest(high)
     place = averages.merged
     least, most = float(low.min()), float(high.max())  # the gain of every policy is between these

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.states.graph_search import Integers, run
+from mdplay.states.graph_search import Floats, Integers, run
 
 INFINITY = float("inf")
 SPLIT = 134217729.0  # 2^27 + 1: splits a double into halves whose products are exact (Dekker 1971),
@@ -18,7 +18,7 @@ SMALLEST, LARGEST = 2.0**-900, 2.0**900  # for numbers between these
 UNIT = 2.0**-53
 
 
-def merge(transitions: Any, out_mark: Any, out_rest: Any, out_transitions: Any) -> int:
+def merge(transitions: Any, out_mark: Integers, out_rest: Floats, out_transitions: Any) -> int:
     """Add up the transitions of a row that have the same target; rows must be grouped.
 
     ``out_mark[t]``, -1 at first, is where the last transition to target t went.  ``out_rest``, 0 at first, takes
@@ -54,7 +54,7 @@ def merge(transitions: Any, out_mark: Any, out_rest: Any, out_transitions: Any) 
     return count
 
 
-def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sure: Any) -> None:
+def expect(first: Integers, reward: Floats, probability: Floats, out_expected: Floats, out_sure: Integers) -> None:
     """Find the mean reward of every row, by probability, to the last digits whatever cancels.
 
     Row k is ``first[k] .. first[k + 1] - 1``.  What rounding takes from products and sums is computed exactly
@@ -101,7 +101,13 @@ def expect(first: Any, reward: Any, probability: Any, out_expected: Any, out_sur
 
 
 def gauss_seidel(
-    order: Any, blocks: Any, first_choice: Any, choices: Any, threshold: float, limit: int, out_value: Any
+    order: Integers,
+    blocks: Integers,
+    first_choice: Integers,
+    choices: Any,
+    threshold: float,
+    limit: int,
+    out_value: Floats,
 ) -> int:
     """Sweep in place through blocks of states, each until it changes by no more than the threshold.
 
@@ -152,7 +158,7 @@ def gauss_seidel(
     return most
 
 
-def components(first_edge: Any, target: Any, out_component: Any) -> int:
+def components(first_edge: Integers, target: Integers, out_component: Integers) -> int:
     """Find the strongly connected components (Tarjan 1972), each after all those that it leads to.
 
     The edges of state s are ``target[first_edge[s]:first_edge[s + 1]]``.  Return how many there are.
@@ -207,7 +213,9 @@ def components(first_edge: Any, target: Any, out_component: Any) -> int:
     return found
 
 
-def spread(back: Any, out_queue: Any, count: int, out_allowed: Any, out_needed: Any, out_choice: Any) -> int:
+def spread(
+    back: Any, out_queue: Integers, count: int, out_allowed: Integers, out_needed: Integers, out_choice: Integers
+) -> int:
     """Add states to those in a queue by the allowed choices that may lead to one of them, breadth first.
 
     ``back`` is first_back, back_choice and owner: the choices that may lead to state s are

@@ -102,12 +102,22 @@ class Goal:
         if not math.isfinite(miss):
             raise overflow()
         self.history.append((self.sweeps, miss))
-        stagnant = len(self.history) % STAGNATION == 0 and miss <= self.noise(value)
-        self.done = miss <= self.limit or stagnant
+        earlier = self.history[-1 - STAGNATION][1] if len(self.history) > STAGNATION else math.inf
+        tested = len(self.history) % STAGNATION == 0
+        self.done = miss <= self.limit or (tested and self.stagnates(miss, earlier, value))
         return self.done
 
+    def stagnates(self, miss: float, earlier: float, value: Floats) -> bool:
+        """Return whether rounding hides all progress since an earlier sweep.
+
+        The rounding errors of sweeps add up where the policy's chain is periodic: a change that falls by the
+        factor of the discount stops falling when what it loses in a sweep is rounded away.
+        """
+        noise = self.noise(value)
+        return miss <= noise or (miss >= earlier and miss * (1.0 - self.arrays.discount) <= noise)
+
     def noise(self, value: Floats) -> float:
-        """Return the miss that rounding alone makes."""
+        """Return the miss that the rounding of one sweep causes."""
         error = self.arrays.backup_error(value)
         return self.miss(Change(-error, error, 0))
 
@@ -252,7 +262,8 @@ def _eliminate(choices: Backend, value: Floats, goal: Goal, patience: int | None
             return _eliminate(candidates, value, goal, patience, change)
         if (arrays.width - 1.0) * math.log(SHARPER) / math.log(rate) < COPY:  # a policy would save too little
             continue
-        wanted = max(SHARPER * goal.miss(change), 0.5 * goal.limit)
+        miss = goal.miss(change)
+        wanted = max(SHARPER * miss, 0.5 * goal.limit)
         policy = choices.policy(choice)
         for _ in range(patience or POLICY_SWEEPS):
             change = policy.step(value, other)
@@ -260,7 +271,8 @@ def _eliminate(choices: Backend, value: Floats, goal: Goal, patience: int | None
             if goal.miss(change) <= wanted:
                 break
         else:
-            if patience is not None:
+            goal.done = goal.stagnates(goal.miss(change), miss, value)
+            if patience is not None or goal.done:
                 return value
         if arrays.endless and arrays.discount < 1.0:
             value += 0.5 * sum(enclosure(arrays, change))  # all values are off by about the same
@@ -284,10 +296,13 @@ def _following(choices: Backend, value: Floats, goal: Goal, patience: int | None
 def _fine(arrays: ModelArrays, change: Change, value: Floats, other: Floats) -> tuple[Floats, Floats]:
     """Return both vectors, in double precision as soon as a sweep changes too little for single precision.
 
-    Values of a million states are fetched here and there from more memory than the processor keeps close: half
-    of it comes faster.
+    Values of a million states are read in random order from more memory than the caches hold: half of it is
+    faster.  In a periodic chain rounding keeps a change alive that is smaller than an ulp divided by 1 - discount.
     """
-    if value.dtype == np.float64 or span(arrays, change) > COARSE * largest(value):
+    if value.dtype == np.float64:
+        return value, other
+    alive = 2.0 * float(np.finfo(np.float32).eps) / (1.0 - arrays.discount)
+    if span(arrays, change) > max(COARSE, alive) * largest(value):
         return value, other
     return value.astype(np.float64), other.astype(np.float64)
 

@@ -16,9 +16,9 @@ from mdplay.errors import LimitError, PositionError
 from mdplay.evaluating.evaluation import Evaluator, final_evaluation, tie_margin
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, check_player, choose, leave
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.evaluators import oracle_for
 from mdplay.playing.matches.results import Interval, score_interval
+from mdplay.playing.time_limits import entering
 from mdplay.position import as_state
 from mdplay.rng import Random
 from mdplay.states.game_length import MAX_MOVES, move_limit

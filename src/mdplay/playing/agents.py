@@ -355,7 +355,7 @@ def _maker_of_file(path: Path, class_name: str) -> Maker:
 
 
 def leave(agent: Agent) -> None:
-    """Tell an agent that its game has ended, if it wants to know."""
+    """Notify an agent that its game has ended, if it has the method ``game_over``."""
     if game_over := getattr(agent, "game_over", None):
         game_over()
 

@@ -22,7 +22,7 @@ from functools import partial
 from threading import Lock
 from typing import Any, Protocol, runtime_checkable
 
-from mdplay.bits import elements
+from mdplay.bits import elements, nonempty
 from mdplay.errors import GameError, LimitError, NotCompiled, UnknownName, pluralize
 from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, best_moves, final_evaluation
 from mdplay.game import Game
@@ -45,6 +45,7 @@ TREE_BYTES = 64 << 20  # maximum size of a search tree
 SOLVE_SECONDS = 60.0  # time limit of filling a table
 GLANCE_SECONDS = 0.12  # time of the search that gives estimates while moves are proved
 SEARCH_SECONDS = 1.5  # time of a search where nothing can be proved
+LINE_SECONDS = 3.0  # time limit of the line of best play of a proof
 STEP_SECONDS = 0.25  # between two evaluations of a search
 WAIT_SECONDS = 0.05  # between two calls of ``show`` while a thread waits for its turn
 FIRST_SECONDS = 0.4  # until the first evaluation of positions that are solved on demand
@@ -135,6 +136,14 @@ class EvaluatorAgent:
         for evaluation in self.evaluator.evaluate(state, show=self._show):
             best = evaluation.best or best
         return best[rng.below(len(best))]
+
+
+@runtime_checkable
+class LineEvaluator(Protocol):
+    """An evaluator that can follow best play."""
+
+    def line(self, state: Any, *, show: Show | None = None) -> list[int]:
+        """Return the actions of best play; none if it is not known."""
 
 
 @runtime_checkable
@@ -231,6 +240,11 @@ class TableEvaluator:
             found = final_evaluation(self.solution, state)
         yield replace(found, moves={}) if brief else found
 
+    def line(self, state: Any, *, show: Show | None = None) -> list[int]:
+        """Return the actions of best play to the end, as far as the table has them."""
+        with self._turns.taken(show):
+            return self.solution.line(state)
+
 
 class OnDemandEvaluator(TableEvaluator):
     """A solution whose positions are solved on demand: bounds at first, in rounds of growing time, then values.
@@ -322,6 +336,31 @@ class ProofEvaluator:
                 yield self._partial(state, estimates, proved)
         best = best_moves(proved, self._endless(state))
         yield Evaluation(proved, proved[best[0]], best, "proof search and opening book", done=True)
+
+    def line(self, state: Any, *, show: Show | None = None) -> list[int]:
+        """Return the actions of best play, to the end or as far as they are proved within LINE_SECONDS."""
+        found, until = list[int](), time.monotonic() + LINE_SECONDS
+        while nonempty(self.game.legal(state)):
+            action = self._optimal(state, until, show)
+            if action is None:
+                break
+            found.append(action)
+            state = self.game.step(state, action)
+        return found
+
+    def _optimal(self, state: Any, until: float, show: Show | None) -> int | None:
+        """Return the first action that keeps the value of a position; None if it is not proved in time."""
+        proved: dict[int, MoveEvaluation] = {}
+        for action in elements(self.game.legal(state)):
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            with self._turns.taken(show):
+                choice = self.prover.choice(state, action, seconds=left, progress=show)
+            if not choice.exact:
+                return None
+            proved[action] = MoveEvaluation.of_choice(choice)
+        return best_moves(proved, self._endless(state))[0]
 
     def _brief(self, state: Any, show: Show | None) -> Evaluation:
         with self._turns.taken(show):

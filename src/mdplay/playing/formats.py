@@ -41,7 +41,7 @@ from mdplay.playing.records import Record, forfeited, load_records, save_records
 from mdplay.position import Position
 from mdplay.storage.files import read_text, write
 
-NOBODY = "?"
+UNKNOWN_AGENT = "?"
 
 
 class ForeignFormat:
@@ -66,7 +66,7 @@ class ForeignFormat:
             end = Position.start(self.game).play_all(moves)
         except MdplayError as error:
             raise FormatError(f"{place}: {error}") from None
-        return Record(self.game, agents or (NOBODY,) * num_players(self.game), end.events, end.result)
+        return Record(self.game, agents or (UNKNOWN_AGENT,) * num_players(self.game), end.events, end.result)
 
 
 def from_the_start(record: Record, name: str) -> Record:

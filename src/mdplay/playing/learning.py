@@ -11,7 +11,7 @@ from mdplay.errors import ArgumentError, LimitError, pluralize
 from mdplay.game import Between, Game
 from mdplay.learning.curves import Examined, Found, Kept
 from mdplay.learning.learned import Actor, Learned, LearningRun, Report
-from mdplay.learning.learners import learn_by
+from mdplay.learning.learners import learn_by, learners
 from mdplay.playing.accuracy import critical_states, keeps_value
 from mdplay.playing.agents import named_agent
 from mdplay.playing.evaluators import oracle_for
@@ -101,14 +101,11 @@ def learn(
     [4]
     """
     given = {name: value for name, value in options.items() if value is not None}
-    if not isinstance(game, Game) or method != "auto":
-        from mdplay.learning.reinforcement.methods import is_method  # late: self-play needs no tasks
+    if not isinstance(game, Game) or learns_task(game, method):
+        from mdplay.learning.reinforcement import learn_task
 
-        if not isinstance(game, Game) or is_method(method):
-            from mdplay.learning.reinforcement import learn_task
-
-            sized = given if episodes is None else {**given, "episodes": episodes}
-            return learn_task(game, "q" if method == "auto" else method, seed=seed or 0, run=run, **sized)
+        sized = given if episodes is None else {**given, "episodes": episodes}
+        return learn_task(game, "q" if method == "auto" else method, seed=seed or 0, run=run, **sized)
     limits = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
     curve = CurveOptions(**{name: given.pop(name) for name in ("against", "games", "exact") if name in given})
     if curve.against is not None or curve.exact is not None:
@@ -118,6 +115,15 @@ def learn(
     run = run_of("learn", SETTINGS, run, limits)
     asked = LearningRun(None if method == "auto" else method, episodes, seed, run.file, run.progress, report)
     return learn_by(game, asked, run, **given)
+
+
+def learns_task(game: Game[Any], method: Any) -> bool:
+    """Return whether a method learns a game as a task, from experience; the game's own methods come first."""
+    if method == "auto" or (isinstance(method, str) and method in learners(game)):
+        return False
+    from mdplay.learning.reinforcement.methods import is_method  # late: self-play needs no tasks
+
+    return is_method(method)
 
 
 @dataclass(frozen=True)

@@ -298,7 +298,7 @@ class Session:
         self.left = True
 
     def help(self, words: Sequence[str]) -> None:
-        """Tell what can be typed."""
+        """Print the possible inputs."""
         self.say(HELP)
 
     # ------------------------------------------------------------ words and pictures

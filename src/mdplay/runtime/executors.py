@@ -62,7 +62,7 @@ class Executor(Protocol):
     ) -> list[T]:
         """Return the answers in the order of the numbers; ``show`` is called with their number.
 
-        Answers that are dicts of arrays can be kept: they are written as they end, and not asked for again.
+        Answers that are dicts of arrays can be kept: they are saved as they arrive, and not computed again.
         """
 
     def share(self, value: Any) -> Any:

@@ -30,7 +30,7 @@ def available() -> int:
 
 
 def budget(memory: int | None) -> int:
-    """Return the bytes that a table may take: what was asked for, or a share of what is free."""
+    """Return the bytes that a table may take: the requested limit, or a share of the free memory."""
     return int(SHARE * available()) if memory is None else memory
 
 

@@ -1,12 +1,12 @@
-"""Ctrl-C and SIGTERM: who hears them, and what must not be cut short by them.
+"""Ctrl-C and SIGTERM: how commands handle them, and which work they must not cut short.
 
-Python hears a signal between two instructions of the main thread only: not while compiled code runs there, and
-what it raises then may be lost in a callback.  So the command line keeps a watchman, a thread that the handler of
-the C library wakes by a byte in a pipe:
+Python handles a signal between two instructions of the main thread only: not while compiled code runs there, and
+the exception may be lost in a callback.  The command line therefore runs a watcher, a thread that Python's signal
+handler in C wakes by a byte in a socket:
 
-    first signal     KeyboardInterrupt in the main thread: kernels are stopped, what can be kept is saved
-    a second later   the watchman leaves the process, unless something must be finished first (``defer_exit``)
-    second signal    the watchman leaves at once
+    first signal     KeyboardInterrupt in the main thread: kernels are stopped, results are saved
+    a second later   the watcher ends the process, unless work must be finished first (``defer_exit``)
+    second signal    the watcher ends the process at once
 
 The library does not use this: there, Ctrl-C raises KeyboardInterrupt as usual.  Only a process that belongs to
 mdplay (``own_process``) changes settings of the process: signal handlers, the garbage collector, ``sys.path``.
@@ -14,8 +14,8 @@ mdplay (``own_process``) changes settings of the process: signal handlers, the g
 
 from __future__ import annotations
 
-import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,8 +23,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-KERNEL_SECONDS = 0.5  # that kernels get to stop; then they are left to themselves
-LEAVE_SECONDS = 0.9  # that the main thread gets in all
+KERNEL_SECONDS = 0.5  # time for kernels to stop; then their threads are abandoned
+LEAVE_SECONDS = 0.9  # time for the main thread to end after a signal
 TICK_SECONDS = 0.05
 
 
@@ -48,7 +48,7 @@ class StillRunning(KeyboardInterrupt):
 
 
 class Patience:
-    """What the watchman must know of the main thread."""
+    """The state of the main thread that the watcher reads."""
 
     def __init__(self) -> None:
         self.finishing = 0  # depth of blocks that must be finished
@@ -83,39 +83,39 @@ def saving(save: Callable[[], object] | None) -> Iterator[None]:
 
 
 def mark_interrupt_handled() -> None:
-    """Tell that Ctrl-C has ended a job, and that its answer follows."""
+    """Note that Ctrl-C has ended a job and that its partial answer follows."""
     SHUTDOWN.answered = True
 
 
 class SignalWatcher:
-    """Hears SIGINT and SIGTERM while the block runs; ``leave(number)`` ends the process from any thread."""
+    """Handles SIGINT and SIGTERM while the block runs; ``leave(number)`` ends the process from any thread."""
 
     def __init__(self, leave: Callable[[int], None], notice: Callable[[str], None]) -> None:
         self._leave, self._notice = leave, notice
-        self.number = 0  # the signal that was heard first
+        self.number = 0  # the signal that was received first
         self._raised = self._over = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> SignalWatcher:
-        """Begin to listen; a signal that the shell lets the program ignore stays ignored."""
+        """Start the watcher; a signal that the shell lets the program ignore stays ignored."""
         SHUTDOWN.answered = False
         if threading.current_thread() is not threading.main_thread():
             return self
-        reader, self._writer = os.pipe()
-        os.set_blocking(self._writer, False)
+        reader, self._writer = socket.socketpair()  # a pipe cannot be made non-blocking on every system
+        self._writer.setblocking(False)
         threading.Thread(target=self._watch, args=(reader,), daemon=True).start()
-        self._wakeup = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        self._wakeup = signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
         for number, usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
             if signal.getsignal(number) is usual:
-                self._before[number] = signal.signal(number, self._hear)
+                self._before[number] = signal.signal(number, self._handle_signal)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Listen no more, and leave the signals as they were."""
+        """Stop the watcher and restore the signal handlers."""
         self.close(restore=True)
 
     def close(self, *, restore: bool) -> None:
-        """Listen no more; signals are as before, or ignored by a program that is about to end."""
+        """Stop the watcher; restore the signal handlers, or ignore signals if the program is about to end."""
         if self._over:
             return
         self._over = True
@@ -123,30 +123,30 @@ class SignalWatcher:
             signal.signal(number, before if restore else signal.SIG_IGN)
         if hasattr(self, "_writer"):
             signal.set_wakeup_fd(self._wakeup)
-            os.close(self._writer)  # which ends the thread
+            self._writer.close()  # which ends the thread
 
-    def _hear(self, number: int, frame: FrameType | None) -> None:
+    def _handle_signal(self, number: int, frame: FrameType | None) -> None:
         if self._raised:
-            return  # the watchman has the second one
+            return  # the watcher handles the second signal
         self._raised, self.number = True, self.number or number
         raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
-    def _watch(self, reader: int) -> None:
-        """Read the signals as they come: the first starts the clock, the second ends the process."""
+    def _watch(self, reader: socket.socket) -> None:
+        """Read the signals as they arrive: the first starts a timer, the second ends the process."""
         heard = 0
-        while numbers := os.read(reader, 64):
+        while numbers := reader.recv(64):
             for number in numbers:
                 if number not in self._before:
-                    continue  # an alarm clock of somebody else's
+                    continue  # a signal of other code, such as an alarm
                 heard += 1
                 self.number = self.number or number
                 if heard > 1:
                     self._leave(self.number)
                 threading.Thread(target=self._count_down, daemon=True).start()
-        os.close(reader)
+        reader.close()
 
     def _count_down(self) -> None:
-        """Leave when the main thread has had its time, and says nothing that asks for more."""
+        """End the process after LEAVE_SECONDS, unless the main thread has answered or defers the exit."""
         left, told = LEAVE_SECONDS, False
         while left > 0:
             time.sleep(TICK_SECONDS)

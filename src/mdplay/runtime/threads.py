@@ -24,6 +24,9 @@ from numpy.typing import NDArray
 from mdplay.errors import LimitError, MdplayError, short
 from mdplay.runtime.signals import KERNEL_SECONDS, Process, StillRunning, Terminated, mark_interrupt_handled
 
+StopFlag = NDArray[np.uint8]  # one element: 1 ends a kernel soon
+Counters = NDArray[np.int64]  # the progress of each thread
+
 T = TypeVar("T")
 Show = Callable[[int], None]
 POLL_SECONDS = 0.1
@@ -36,16 +39,16 @@ class WorkSlice(NamedTuple):
 
     first: int
     stride: int
-    stop: NDArray[np.uint8]
-    progress: NDArray[np.int64]
+    stop: StopFlag
+    progress: Counters
 
 
 class TaskGroup:
     """The stop and progress arrays of one job, and the callback that reports progress."""
 
     def __init__(self, threads: int = 1, show: Show | None = None, *, interruptible: bool = False) -> None:
-        self.stop: NDArray[np.uint8] = np.zeros(1, np.uint8)
-        self.progress: NDArray[np.int64] = np.zeros(threads, np.int64)
+        self.stop: StopFlag = np.zeros(1, np.uint8)
+        self.progress: Counters = np.zeros(threads, np.int64)
         self._show = show
         self._interruptible = interruptible
         self._ended = False  # a run has ended here, and set stop by itself
@@ -191,9 +194,9 @@ def _awaited(future: Future[T]) -> T:
 
 
 def translating(task: Callable[..., T], *arguments: Any) -> T:
-    """Run a task here and return its result; an exception that a rule of a game raised becomes a GameError.
+    """Run a task in this thread and return its result; an exception of a rule becomes a GameError.
 
-    Any other exception is a fault of mdplay and passes unchanged.
+    A context manager such as ``wrap_rule_errors`` would take longer than a short proof.
     """
     try:
         return task(*arguments)

@@ -1,8 +1,8 @@
 """The kernel of depth-limited search: alpha-beta over a stack of frames, expectation where chance moves.
 
-Values are for player 0: player 0 raises the lower end of the window, player 1 lowers the upper end, whoever moves
-next; so extra turns need no care.  Chance averages its outcomes, each searched with an open window, and costs no
-depth.
+Values are for player 0: player 0 raises the lower end of the window, player 1 lowers the upper end, after any
+number of extra turns.  Chance averages its outcomes, each searched with an open
+window, and costs no depth.
 
 Where only the result counts, a guess has a unit of its own; a decided game is then worth result * (WIN + depth
 left): beyond all guesses, a quick win above a slow one.  Where points are earned, guesses and results are points,
@@ -37,6 +37,7 @@ from mdplay.checking.contract_checks import BOUNDS_LISTED, LARGEST, NUMBERS, PLA
 from mdplay.compiling import Packed, State, inlined, kernel, load, pack, unchecked_view, unpack
 from mdplay.game import Bounds, Game
 from mdplay.learning.lookups import NetworkArrays, best_value
+from mdplay.runtime.threads import StopFlag
 from mdplay.searching.tree import bounds_of, is_settled
 
 WIN = 1e6
@@ -140,7 +141,7 @@ def search_value(
     network: NetworkArrays | None,
     table: Table,
     stack: Stack,
-    stop: NDArray[np.uint8],
+    stop: StopFlag,
     counters: Counters,
 ) -> float:
     """Return the value of a state for player 0 at a depth; count nodes and guesses.
@@ -151,8 +152,7 @@ def search_value(
     # All indices are inside: frames, states and moves are of one length, and every ply is below it, which is
     # asked before each push; a row of moves holds the widest mask; keys are masked by the table's length, a power
     # of two.
-    table = unchecked_view(table)
-    stack = Stack(unchecked_view(stack.frames), unchecked_view(stack.states), unchecked_view(stack.moves))
+    table, stack = unchecked_view((table, stack))
     ply = counters[PLY]
     counters[PLY] = 0
     counters[ASKED] = 0
@@ -306,7 +306,7 @@ def list_moves(game: Game[Any], s: State, mask: Mask, favourite: int, out_moves:
 
 @inlined
 def comes_before(game: Game[Any], s: State, action: int, other: int, favourite: int) -> Any:
-    """Tell whether an action is to be tried before another, smaller one."""
+    """Return whether an action is to be tried before another, smaller one."""
     if other == favourite:
         return False
     if action == favourite:

@@ -19,7 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import LARGEST
-from mdplay.compiling import Packed, State, inlined, kernel, load, native, pack, unpack, width, words
+from mdplay.compiling import (
+    Packed,
+    State,
+    inlined,
+    kernel,
+    load,
+    native,
+    pack,
+    unchecked_view,
+    unpack,
+    width,
+    words,
+)
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import ArgumentError, LimitError, check_integer
 from mdplay.evaluating.evaluation import Evaluator
@@ -38,7 +50,6 @@ from mdplay.searching.tree import (
     SearchSettings,
     Tree,
     TreeArrays,
-    borrowed_tree,
     bounds_of,
     end_simulations,
     enter,
@@ -119,7 +130,7 @@ def gather(
     worker: WorkSlice,
 ) -> int:
     """Run simulations until they have reached a batch of leaves to evaluate; return the number of leaves."""
-    root, tree = unpack(game, start), borrowed_tree(tree)
+    root, tree = unpack(game, start), unchecked_view(tree)
     batch, room = len(leaves.depths), max(BLOCK, mask_size(game))
     count = 0
     while count < batch and is_open(tree, settings) and (count == 0 or has_room(tree, (count + 1) * room)):
@@ -211,7 +222,7 @@ def back_up_leaves(
     knowledge: bool,
 ) -> None:
     """Give each leaf its children and back up its value, which is for the player to move in the leaf."""
-    tree = borrowed_tree(tree)
+    tree = unchecked_view(tree)
     for i in range(len(values)):
         s = load(game, leaves.states, i)
         if i + 1 < len(leaves.depths):

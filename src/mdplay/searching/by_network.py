@@ -16,11 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from mdplay.compiling import Packed, State, inlined, kernel, unpack
+from mdplay.compiling import Packed, State, inlined, kernel, unchecked_view, unpack
 from mdplay.game import Game
 from mdplay.learning.lookups import (
     NetworkArrays,
-    borrowed_network,
     is_over,
     locate,
     value_after,
@@ -34,7 +33,6 @@ from mdplay.searching.tree import (
     Leaf,
     SearchSettings,
     TreeArrays,
-    borrowed_tree,
     bounds_of,
     enter,
     is_open,
@@ -71,8 +69,8 @@ def simulate_by_network(
     worker: WorkSlice,
 ) -> None:
     """Run simulations on a tree, in place; it returns as the standard form does."""
-    root, tree = unpack(game, start), borrowed_tree(tree)
-    network = borrowed_network(network)
+    root, tree = unpack(game, start), unchecked_view(tree)
+    network = unchecked_view(network)
     while is_open(tree, settings):
         leaf = next_leaf(game, selector, tree, root, settings)
         if leaf.depth < 0:

@@ -115,7 +115,7 @@ class Deepening:
         return not self.exact
 
     def _mixes(self) -> bool:
-        """Tell whether values may lie between the results: by chance, or because results do."""
+        """Return whether values may lie between the results: by chance, or because results do."""
         between = any(0.0 < abs(value) <= WIN / 2 for value in self.values)
         return not self.plain and not self.game.has_reward and (self.game.has_outcomes or between)
 
@@ -242,7 +242,7 @@ class DepthLimited:
 @takes_state
 def depth_limited(
     game: Game[Any],
-    state: State = None,
+    state: Any = None,
     *,
     watch: TaskGroup | None = None,
     interruptible: bool = False,

@@ -22,7 +22,6 @@ from functools import partial
 from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bits import Mask, elements, lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import spot_check
@@ -32,7 +31,7 @@ from mdplay.game import Game, num_players
 from mdplay.position import takes_state
 from mdplay.rng import Random
 from mdplay.runtime.run import Run, RunOptions, run_of
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.searching.result import MoveStatistics, SearchResult, check_open, stopping_after
 from mdplay.states.game_length import has_margins
 
@@ -52,7 +51,7 @@ def moves_left(game: Game[Any], s: State) -> float:
 
 @inlined
 def is_goal(game: Game[Any], s: State) -> bool:
-    """Tell whether an end is the goal."""
+    """Return whether an end is the goal."""
     return not game.has_result or game.result(s) > game.endless
 
 
@@ -69,8 +68,8 @@ def search_within(
     game: Game[Any],
     start: Packed,
     bound: float,
-    stop: NDArray[np.uint8],
-    progress: NDArray[np.int64],
+    stop: StopFlag,
+    progress: Counters,
     out_rows: Any,
     out_path: Any,
 ) -> Any:

@@ -122,7 +122,7 @@ class MCTS:
 @takes_state
 def mcts(
     game: Game[Any],
-    state: State = None,
+    state: Any = None,
     *,
     seed: int = 0,
     reuse: SearchResult | None = None,
@@ -327,7 +327,7 @@ class Search:
 
     @takes_state
     def __init__(
-        self, game: Game[Any], state: State = None, *, seed: int = 0, run: Run | None = None, **options: Any
+        self, game: Game[Any], state: Any = None, *, seed: int = 0, run: Run | None = None, **options: Any
     ) -> None:
         self.game, self.state, self.seconds, self.stopped = game, state, 0.0, False
         method, run = options_and_run("Search", MCTS, ("memory",), run, options)

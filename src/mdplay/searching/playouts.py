@@ -22,7 +22,7 @@ from mdplay.game import Game
 from mdplay.position import takes_state
 from mdplay.rng import advance, pick, scramble, stream
 from mdplay.runtime.run import Run, RunOptions, run_of
-from mdplay.runtime.threads import Stopwatch, TaskGroup, WorkSlice, num_threads
+from mdplay.runtime.threads import StopFlag, Stopwatch, TaskGroup, WorkSlice, num_threads
 from mdplay.states.game_length import MAX_MOVES, move_limit
 
 CHUNK = 256  # games whose statistics are summed before they meet the others
@@ -61,7 +61,7 @@ def play_out(game: Game[Any], s: State, x: Word, max_moves: int) -> Any:
 
 
 @inlined
-def rollout(game: Game[Any], s: State, x: Word, max_moves: int, stop: NDArray[np.uint8]) -> Any:
+def rollout(game: Game[Any], s: State, x: Word, max_moves: int, stop: StopFlag) -> Any:
     """Play a random game as ``play_out`` does, and hear of a stop in a long one: -STOPPED moves.
 
     The few games that are long are played again with a higher limit: the quick ones need not ask on their way.

@@ -248,7 +248,7 @@ class Node:
     value: float
     proven: bool
     expanded: bool  # whether a descent has gone on from here
-    before: State = None  # the position from which the action, or the outcome of chance, led here
+    before: State | None = None  # the position from which the action, or the outcome of chance, led here
     by_chance: bool = False
     action: int = ROOT
 
@@ -258,7 +258,7 @@ class Node:
         return cls(game, *_sums([_stretch(tree, 0, 1)[0] for tree in trees]))
 
     @cached_property
-    def state(self) -> State:
+    def state(self) -> Any:
         """The position."""
         if self.action == ROOT:
             return self.places[0][0].root

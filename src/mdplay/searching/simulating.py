@@ -24,14 +24,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mdplay.bits import covers, nonempty
 from mdplay.checking.contract_checks import BOUNDS_LISTED, ENDLESS, LARGEST, NUMBERS
-from mdplay.compiling import Packed, State, Word, inlined, kernel, unpack
+from mdplay.compiling import Packed, State, Word, inlined, kernel, unchecked_view, unpack
 from mdplay.game import Bounds, Game
-from mdplay.runtime.threads import WorkSlice
+from mdplay.runtime.threads import StopFlag, WorkSlice
 from mdplay.searching.playouts import rollout
 from mdplay.searching.selecting import LOST, OPEN, PROVEN, REPEATED, Records, Scale, learn, reward_arm
 from mdplay.searching.selectors import Selector
@@ -40,7 +37,6 @@ from mdplay.searching.tree import (
     Leaf,
     SearchSettings,
     TreeArrays,
-    borrowed_tree,
     bounds_of,
     end_simulations,
     enter,
@@ -78,7 +74,7 @@ def simulate(
     worker: WorkSlice,
 ) -> None:
     """Run the standard form on a tree, in place."""
-    root, tree = unpack(game, start), borrowed_tree(tree)
+    root, tree = unpack(game, start), unchecked_view(tree)
     while is_open(tree, settings):
         leaf = next_leaf(game, selector, tree, root, settings)
         if leaf.depth < 0:
@@ -108,7 +104,7 @@ def value_leaf(
     root: State,
     leaf: Leaf,
     knowledge: bool,
-    stop: NDArray[np.uint8],
+    stop: StopFlag,
 ) -> Any:
     """Return the value of a leaf for player 0, whether it is exact, and the depth: it may get a child."""
     s, depth = leaf.state, leaf.depth
@@ -152,7 +148,7 @@ def expand_by(game: Game[Any], selector: Selector, tree: TreeArrays, node: int, 
 
 
 @inlined
-def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: NDArray[np.uint8]) -> Any:
+def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool, stop: StopFlag) -> Any:
     """Return the value of a leaf for player 0 and whether it is exact: as the game knows, or by a rollout."""
     if game.has_bounds:
         bounds = bounds_of(game, s, knowledge)
@@ -165,7 +161,7 @@ def evaluate(game: Game[Any], tally: Records, s: State, x: Word, knowledge: bool
 
 
 @inlined
-def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: NDArray[np.uint8]) -> Any:
+def sampled(game: Game[Any], tally: Records, s: State, x: Word, stop: StopFlag) -> Any:
     """Return the result of a random game, its moves, the random state; the result is ``endless`` if truncated."""
     result, moves, x = rollout(game, s, x, int(tally[0].max_moves), stop)
     if moves < 0:
@@ -223,7 +219,7 @@ def back_up(game: Game[Any], selector: Selector, tree: TreeArrays, depth: int, v
 
 @inlined
 def is_extreme(game: Game[Any], tally: Records, sign: int, value: float) -> bool:
-    """Tell whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
+    """Return whether nothing is better for player 0 (sign +1) or for player 1 (sign -1) than the value.
 
     Points earned on the way hide what is extreme, and so do results of any size: such a game has no such value.
     """
@@ -268,7 +264,7 @@ def simulate_all(
     worker: WorkSlice,
 ) -> None:
     """Run expansion=all on a tree, in place; every rollout is a simulation, a visit to a finished leaf too."""
-    root, tree = unpack(game, start), borrowed_tree(tree)
+    root, tree = unpack(game, start), unchecked_view(tree)
     while is_open(tree, settings):
         leaf = next_leaf(game, selector, tree, root, settings)
         if leaf.depth < 0:
@@ -280,7 +276,7 @@ def simulate_all(
 
 @inlined
 def play_leaf(
-    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: StopFlag
 ) -> int:
     """Visit the path, make the children of its leaf, play out each of them once; the number of simulations."""
     s, depth = leaf.state, leaf.depth
@@ -297,7 +293,7 @@ def play_leaf(
 
 @inlined
 def play_children(
-    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: NDArray[np.uint8]
+    game: Game[Any], selector: Selector, tree: TreeArrays, root: State, leaf: Leaf, stop: StopFlag
 ) -> int:
     """Make all children of a leaf and play out each of them once; the number of simulations."""
     depth, x = leaf.depth + 1, leaf.x

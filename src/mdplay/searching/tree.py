@@ -25,7 +25,7 @@ import numpy as np
 
 from mdplay.bits import Mask, lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import DRAW, LARGEST, NUMBERS, PLAYER
-from mdplay.compiling import State, Word, inlined, kernel, pack, unchecked_view
+from mdplay.compiling import State, Word, inlined, kernel, pack
 from mdplay.compiling.contract import mask_size
 from mdplay.game import Bounds, Game
 from mdplay.rng import advance, scramble, stream
@@ -46,13 +46,13 @@ def bounds_of(game: Game[Any], s: State, knowledge: bool) -> Any:
 
 @inlined
 def is_settled(bounds: Bounds) -> bool:
-    """Tell whether the value is known."""
+    """Return whether the value is known."""
     return bool(bounds.low == bounds.high)
 
 
 @inlined
 def names_the_move(bounds: Bounds) -> bool:
-    """Tell whether the value is known, and the move that keeps it too: the only one listed."""
+    """Return whether the value is known, and the move that keeps it too: the only one listed."""
     return bool(
         bounds.low == bounds.high and nonempty(bounds.moves) and not nonempty(without_lowest(bounds.moves))
     )
@@ -125,16 +125,10 @@ def new_path() -> Records:
     return np.zeros(MAX_DEPTH + 2, STEP)
 
 
-@inlined
-def borrowed_tree(tree: TreeArrays) -> TreeArrays:
-    """Return a tree of the caller without counting references to its arrays."""
-    return TreeArrays(unchecked_view(tree.nodes), unchecked_view(tree.tally), unchecked_view(tree.path))
-
-
 # ---------------------------------------------------------------- one simulation
 @inlined
 def is_open(tree: TreeArrays, settings: SearchSettings) -> bool:
-    """Tell whether simulations are left, and something to find out."""
+    """Return whether simulations are left, and something to find out."""
     return bool(tree.tally[0].done < settings.simulations and not tree.nodes[0].proof)
 
 
@@ -204,7 +198,7 @@ def choose(selector: Selector, tree: TreeArrays, node: int, player: int, x: Word
 
 
 @inlined
-def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> State:
+def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> Any:
     """Note a move into child k at this depth of the path, at most MAX_DEPTH + 1; return the state after it."""
     nodes, tally, path = tree
     action = int(nodes[k].action)
@@ -223,7 +217,7 @@ def enter(game: Game[Any], tree: TreeArrays, depth: int, s: State, k: int) -> St
 
 
 @inlined
-def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> State:
+def enter_by_chance(game: Game[Any], tree: TreeArrays, depth: int, s: State, node: int, x: Word) -> Any:
     """Draw an outcome of chance, note it at this depth of the path and return the state after it."""
     nodes, tally, path = tree
     i = game.draw(s, scramble(x))
@@ -266,7 +260,7 @@ def descend(game: Game[Any], selector: Selector, tree: TreeArrays, s: State, x: 
 
 @inlined
 def is_repeated(game: Game[Any], tree: TreeArrays, root: State, s: State, depth: int) -> bool:
-    """Tell whether the state at the end of the path was met on it before; its node is then marked as such.
+    """Return whether the state at the end of the path was met on it before; its node is then marked as such.
 
     Its value is ``endless`` there, because a cycle can be repeated.  A node has one path, so the mark is
     final.  Chance can break a cycle: games with chance have no marks.

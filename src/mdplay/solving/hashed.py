@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
 from mdplay.checking.contract_checks import diagnose_position
-from mdplay.compiling import native, unpack, width
+from mdplay.compiling import State, native, unpack, width
 from mdplay.errors import CycleError, FormatError, GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
@@ -97,7 +97,9 @@ SUCCESSORS = 16  # room for the successors of each open state, on average
 
 
 # ---------------------------------------------------------------- tables of sorted keys
-def sorted_index(game: Game[Any], state: Any, layout: Layout, keys: NDArray[np.uint64], fold: bool) -> int | None:
+def sorted_index(
+    game: Game[Any], state: State, layout: Layout, keys: NDArray[np.uint64], fold: bool
+) -> int | None:
     """Return the row of a state in a table of sorted keys; None if it is not there."""
     key = key_of(game, state, layout, fold=fold)
     if key is None:
@@ -136,7 +138,7 @@ class HashTable(Table):
     def __len__(self) -> int:
         return self._count
 
-    def close(self, state: Any) -> None:
+    def close(self, state: State) -> None:
         """Find the value of every state that is reachable from a state.
 
         Raise CycleError if a position repeats, LimitError if the states do not fit.
@@ -160,7 +162,7 @@ class HashTable(Table):
                     checkpoint(self)
         return None
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player, and the plies to the end unless values are fractions."""
         if not self._find(state)[0] and nonempty(self.game.outcomes(state)):
             return self._mean_lookup(state, player)
@@ -169,7 +171,7 @@ class HashTable(Table):
         sign = 1 if player == self.game.player(state) else -1
         return StateValue(sign * value, distance if self.integral else None)
 
-    def _mean_lookup(self, state: Any, player: int) -> StateValue:
+    def _mean_lookup(self, state: State, player: int) -> StateValue:
         """Return the mean over the outcomes of chance."""
         values = [
             self.game.probability(state, i) * self.lookup(self.game.outcome(state, i), player).value
@@ -220,7 +222,7 @@ class HashTable(Table):
         closed: NDArray[np.int64] = rows[(rows[:, -1] != FREE) & (rows[:, -1] != OPEN)]
         return closed
 
-    def _find(self, state: Any) -> tuple[bool, float, int]:
+    def _find(self, state: State) -> tuple[bool, float, int]:
         key = key_of(self.game, state, self.layout)
         if key is None:
             return False, 0.0, 0
@@ -279,7 +281,7 @@ class HashTable(Table):
         if wider != widths_of(self.layout):
             self._use_layout(layout_of(wider), self._slots)
 
-    def _run(self, state: Any, seconds: float | None) -> int:
+    def _run(self, state: State, seconds: float | None) -> int:
         """Search from a state until the arrays are full or ``seconds`` have passed; return the status."""
         key = key_of(self.game, state, self.layout)
         fields = list(least_fields(self.game, state))  # the least image, whose key is looked up
@@ -377,7 +379,7 @@ class SortedTable(Table):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player; a state that the file does not have is solved."""
         at = sorted_index(self.game, state, self.layout, self.keys, fold=True)
         if at is None:

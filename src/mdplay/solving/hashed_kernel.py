@@ -29,7 +29,9 @@ from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import SLACK
-from mdplay.compiling import get, inlined, kernel, load, pack, prefetch, put, unchecked_view
+from mdplay.compiling import State, get, inlined, kernel, load, pack, prefetch, put, unchecked_view
+from mdplay.game import Game
+from mdplay.runtime.threads import Counters, StopFlag
 from mdplay.solving.values import delays, slack
 from mdplay.states.keys import canonical, choices_of, find_key, hash_key, no_chance, no_player, write_key
 
@@ -70,20 +72,20 @@ class OpenStates(NamedTuple):
 
 
 @inlined
-def signed(game: Any, s: Any, t: Any, value: float) -> float:
+def signed(game: Game[Any], s: State, t: Any, value: float) -> float:
     """Return the value of t for the mover of s, given its value for its own mover."""
     return value if game.player(s) == game.player(t) else -value
 
 
 @inlined
-def final_value(game: Any, s: Any) -> float:
+def final_value(game: Game[Any], s: State) -> float:
     """Return the result of a terminal state for the player whose turn it would be."""
     result = float(game.result(s))
     return -result if game.player(s) == 1 else result
 
 
 @inlined
-def endless_to_mover(game: Any, s: Any) -> int:
+def endless_to_mover(game: Game[Any], s: State) -> int:
     """Return the value of infinite play for the player to move in s."""
     return int(-game.endless if game.player(s) == 1 else game.endless)
 
@@ -127,16 +129,14 @@ def distance_of(entry: int, integral: bool) -> int:
 
 
 @kernel(plain_first=True)
-def search_states(game: Any, table: Rows, count: int, stop: Any, progress: Any, way: OpenStates) -> Any:
+def search_states(
+    game: Game[Any], table: Rows, count: int, stop: StopFlag, progress: Counters, way: OpenStates
+) -> Any:
     """Close successor 0 and every state reachable from it; return the status, the states, a successor."""
     integral, limit = table.integral, table.limit
-    rows, layout, successors = (
-        unchecked_view(table.rows),
-        unchecked_view(table.layout),
-        unchecked_view(way.successors),
-    )
-    frames, bests, key = unchecked_view(way.frames), unchecked_view(way.bests), unchecked_view(way.keys)
-    hints, gains = unchecked_view(way.hints), unchecked_view(way.gains)
+    rows, layout, successors = unchecked_view((table.rows, table.layout, way.successors))
+    frames, bests, key = unchecked_view((way.frames, way.bests, way.keys))
+    hints, gains = unchecked_view((way.hints, way.gains))
     num_words = len(key) // len(hints)
     row = num_words + 1
     last, most = len(rows) // row - 1, int(FULL_SHARE * len(rows) / row)
@@ -223,7 +223,7 @@ def mark_open(rows: Any, slot: int, key: Any, c: int, num_words: int) -> int:
 
 
 @inlined
-def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any:
+def follow(game: Game[Any], s: State, choice: int, by_chance: bool, limit: float) -> Any:
     """Return the successor by an action or an outcome, its reward or probability, and a status."""
     t, gain = game.step(s, choice) if not by_chance else game.outcome(s, choice), 0.0
     status = BROKEN if no_player(game, t) else FINISHED
@@ -237,7 +237,9 @@ def follow(game: Any, s: Any, choice: int, by_chance: bool, limit: float) -> Any
 
 
 @inlined
-def write_successor(game: Any, t: Any, layout: Any, num_words: int, successors: Any, key: Any, at: int) -> bool:
+def write_successor(
+    game: Game[Any], t: Any, layout: Any, num_words: int, successors: Any, key: Any, at: int
+) -> bool:
     """Write a state and its key at an index; return False if a field is wider than the layout allows."""
     packed = pack(game, t)
     for j in range(len(packed)):
@@ -246,7 +248,7 @@ def write_successor(game: Any, t: Any, layout: Any, num_words: int, successors: 
 
 
 @inlined
-def turn_bits(game: Any, s: Any, t: Any, by_chance: bool) -> int:
+def turn_bits(game: Game[Any], s: State, t: Any, by_chance: bool) -> int:
     """Return the bits of a hint: whether t has no slot, and whether it is the other player's turn."""
     bits = int(game.player(s) != game.player(t))
     if game.has_outcomes and not by_chance and nonempty(game.outcomes(t)):
@@ -273,7 +275,7 @@ def keep_closed(rows: Any, num_words: int, out_rows: Any) -> int:
     It has more slots than there are closed states, so ``find_key`` finds a free one; all slots are within its
     mask.
     """
-    old, new = unchecked_view(rows), unchecked_view(out_rows)
+    old, new = unchecked_view((rows, out_rows))
     row = num_words + 1
     last, count = len(out_rows) // row - 1, 0
     for at in range(0, len(rows), row):

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import SLACK, diagnose_position, number_of
-from mdplay.compiling import inlined, kernel, native
+from mdplay.compiling import State, inlined, kernel, native
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.hashed import INTEGER_LIMIT, REAL_LIMIT
 from mdplay.solving.hashed_kernel import endless_to_mover, final_value, is_better, signed
 from mdplay.solving.values import (
@@ -39,7 +39,7 @@ BLOCK = 1 << 16  # numbers between two reports of progress
 
 
 @inlined
-def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
+def chance_value(game: Game[Any], s: State, i: int, values: Any) -> float:
     """Return the mean over the outcomes, or NaN if a rule is wrong, such as an outcome with a smaller number."""
     mask = game.outcomes(s)
     mean, total = 0.0, 0.0
@@ -55,7 +55,7 @@ def chance_value(game: Any, s: Any, i: int, values: Any) -> float:
 
 
 @inlined
-def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
+def best_value(game: Game[Any], s: State, i: int, values: Any, distances: Any) -> Any:
     """Return the best value over the actions and its distance, or NaN if a rule is wrong."""
     mask = game.legal(s)
     if not nonempty(mask):
@@ -82,7 +82,13 @@ def best_value(game: Any, s: Any, i: int, values: Any, distances: Any) -> Any:
 
 @kernel(plain_first=True)
 def sweep(
-    game: Any, most: float, farthest: int, stop: Any, progress: Any, out_values: Any, out_distances: Any
+    game: Game[Any],
+    most: float,
+    farthest: int,
+    stop: StopFlag,
+    progress: Counters,
+    out_values: Any,
+    out_distances: Any,
 ) -> Any:
     """Fill all numbers, the last first; return the status and the number reached.
 
@@ -121,7 +127,7 @@ class IndexedTable(Table):
     def __len__(self) -> int:
         return len(self.values)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player, and the plies to the end; None with chance."""
         i = number_of(self.game, state)
         value = float(self.values[i])

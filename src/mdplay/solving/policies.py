@@ -25,13 +25,14 @@ from numpy.typing import NDArray
 
 from mdplay.bits import has, lowest, nonempty, popcount, without_lowest
 from mdplay.checking.contract_checks import diagnose_position, number_of
-from mdplay.compiling import inlined, kernel, native
+from mdplay.compiling import State, inlined, kernel, native
 from mdplay.errors import GameError, UnknownName, unknown
 from mdplay.game import Game
 from mdplay.runtime.memory import require
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.hashed_kernel import final_value
 from mdplay.solving.values import Arrays, Question, StateValue, Table, slack
+from mdplay.states.graph_search import Floats, Integers
 from mdplay.states.keys import no_player
 
 OBJECTIVES = ("difference", "own")
@@ -40,7 +41,7 @@ FINE = -1  # no number: no rule is wrong
 
 
 @inlined
-def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
+def my_value(game: Game[Any], s: State, action: int, mine: Floats, theirs: Floats) -> float:
     """Return the value of an action for the player; ``their_value`` has checked the number of the successor."""
     t = game.step(s, action)
     gain = float(game.reward(s, action)) if game.has_reward else 0.0
@@ -49,7 +50,7 @@ def my_value(game: Any, s: Any, action: int, mine: Any, theirs: Any) -> float:
 
 
 @inlined
-def their_value(game: Any, s: Any, i: int, once: bool, own: bool, mine: Any, theirs: Any) -> float:
+def their_value(game: Game[Any], s: State, i: int, once: bool, own: bool, mine: Floats, theirs: Floats) -> float:
     """Return the mean value of a random move of the opponent, for the player.
 
     NaN if an action does not lead to a higher number below the size, or if the player of the successor is not 0 or
@@ -76,7 +77,14 @@ def their_value(game: Any, s: Any, i: int, once: bool, own: bool, mine: Any, the
 
 @kernel(plain_first=True)
 def evaluate(
-    game: Any, once: bool, own: bool, actions: Any, stop: Any, progress: Any, out_mine: Any, out_theirs: Any
+    game: Game[Any],
+    once: bool,
+    own: bool,
+    actions: Integers,
+    stop: StopFlag,
+    progress: Counters,
+    out_mine: Floats,
+    out_theirs: Floats,
 ) -> Any:
     """Sweep once from the last number to 0, in place; return the largest change of a value, and FINE.
 
@@ -106,7 +114,7 @@ def evaluate(
 
 
 @kernel(plain_first=True)
-def improve(game: Any, mine: Any, theirs: Any, out_actions: Any) -> int:
+def improve(game: Game[Any], mine: Floats, theirs: Floats, out_actions: Integers) -> int:
     """Set the best action of every state, the smallest of those tied; return the number of changes."""
     changed = 0
     for i in range(len(mine)):
@@ -150,7 +158,7 @@ class OpponentTable(Table):
     def __len__(self) -> int:
         return len(self.mine)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player whose opponent moves at random."""
         values = self.mine if player == self.game.player(state) else self.theirs
         return StateValue(float(values[number_of(self.game, state)]), None)

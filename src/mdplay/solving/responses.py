@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from mdplay.compiling import kernel
+from mdplay.compiling import State, kernel
 from mdplay.errors import FormatError, GameError, LimitError, PositionError, unknown
 from mdplay.game import Game
 from mdplay.planning.formats.cs747 import read_weights
@@ -157,7 +157,7 @@ class ResponseTable(Table):
             if self.values[self.game.player(state)] is not None:
                 yield state
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player."""
         values = self.values[player]
         if values is None:
@@ -178,14 +178,14 @@ class PlannedTable(BoundedTable, ResponseTable):
         super().__init__(graph, tuple(None if p is None else p.low for p in planned))  # type: ignore[arg-type]
         self._planned = planned
 
-    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+    def bounds(self, state: State, player: int) -> tuple[float, float]:
         """Return bounds of the value of a state for a player."""
         low = ResponseTable.lookup(self, state, player).value
         known = self._planned[player]
         assert known is not None
         return low, float(known.high[self.graph.index(state)])
 
-    def action(self, state: Any) -> int:
+    def action(self, state: State) -> int:
         """Return an action that attains the value of a state."""
         known = self._planned[self.game.player(state)]
         assert known is not None

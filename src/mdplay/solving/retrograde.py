@@ -27,16 +27,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import get, kernel, native, prefetch, put, unchecked_view, width
+from mdplay.compiling import State, get, kernel, native, prefetch, put, unchecked_view, width
 from mdplay.errors import FormatError, LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import require
 from mdplay.runtime.run import Run
 from mdplay.runtime.signals import saving
-from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup, num_threads, stopped_after
 from mdplay.solving.hashed import check_layout, sorted_index
 from mdplay.solving.values import Arrays, Question, StateValue, Table
 from mdplay.states.enumeration import DEGREE, PLAYER_BIT, Enumeration, States
+from mdplay.states.graph_search import Integers
 from mdplay.states.keys import Keys, Layout, num_words, packed_of, read_key, state_of
 from mdplay.states.numbering import Numbering
 
@@ -58,7 +59,9 @@ class Sources(NamedTuple):
 
 
 @kernel(plain_first=True)
-def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, out_rank: Any) -> int:
+def find_results(
+    game: Game[Any], keys: Keys, ends: Integers, stop: StopFlag, out_results: Integers, out_rank: Integers
+) -> int:
     """Write the distinct results and the rank of each terminal state's; return their number, -1 for too many."""
     listed, fields, words = unchecked_view(keys.all_words), unchecked_view(keys.layout), keys.words
     row, count = np.zeros(width(game), np.uint64), 0
@@ -79,7 +82,7 @@ def find_results(game: Any, keys: Keys, ends: Any, stop: Any, out_results: Any, 
 
 
 @kernel(plain_first=True)
-def count_sources(target: Any, begin: int, end: int, stop: Any, out_first: Any) -> None:
+def count_sources(target: Integers, begin: int, end: int, stop: StopFlag, out_first: Integers) -> None:
     """Count the edges into state t, for t from ``begin`` to ``end`` - 1, in ``out_first[t + 1]``."""
     for edge in range(len(target)):
         t = int(get(target, edge))
@@ -89,7 +92,13 @@ def count_sources(target: Any, begin: int, end: int, stop: Any, out_first: Any) 
 
 @kernel(plain_first=True)
 def place_sources(
-    node: Any, target: Any, begin: int, end: int, stop: Any, out_first: Any, out_source: Any
+    node: Integers,
+    target: Integers,
+    begin: int,
+    end: int,
+    stop: StopFlag,
+    out_first: Integers,
+    out_source: Integers,
 ) -> None:
     """Write the sources of the edges into states ``begin`` to ``end`` - 1; those of t then end at out_first[t]."""
     edge = 0
@@ -106,13 +115,15 @@ def place_sources(
 
 
 @kernel(plain_first=True)
-def attract(into: Sources, winner: int, rank: int, head: int, tail: int, stop: Any, entry: Any, queue: Any) -> int:
+def attract(
+    into: Sources, winner: int, rank: int, head: int, tail: int, stop: StopFlag, entry: Integers, queue: Integers
+) -> int:
     """Extend the attractor of ``queue[head:tail]`` for one result; return the new end of the queue.
 
     A predecessor s of a queued state joins if the player to move in s is ``winner`` (or ``winner`` is BOTH), or if
     no successor of s remains undecided.  A state enters the queue once, so the queue has room for all.
     """
-    table, ends, sources = unchecked_view(entry), unchecked_view(into.ends), unchecked_view(into.source)
+    table, ends, sources = unchecked_view((entry, into.ends, into.source))
     found, mover = rank << RANK_SHIFT, 1 << MOVER_SHIFT
     while head < tail:
         if head % LOOK_EVERY == 0 and stop[0]:
@@ -201,7 +212,12 @@ def _order(results: list[int], endless: int) -> list[tuple[int, int]]:
 
 
 def retrograde(
-    game: Game[Any], state: Any = None, *, threads: int = 1, memory: int | None = None, show: Show | None = None
+    game: Game[Any],
+    state: State | None = None,
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+    show: Show | None = None,
 ) -> RetrogradeTable:
     """Return the table of all states that are reachable from a state (default: the start)."""
     start = game.initial() if state is None else state
@@ -231,7 +247,6 @@ class RetrogradeTable(Table):
         "node": "uint16",
         "target": "uint32",
     }
-    counts_plies = True
 
     def __init__(
         self,
@@ -251,7 +266,7 @@ class RetrogradeTable(Table):
     def __len__(self) -> int:
         return len(self.entries)
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player; without a distance if best play is infinite."""
         number = self.number(state)
         if number is None:
@@ -261,18 +276,18 @@ class RetrogradeTable(Table):
         value = float(self.results[rank - 1] if rank else self.game.endless)
         return StateValue(-value if player else value, entry & REMOTENESS if rank else None)
 
-    def endless(self, state: Any) -> bool:
+    def endless(self, state: State) -> bool:
         """Return whether best play from a state is infinite."""
         return self.lookup(state, self.game.player(state)).distance is None
 
-    def number(self, state: Any) -> int | None:
+    def number(self, state: State) -> int | None:
         """Return the row of a state in the table; None if it is not there."""
         if self.enumerated is not None:
             return self.enumerated.number(state)
         assert self.sorted_keys is not None
         return sorted_index(self.game, state, self.layout, self.sorted_keys, self.fold)
 
-    def _elsewhere(self, state: Any) -> RetrogradeTable:
+    def _elsewhere(self, state: State) -> RetrogradeTable:
         """Return a table with a state that this one does not have."""
         if self._other is None or self._other.number(state) is None:
             self._other = retrograde(self.game, state)

@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from mdplay.bits import nonempty
+from mdplay.compiling import State
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError, pluralize
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
 from mdplay.evaluating.wording import describe
 from mdplay.game import Game
-from mdplay.position import Position, as_state
+from mdplay.position import Position, StateLike, as_state
 from mdplay.runtime.threads import Show, Stopwatch
 from mdplay.solving.values import Arrays, Choice, NotKept, Table, best_actions, finite, known
 
@@ -72,7 +73,7 @@ class Solution:
         return self.table.method
 
     # ---------------------------------------------------------------- one state
-    def value(self, state: Any = None, *, player: int | None = None) -> float:
+    def value(self, state: StateLike | None = None, *, player: int | None = None) -> float:
         """Return the value of a state (default: the start) for the player to move, or for ``player``.
 
         Raise LimitError if time ran out before the value was known; use ``bounds`` then.
@@ -80,31 +81,31 @@ class Solution:
         state = self._state(state)
         return float(self.table.lookup(state, self.game.player(state) if player is None else player).value)
 
-    def bounds(self, state: Any = None) -> tuple[float, float]:
+    def bounds(self, state: StateLike | None = None) -> tuple[float, float]:
         """Return the lower and the upper bound of the value of a state for the player to move."""
         state = self._state(state)
         low, high = self.table.bounds(state, self.game.player(state))
         return float(low), float(high)
 
-    def exact(self, state: Any = None) -> bool:
+    def exact(self, state: StateLike | None = None) -> bool:
         """Return whether the value of a state is known, within the tie rule, and not only bounds of it."""
         return known(*self.bounds(state))
 
-    def distance(self, state: Any = None) -> int | None:
+    def distance(self, state: StateLike | None = None) -> int | None:
         """Return the plies to the end if the loser delays it and others hurry; None if they are not counted."""
         state = self._state(state)
         return self.table.lookup(state, self.game.player(state)).distance if self.exact(state) else None
 
-    def choices(self, state: Any = None) -> list[Choice]:
+    def choices(self, state: StateLike | None = None) -> list[Choice]:
         """Return every legal action with its value; none if the game is over or chance moves."""
         state = self._state(state)
         return [] if nonempty(self.game.outcomes(state)) else self.table.choices(state)
 
-    def best(self, state: Any = None) -> list[int]:
+    def best(self, state: StateLike | None = None) -> list[int]:
         """Return the actions of the highest value, in ascending order; none while that is not known."""
         return best_actions(self.choices(state))
 
-    def action(self, state: Any = None) -> int:
+    def action(self, state: StateLike | None = None) -> int:
         """Return the action of a perfect player: it attains the value, soonest (a loss latest); the smallest such.
 
         In games with chance and cycles a tie is broken in favour of an action that makes progress to the end.
@@ -115,7 +116,7 @@ class Solution:
             raise LimitError(f"there is no action in {self.game.text(self._state(state))}: no player is to move")
         return self.favourites(state, choices)[0]
 
-    def favourites(self, state: Any = None, choices: Sequence[Choice] | None = None) -> list[int]:
+    def favourites(self, state: StateLike | None = None, choices: Sequence[Choice] | None = None) -> list[int]:
         """Return the actions that a perfect player may choose: of ``best`` the soonest, or of a loss the latest.
 
         ``choices`` are those of the state, if they are known.  While the best action is not known, it is the one
@@ -125,7 +126,7 @@ class Solution:
         return self.table.favourites(state, self.choices(state) if choices is None else choices)
 
     def evaluate(
-        self, state: Any = None, *, brief: bool = False, show: Show | None = None
+        self, state: StateLike | None = None, *, brief: bool = False, show: Show | None = None
     ) -> Iterator[Evaluation]:
         """Yield the evaluation of a state in which a player moves; ``brief`` and ``show`` have no effect."""
         state = self._state(state)
@@ -142,11 +143,11 @@ class Solution:
         source = "the best response to a random opponent" if is_mean else table
         yield Evaluation(moves, value, best, source, done=True)
 
-    def line(self, state: Any = None) -> list[int]:
+    def line(self, state: StateLike | None = None) -> list[int]:
         """Return the actions of best play from a state, as far as the table has it; none with chance."""
         return self.table.line(self._state(state))
 
-    def endless(self, state: Any = None) -> bool:
+    def endless(self, state: StateLike | None = None) -> bool:
         """Return whether best play from a state is infinite; its value is then ``endless`` of the game."""
         return self.table.endless(self._state(state))
 
@@ -189,7 +190,9 @@ class Solution:
                 raise GameError(f"{promised}; {moves} are enough, so it is no lower bound")
 
     # ---------------------------------------------------------------- as a document
-    def document(self, state: Any = None, *, name: str | None = None, distances: bool = False) -> dict[str, Any]:
+    def document(
+        self, state: StateLike | None = None, *, name: str | None = None, distances: bool = False
+    ) -> dict[str, Any]:
         """Return the values of a position and of its moves as one JSON document.
 
         All values are for ``player``: the player to move or, if the document has ``over`` or ``chance``, the
@@ -234,12 +237,12 @@ class Solution:
         except NotKept:
             return {"tally": None, "distances": None}
 
-    def _score(self, state: Any, exact: bool) -> dict[str, Any]:
+    def _score(self, state: State, exact: bool) -> dict[str, Any]:
         """Return the score of a game that scores fast wins higher."""
         score = self.table.lookup(state, self.game.player(state)).score if exact else None
         return {} if score is None else {"score": score}
 
-    def _moves(self, state: Any) -> list[str]:
+    def _moves(self, state: StateLike | None) -> list[str]:
         moves = []
         for action in self.line(state):
             moves.append(self.game.move_text(state, action))
@@ -247,7 +250,7 @@ class Solution:
         return moves
 
     # ---------------------------------------------------------------- in a notebook
-    def html(self, state: Any = None) -> str:
+    def html(self, state: StateLike | None = None) -> str:
         """Return a position (default: the start) with the value of every move, for the player to move, as HTML."""
         from mdplay.views.html import moves, number, sentence
 
@@ -263,8 +266,8 @@ class Solution:
         about = f"{self._verdict(s)}; {pluralize(self.states, 'state')} by {self.method} in {self.seconds:.2f} s."
         return sentence(about) + moves(position, names, values, self.best(s), columns)
 
-    def _verdict(self, s: Any) -> str:
-        """Return the value of a state in words."""
+    def _verdict(self, s: State) -> str:
+        """Return the value of a state as text."""
         if not self.choices(s):
             return f"Value {self.value(s):.10g} for player {self.game.player(s) + 1}"
         value = next(self.evaluate(s)).value
@@ -283,9 +286,10 @@ class Solution:
         except MdplayError as error:
             return refused(error)
 
-    def _position(self, state: Any) -> Position[Any]:
-        known = isinstance(state, Position) and state.game == self.game
-        return state if known else Position.start(self.game, self._state(state))
+    def _position(self, state: StateLike | None) -> Position[Any]:
+        if isinstance(state, Position) and state.game == self.game:
+            return state
+        return Position.start(self.game, self._state(state))
 
     # ---------------------------------------------------------------- files
     def save(self, path: str | Path) -> None:
@@ -329,7 +333,7 @@ class Solution:
         if self.states > MAX_ROWS:
             raise LimitError(f"{self.states:,} states are too many to list; at most {MAX_ROWS:,} are listed")
 
-    def _state(self, state: Any) -> Any:
+    def _state(self, state: StateLike | None) -> State:
         return as_state(self.game, state)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Unpack
 
 from mdplay.checking.contract_checks import spot_check
+from mdplay.compiling import State
 from mdplay.compiling.contract import method_hints
 from mdplay.errors import ArgumentError, FormatError, GameError, UnknownName, short, unknown
 from mdplay.game import Game, num_players
@@ -53,7 +54,7 @@ NO_FILE = Lacking("no file: there is nothing to save")
 
 
 class ModuleSolver(Solver):
-    """A solver whose module is imported when it is used, not when it is asked whether it applies."""
+    """A solver whose module is imported when it is used, not when the solvers are compared."""
 
     module: ClassVar[str]
 
@@ -159,7 +160,7 @@ class ValueIteration(Solver):
 
 
 class Proof(Solver):
-    """Single positions, proved when they are asked for."""
+    """Single positions, proved on demand."""
 
     name = "proof"
     on_demand = True
@@ -223,7 +224,7 @@ def solvers_of(game: Game[Any]) -> list[Solver]:
 
 def solve(
     game: Game[Any],
-    state: Any = None,
+    state: State | None = None,
     *,
     opponent: Opponent = "perfect",
     objective: str = "difference",

@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mdplay.compiling import inlined, kernel
+from mdplay.compiling import State, inlined, kernel
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, num_players
 from mdplay.planning.arrays import ModelArrays
 from mdplay.planning.loops import strong_components
 from mdplay.planning.undiscounted import Backward, EndComponents, Mask, end_components
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Counters, Show, StopFlag, TaskGroup
 from mdplay.solving.responses import planned_values
 from mdplay.solving.values import BoundedTable, has_integer_values, slacks
 from mdplay.states.graph import CHANCE, END, Edges, GameGraph, explore
@@ -76,13 +76,13 @@ class Bounds(NamedTuple):
 
 
 @kernel(plain_first=True)
-def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
+def close_component(states: Any, edges: Edges, goal: float, sweeps: int, stop: StopFlag, bounds: Bounds) -> int:
     """Run ``close_in`` as a kernel."""
     return close_in(states, edges, goal, sweeps, stop, bounds)
 
 
 @inlined
-def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: Any, bounds: Bounds) -> int:
+def close_in(states: Any, edges: Edges, goal: float, sweeps: int, stop: StopFlag, bounds: Bounds) -> int:
     """Narrow the bounds of the states in place by Gauss-Seidel value iteration; return a status.
 
     CLOSED: the relative gap of every state is at most ``goal``.  OPEN: a sweep changed no bound.
@@ -134,8 +134,8 @@ def close_all(
     edges: Edges,
     endless: float,
     goal: float,
-    stop: Any,
-    progress: Any,
+    stop: StopFlag,
+    progress: Counters,
     bounds: Bounds,
 ) -> Any:
     """Solve the components from ``first`` on; return the first one that needs help, and its status."""
@@ -210,7 +210,7 @@ class BoundsTable(BoundedTable):
         """Yield all states, in the order of the graph."""
         return (self.graph.state(number) for number in range(len(self)))
 
-    def action(self, state: Any) -> int:
+    def action(self, state: State) -> int:
         """Return an action that attains the value of a state, whatever the other player does."""
         if (other := self._elsewhere(state)) is not None:
             return other.action(state)
@@ -218,7 +218,7 @@ class BoundsTable(BoundedTable):
             self._actions = self.graph.action[attaining_edges(self.graph, self.low, self.high)]
         return int(self._actions[self.graph.index(state)])
 
-    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+    def bounds(self, state: State, player: int) -> tuple[float, float]:
         """Return bounds of the value of a state for a player."""
         if (other := self._elsewhere(state)) is not None:
             return other.bounds(state, player)
@@ -226,7 +226,7 @@ class BoundsTable(BoundedTable):
         low, high = float(self.low[number]), float(self.high[number])
         return (-high, -low) if player else (low, high)
 
-    def _elsewhere(self, state: Any) -> BoundsTable | None:
+    def _elsewhere(self, state: State) -> BoundsTable | None:
         """Return a table with a state that this one does not have; None if it has the state."""
         if self.graph.states.number(state) is not None:
             return None
@@ -333,7 +333,12 @@ def _delays(value: Floats, player: int, endless: int) -> Mask:
 
 
 def iterate_values(
-    game: Game[Any], state: Any = None, *, threads: int | None = None, goal: float = GOAL, show: Show | None = None
+    game: Game[Any],
+    state: State | None = None,
+    *,
+    threads: int | None = None,
+    goal: float = GOAL,
+    show: Show | None = None,
 ) -> BoundsTable:
     """Return bounds of all states that are reachable from a state (default: the start).
 

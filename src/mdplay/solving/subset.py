@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import check_scoring_sets, number_of
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view
+from mdplay.compiling import State, get, inlined, kernel, put, unchecked_view
 from mdplay.game import Game
-from mdplay.runtime.threads import TaskGroup, num_threads
+from mdplay.runtime.threads import Counters, StopFlag, TaskGroup, num_threads
 from mdplay.solving.indexed import check_size
 from mdplay.solving.values import Arrays, Question, StateValue, Table
+from mdplay.states.graph_search import Integers
 
 BLOCK_LINES = 6
 BLOCK = 1 << BLOCK_LINES
@@ -42,7 +43,9 @@ TRIALS = 200  # random positions in which the scoring sets are checked against t
 
 
 @inlined
-def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, holds: Any, gains: Any) -> None:
+def apply(
+    values: Integers, to: int, source: int, size: int, line: int, masks: Integers, holds: Integers, gains: Integers
+) -> None:
     """Update ``size`` states from ``to`` on by the line that leads to those from ``source`` on."""
     for at in range(0, size, BLOCK):
         earns = False
@@ -65,7 +68,7 @@ def apply(values: Any, to: int, source: int, size: int, line: int, masks: Any, h
 
 
 @inlined
-def finish_block(values: Any, base: int, masks: Any, holds: Any, gains: Any) -> None:
+def finish_block(values: Integers, base: int, masks: Integers, holds: Integers, gains: Integers) -> None:
     """Apply the lowest lines inside one block, one after the other; ``gains`` has room for a row for each line."""
     for line in range(BLOCK_LINES):
         for x in range(BLOCK):
@@ -92,14 +95,14 @@ def finish_block(values: Any, base: int, masks: Any, holds: Any, gains: Any) -> 
 
 @kernel
 def solve_slab(
-    out_values: Any,
+    out_values: Integers,
     slab: int,
     inner: int,
-    masks: Any,
-    holds: Any,
-    gains: Any,
-    stop: Any,
-    progress: Any,
+    masks: Integers,
+    holds: Integers,
+    gains: Integers,
+    stop: StopFlag,
+    progress: Counters,
 ) -> bool:
     """Fill the slab of 2**inner states whose highest lines are the bits of ``slab``; return False if stopped.
 
@@ -108,12 +111,7 @@ def solve_slab(
     each mask of them.
     """
     lines = len(masks)
-    values, masks, holds, gains = (
-        unchecked_view(out_values),
-        unchecked_view(masks),
-        unchecked_view(holds),
-        unchecked_view(gains),
-    )
+    values, masks, holds, gains = unchecked_view((out_values, masks, holds, gains))
     base, size = slab << inner, 1 << inner
     for line in range(inner, lines):
         if not slab >> line - inner & 1:
@@ -146,7 +144,7 @@ class SubsetTable(Table):
     def __len__(self) -> int:
         return 1 << self._lines
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player; every line that is left is one ply."""
         lines = number_of(self.game, state)
         value = int(self.values[lines])

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import elements, nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
-from mdplay.compiling import inlined, pack
-from mdplay.compiling.contract import method_hints
+from mdplay.compiling import State, inlined, pack
+from mdplay.compiling.contract import method_hints, wrap_rule_errors
 from mdplay.errors import FormatError, GameError, LimitError, MdplayError
 from mdplay.game import Game
 from mdplay.position import takes_state
@@ -164,8 +163,7 @@ class Table:
     kind: ClassVar[str] = ""  # of its files
     array_types: ClassVar[Mapping[str, str]] = {}  # by array of a file: the names of the types that it may have
     readers: ClassVar[dict[str, type[Table]]] = {}  # by kind
-    counts_plies = False  # whether best play can be followed by the distances
-    on_demand = False  # whether positions are solved one by one, when they are asked for
+    on_demand = False  # whether positions are solved one by one, on demand
     seconds: float | None = None  # time limit of an answer, if positions are solved on demand
 
     def __init_subclass__(cls) -> None:
@@ -176,7 +174,7 @@ class Table:
         """Return the number of states with a value."""
         raise NotImplementedError
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player."""
         raise NotImplementedError
 
@@ -190,12 +188,12 @@ class Table:
         raise NotImplementedError
 
     # ---------------------------------------------------------------- one state
-    def bounds(self, state: Any, player: int) -> tuple[float, float]:
+    def bounds(self, state: State, player: int) -> tuple[float, float]:
         """Return bounds of the value of a state for a player."""
         value = float(self.lookup(state, player).value)
         return value, value
 
-    def endless(self, state: Any) -> bool:
+    def endless(self, state: State) -> bool:
         """Return whether best play from a state is infinite."""
         return False
 
@@ -204,11 +202,11 @@ class Table:
         """Return whether a player is to move in a state: the game is not over, and chance does not move."""
         return nonempty(self.game.legal(state)) and not nonempty(self.game.outcomes(state))
 
-    def choices(self, state: Any) -> list[Choice]:
+    def choices(self, state: State) -> list[Choice]:
         """Return every legal action with its value, in ascending order."""
         return [self.choice(state, action) for action in elements(self.game.legal(state))]
 
-    def choice(self, state: Any, action: int) -> Choice:
+    def choice(self, state: State, action: int) -> Choice:
         """Return one legal action with its value."""
         found = self.lookup(self.game.step(state, action), self.game.player(state))
         value = float(self.game.reward(state, action)) + found.value
@@ -234,10 +232,12 @@ class Table:
         first = min(late * _plies(choice) for choice in tied)
         return [choice.action for choice in tied if late * _plies(choice) == first]
 
-    def line(self, state: Any) -> list[int]:
-        """Return the actions of best play from a state to the end; none if plies are not counted."""
+    def line(self, state: State) -> list[int]:
+        """Return the actions of best play from a state to the end; none if the distance to it is not known."""
+        if self.on_demand:
+            return []  # a proof of every position on the way may take long
         line: list[int] = []
-        while self.counts_plies and self.lookup(state, self.game.player(state)).distance:
+        while self.plays(state) and self.lookup(state, self.game.player(state)).distance:
             line.append(self.favourites(state, self.choices(state))[0])
             state = self.game.step(state, line[-1])
         return line
@@ -298,15 +298,15 @@ def _distances(distances: Sequence[int | None]) -> Arrays:
 class BoundedTable(Table):
     """A table of lower and upper bounds, with an action that attains the value of each state."""
 
-    def action(self, state: Any) -> int:
+    def action(self, state: State) -> int:
         """Return an action that attains the value of a state."""
         raise NotImplementedError
 
-    def lookup(self, state: Any, player: int) -> StateValue:
+    def lookup(self, state: State, player: int) -> StateValue:
         """Return the value of a state for a player: a number between its bounds, and no distance."""
         return StateValue(between(*self.bounds(state, player)), None)
 
-    def choice(self, state: Any, action: int) -> Choice:
+    def choice(self, state: State, action: int) -> Choice:
         """Return one legal action with bounds of its value, which hold in spite of rounding."""
         low, high = self.bounds(self.game.step(state, action), self.game.player(state))
         reward = float(self.game.reward(state, action))
@@ -314,7 +314,7 @@ class BoundedTable(Table):
             return Choice(action, reward + low, reward + high)
         return Choice(action, math.nextafter(reward + low, -math.inf), math.nextafter(reward + high, math.inf))
 
-    def fastest(self, state: Any, tied: Sequence[Choice]) -> list[int]:
+    def fastest(self, state: State, tied: Sequence[Choice]) -> list[int]:
         """Return the action that attains the value, alone: a tied one may lead round in a cycle."""
         return [self.action(state)]
 
@@ -331,7 +331,7 @@ Opponent = str | Callable[[Any], int | Mapping[int, float]]
 class Survey:
     """Facts about a game that decide which solvers can be used; each is found once, when it is first needed."""
 
-    def __init__(self, game: Game[Any], state: Any) -> None:
+    def __init__(self, game: Game[Any], state: State) -> None:
         self.game, self.state = game, state
 
     @cached_property
@@ -344,7 +344,7 @@ class Survey:
         """Whether a position repeats in a few random games; set to True by solvers that find a cycle later."""
         if self.game.has_size:  # every step increases the number of the state
             return False
-        with wrap_rule_errors(self.game):
+        with wrap_rule_errors():
             games = (random_game(self.game, Random(0, number), start=self.state) for number in range(FEW))
             return any(len(set(states)) < len(states) for states in games)
 

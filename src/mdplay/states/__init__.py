@@ -1,4 +1,1 @@
-"""States as numbers: packed forms, sets, canonical forms, enumeration and its graph, counts, estimates of size.
-
-Below solving and mdp, used by both.
-"""
+"""States as numbers: packed and canonical forms, enumeration, the graph of a game, perft, estimates of size."""

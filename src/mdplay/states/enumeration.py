@@ -1,4 +1,4 @@
-"""All states that a start reaches, each once, and the edges that join them.
+"""All states that are reachable from a start, each once, and the edges between them.
 
 States are numbered breadth first, in the order of edges, which is that of actions or outcomes; the numbers are the
 same for any number of threads.
@@ -11,7 +11,7 @@ A key takes 8 bytes for most games, a node 2, the index 5 to 10 a state, an edge
 is not kept: actions, rewards, probabilities, results.
 
 Work is cut into chunks of states, each done in two steps.  To *expand* one, which any thread may do beside
-others, writes the keys of its followers into a block.  To *number* one, chunk after chunk and by one thread at a
+others, writes the keys of its successors into a block.  To *number* one, chunk after chunk and by one thread at a
 time, finds out which of them are new (mdplay.states.numbering).  A thread that is free numbers the next chunk if
 that is expanded, else it expands another:
 
@@ -32,12 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import lowest, nonempty, without_lowest
-from mdplay.compiling import kernel, native, pack, put, unchecked_view, width
+from mdplay.compiling import State, kernel, native, pack, put, unchecked_view, width
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
 from mdplay.runtime.memory import budget, format_bytes
-from mdplay.runtime.threads import Show, TaskGroup, num_threads
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup, num_threads
 from mdplay.states.keys import (
     Keys,
     Layout,
@@ -67,11 +67,13 @@ STOPPED, TROUBLE = -1, -2
 
 
 @kernel(plain_first=True)
-def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys: Any, out_hashes: Any) -> int:
-    """Write the nodes of states and the keys of their followers; return how many these are.
+def expand(
+    game: Game[Any], fold: bool, keys: Keys, stop: StopFlag, out_node: Any, out_keys: Any, out_hashes: Any
+) -> int:
+    """Write the nodes of states and the keys of their successors; return the number of these keys.
 
-    STOPPED if it was told to; TROUBLE - i if a follower of state i has a field too wide, or a player beyond 1.
-    ``out_keys`` has room for as many followers as masks have bits.
+    STOPPED if ``stop`` is set; TROUBLE - i if a successor of state i has a field too wide, or a player beyond 1.
+    ``out_keys`` has room for as many successors as masks have bits.
     """
     listed, fields, words, key = (
         unchecked_view(keys.all_words),
@@ -103,8 +105,8 @@ def expand(game: Any, fold: bool, keys: Keys, stop: Any, out_node: Any, out_keys
 
 
 @kernel
-def orbit_sizes(game: Any, keys: Keys, out_size: Any) -> None:
-    """Write how many different images each state has."""
+def orbit_sizes(game: Game[Any], keys: Keys, out_size: Any) -> None:
+    """Write the number of different images of each state."""
     listed, fields, row = (
         unchecked_view(keys.all_words),
         unchecked_view(keys.layout),
@@ -132,7 +134,7 @@ def level_of(node: Any, target: Any, out_level: Any) -> None:
 
 @dataclass
 class States:
-    """All states that a start reaches; see the module's text for the arrays."""
+    """All states that are reachable from a start; the docstring of the module describes the arrays."""
 
     game: Game[Any]
     fold: bool  # images of each other are one state
@@ -156,7 +158,7 @@ class States:
 
     @property
     def key_list(self) -> Keys:
-        """The keys of all states as kernels take them."""
+        """The keys of all states as an argument of kernels."""
         return Keys(self.keys, self.layout.ravel(), self.words)
 
     @property
@@ -165,23 +167,23 @@ class States:
         arrays = (self.keys, self.node, self.target, self.numbering.index)
         return sum(array.nbytes for array in arrays)
 
-    def number(self, state: Any) -> int | None:
-        """Return the number of a state; None if the start does not reach it."""
+    def number(self, state: State) -> int | None:
+        """Return the number of a state, or None if it is not reachable from the start."""
         key = key_of(self.game, state, self.layout, fold=self.fold)
         return None if key is None else self.numbering.number_of(key)
 
     def state(self, number: int) -> Any:
-        """Return the state with a number; of images the least."""
+        """Return the state with a number; of symmetric states the least."""
         return state_of(self.game, key_at(self.keys, number, self.words), self.layout)
 
     def levels(self) -> list[int]:
-        """Return how many states are 0, 1, 2 ... plies from the start, and no fewer."""
+        """Return the numbers of states by their distance from the start in plies, from 0 on."""
         level = np.zeros(len(self), np.uint32)
         level_of(self.node, self.target, level)
         return [int(n) for n in np.bincount(level)]
 
     def orbits(self) -> NDArray[np.uint16]:
-        """Return how many positions each state stands for."""
+        """Return the number of positions that each state represents."""
         sizes = np.ones(len(self), np.uint16)
         if self.fold:
             orbit_sizes(native(self.game), self.key_list, sizes)
@@ -190,7 +192,7 @@ class States:
 
 @dataclass
 class Chunk:
-    """States ``begin`` to ``end``; once they are expanded, ``count`` keys of followers are in the block."""
+    """States ``begin`` to ``end``; once they are expanded, ``count`` keys of successors are in the block."""
 
     begin: int
     end: int
@@ -199,7 +201,7 @@ class Chunk:
 
 
 class Enumeration:
-    """An enumeration under way, which may be stopped between two chunks and go on later.
+    """An enumeration in progress, which may be stopped between two chunks and resumed later.
 
     It finds all states that one (default: the start) reaches.  ``fold`` lets images under symmetries be one state.
     ``memory`` is a limit in bytes, by default most of what is free.  ``widths`` are those of the fields, as far
@@ -209,7 +211,7 @@ class Enumeration:
     def __init__(
         self,
         game: Game[Any],
-        state: Any = None,
+        state: State | None = None,
         *,
         fold: bool = False,
         threads: int | None = 1,
@@ -227,7 +229,7 @@ class Enumeration:
         self._use_layout(layout_of(list(map(max, seen, widths)) if widths else seen))
 
     def _use_layout(self, layout: Layout) -> None:
-        """Begin anew, with the start alone."""
+        """Start from the beginning, with the first state only."""
         words = num_words(layout)
         self.layout = layout
         most = max(CHUNK, self.limit // (8 * words + 6))
@@ -242,14 +244,14 @@ class Enumeration:
         self.numbering.begin(key)
 
     def restore(self, layout: Layout, arrays: dict[str, NDArray[Any]]) -> None:
-        """Go on from what ``arrays`` has told."""
+        """Resume from the result of ``arrays``."""
         self._use_layout(layout)
         self.numbering.begin(arrays["keys"].ravel().view(np.int64))
         self.done, self.edges = len(arrays["node"]), len(arrays["target"])
         self.node[: self.done], self.target[: self.edges] = arrays["node"], arrays["target"]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Return what is known so far: all keys, and the nodes and edges of the states that were expanded."""
+        """Return all keys found so far, and the nodes and edges of the expanded states."""
         words = self.numbering.words
         keys = self.numbering.keys[: self.numbering.known * words].view(np.uint64).reshape(-1, words)
         return {"keys": keys, "node": self.node[: self.done], "target": self.target[: self.edges]}
@@ -260,7 +262,7 @@ class Enumeration:
         return self.done == self.numbering.known
 
     def finish(self, show: Show | None = None) -> States:
-        """Find the states that are left and return all; raise LimitError if they do not fit."""
+        """Find the remaining states and return all; raise LimitError if they do not fit."""
         self.run(TaskGroup(1, show))
         return self.states()
 
@@ -287,7 +289,7 @@ class Enumeration:
         self._taken, self._free, self._numbering_one = self.done, list(range(self._blocks)), False
 
     def _work(self) -> None:
-        """Do one step after another until nothing is left."""
+        """Run one step after another until none is left."""
         try:
             while (step := self._next_step()) is not None:
                 step()
@@ -301,7 +303,7 @@ class Enumeration:
             self._changed.notify_all()
 
     def _next_step(self) -> Callable[[], None] | None:
-        """Return what this thread is to do, once there is something; None at the end."""
+        """Wait for the next task of this thread and return it; None at the end."""
         with self._changed:
             while self._going:
                 if self._chunks and self._chunks[0].count is not None and not self._numbering_one:
@@ -373,5 +375,5 @@ class Enumeration:
 
 
 def chunk_of(game: Game[Any]) -> int:
-    """Return how many states of a game may be expanded into one block."""
+    """Return the number of states that may be expanded into one block."""
     return min(CHUNK, BLOCK_ROOM // mask_size(game))

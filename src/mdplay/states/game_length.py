@@ -16,15 +16,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mdplay.bits import nonempty
-from mdplay.checking.contract_checks import wrap_rule_errors
+from mdplay.compiling.contract import wrap_rule_errors
 from mdplay.compiling.digest import per_game
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.position import Position
 from mdplay.rng import Random
+
+if TYPE_CHECKING:
+    from mdplay.compiling import State
 
 MAX_MOVES = 1_000_000  # a game that comes so far never ends
 TIMES = 10  # the mean length
@@ -48,7 +51,7 @@ def lengths(game: Game[Any]) -> Lengths:
     """Return the lengths of a few random games in plain Python, each cut after 500 moves."""
     seen: list[int] = []
     repeats = False
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         for number in range(MANY):
             if number == FEW and not repeats:
                 break
@@ -74,9 +77,9 @@ def random_game(game: Game[Any], rng: Random, most: int = CUT + 1, start: Any = 
 
 @per_game(maxsize=64)
 def has_margins(game: Game[Any]) -> bool:
-    """Tell whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
+    """Return whether some wins are better than others: results beyond -1 .. 1, as far as random games show."""
     number, moves = 0, 0
-    with wrap_rule_errors(game):
+    with wrap_rule_errors():
         while moves < ENDS:
             states = random_game(game, Random(1, number))
             number, moves = number + 1, moves + len(states)
@@ -145,7 +148,7 @@ class MoveLimit:
                 return True
         return self.limit is not None and position.num_events >= self.limit
 
-    def _repeats(self, state: Any, streams: tuple[int, ...]) -> bool:
+    def _repeats(self, state: State, streams: tuple[int, ...]) -> bool:
         """Return whether a state occurs for the third time since a random number was drawn."""
         if streams != self._streams:
             self._streams = streams

@@ -18,11 +18,11 @@ import numpy as np
 
 from mdplay.bits import lowest, nonempty, without_lowest
 from mdplay.checking.contract_checks import SLACK, diagnose_position, spot_check
-from mdplay.compiling import kernel, native, unchecked_view, width
+from mdplay.compiling import State, kernel, native, unchecked_view, width
 from mdplay.errors import FormatError, GameError
 from mdplay.game import Game
 from mdplay.runtime.memory import available
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup
 from mdplay.states.enumeration import DEGREE, Enumeration, States
 from mdplay.states.graph_search import Floats, Integers, has_cycle, lengths, preorder
 from mdplay.states.keys import Keys, choices_of, no_chance, read_key
@@ -76,7 +76,7 @@ class GameGraph:
         """Return the state with a number."""
         return self.states.state(number)
 
-    def index(self, state: Any) -> int:
+    def index(self, state: State) -> int:
         """Return the number of a state; raise KeyError if no game reaches it."""
         number = self.states.number(state)
         if number is None:
@@ -129,7 +129,7 @@ class GameGraph:
 
 def explore(
     game: Game[Any],
-    state: Any = None,
+    state: State | None = None,
     *,
     max_states: int | None = None,
     threads: int | None = None,
@@ -164,9 +164,9 @@ def _described(states: States) -> GameGraph:
 
 @kernel(plain_first=True)
 def describe(
-    game: Any,
+    game: Game[Any],
     keys: Keys,
-    stop: Any,
+    stop: StopFlag,
     out_kind: Any,
     out_result: Any,
     out_action: Any,

@@ -1,11 +1,12 @@
-"""One search in depth over a graph given as arrays, and how such loops are run.
+"""Depth-first search in a graph of arrays, and how such loops are run.
 
     state s   edges first_edge[s] .. first_edge[s + 1] - 1
     edge e    leads to target[e]
 
-A loop that no array operation expresses is written once, for arrays and lists alike: plain Python for small
-graphs, compiled for large.  It calls no other and writes only into arguments named ``out_``; an argument may be a
-tuple of arrays.
+A loop that no array operation expresses is written once, for arrays and lists alike: it runs in plain Python
+for small graphs, compiled for large ones.  It calls no other function and writes only into arguments named
+``out_``; an argument may be a tuple of arrays.  Plain loops get lists, unlike trials of kernels (``plain_first``):
+with arrays, the loops of planning over rewards and probabilities take 3.1 to 3.5 times as long.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def run(function: Callable[..., Any], work: int, *arguments: Any) -> Any:
 
 
 def _lists(item: Any) -> Any:
-    """Return arrays as lists, those in a tuple too; whatever else as it is."""
+    """Return arrays as lists, those in a tuple too; any other value unchanged."""
     if isinstance(item, tuple):
         return tuple(_lists(part) for part in item)
     return item.tolist() if isinstance(item, np.ndarray) else item
@@ -64,10 +65,10 @@ def _compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def depth_first(first_edge: Any, target: Any, num_roots: int, out_pre: Any, out_post: Any) -> bool:
-    """Search in depth from states 0 .. num_roots - 1, first edge first; return whether there is a cycle.
+    """Search depth-first from states 0 .. num_roots - 1, first edge first; return whether there is a cycle.
 
-    ``out_pre`` lists the states as they are met, ``out_post`` as they are left, followers before; either may be
-    empty.  A search that lists nothing stops at the first cycle.
+    ``out_pre`` lists the states in preorder, ``out_post`` in postorder; either may be empty.  A search that
+    lists nothing stops at the first cycle.
     """
     size = len(first_edge) - 1
     colour = np.zeros(size, np.uint8)  # 0 new, 1 on the path, 2 left
@@ -106,19 +107,19 @@ def depth_first(first_edge: Any, target: Any, num_roots: int, out_pre: Any, out_
 
 
 def has_cycle(first_edge: Integers, target: Integers) -> bool:
-    """Say whether some state can be visited twice."""
+    """Return whether the graph has a cycle."""
     nothing = np.zeros(0, np.int64)
     return bool(run(depth_first, 2 * len(target), first_edge, target, len(first_edge) - 1, nothing, nothing))
 
 
 def preorder(first_edge: Integers, target: Integers) -> Integers:
-    """Return the states that state 0 reaches in the order in which a search in depth meets them."""
+    """Return the states that state 0 reaches, in preorder."""
     order, nothing = np.zeros(len(first_edge) - 1, np.int64), np.zeros(0, np.int64)
     run(depth_first, 4 * len(target), first_edge, target, 1, order, nothing)
     return order
 
 
 def postorder(first_edge: Integers, target: Integers) -> tuple[Integers, bool]:
-    """Return the states that state 0 reaches, followers before, and whether there is a cycle."""
+    """Return the states that state 0 reaches, in postorder, and whether there is a cycle."""
     order, nothing = np.zeros(len(first_edge) - 1, np.int64), np.zeros(0, np.int64)
     return order, bool(run(depth_first, 4 * len(target), first_edge, target, 1, nothing, order))

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, elements, mix, nonempty
 from mdplay.checking.contract_checks import SLACK, diagnose_position
-from mdplay.compiling import get, inlined, load, pack, put, unpack, width
+from mdplay.compiling import State, get, inlined, load, pack, put, unpack, width
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game
 from mdplay.rng import Random
@@ -45,7 +45,7 @@ def refuse_thin(game: Game[Any], levels: int, known: int) -> None:
         raise LimitError(f"{name} goes on for more than {THIN_LEVELS:,} plies; does every game end?")
 
 
-def refuse_endless(game: Game[Any], start: Any) -> None:
+def refuse_endless(game: Game[Any], start: State) -> None:
     """Raise LimitError if a random game goes on and on, and no state of it comes again."""
     seen = set()
     for s in random_game(game, start, Random(0), THIN_LEVELS + 1):
@@ -59,15 +59,15 @@ def refuse_endless(game: Game[Any], start: Any) -> None:
         )
 
 
-def images_of(game: Game[Any], s: Any, fold: bool) -> list[Any]:
+def images_of(game: Game[Any], s: State, fold: bool) -> list[Any]:
     """Return the images of a state, or only the state itself."""
     return [s, *(game.image(s, k) for k in range(1, game.symmetries()))] if fold else [s]
 
 
-def widths_needed(game: Game[Any], s: Any, layout: Layout, fold: bool) -> list[int]:
-    """Return the widths that the followers of a state need, or raise what is wrong with the game there."""
+def widths_needed(game: Game[Any], s: State, layout: Layout, fold: bool) -> list[int]:
+    """Return the widths that the successors of a state need, or raise what is wrong with the game there."""
     widths = widths_of(layout)
-    images = [image for t in followers_of(game, s) for image in images_of(game, t, fold)]
+    images = [image for t in successors_of(game, s) for image in images_of(game, t, fold)]
     needed = list(map(max, widths, widths_among(images))) if images else widths
     if needed == widths:
         diagnose_position(game, s)
@@ -75,7 +75,7 @@ def widths_needed(game: Game[Any], s: Any, layout: Layout, fold: bool) -> list[i
     return needed
 
 
-def followers_of(game: Game[Any], s: Any) -> list[Any]:
+def successors_of(game: Game[Any], s: State) -> list[Any]:
     """Return the states one ply after a state."""
     if nonempty(game.outcomes(s)):
         return [game.outcome(s, i) for i in elements(game.outcomes(s))]
@@ -87,13 +87,13 @@ def widths_among(states: Sequence[Any]) -> list[int]:
     return [max(1, *(int(v) & WORD for v in column)).bit_length() for column in zip(*states, strict=True)]
 
 
-def states_seen(game: Game[Any], start: Any) -> list[Any]:
-    """Return the states that a few random games in plain Python come to."""
+def states_seen(game: Game[Any], start: State) -> list[Any]:
+    """Return the states of a few random games, played in plain Python."""
     return [s for seed in range(FEW_GAMES) for s in random_game(game, start, Random(seed), FEW_MOVES)]
 
 
-def random_game(game: Game[Any], s: Any, rng: Random, plies: int) -> Iterator[Any]:
-    """Yield the states of a random game, from the one given on, at most those of so many plies."""
+def random_game(game: Game[Any], s: State, rng: Random, plies: int) -> Iterator[Any]:
+    """Yield the states of a random game from a given state, at most those of ``plies`` plies."""
     yield s
     for _ in range(plies):
         outcomes, legal = game.outcomes(s), game.legal(s)
@@ -107,7 +107,7 @@ def random_game(game: Game[Any], s: Any, rng: Random, plies: int) -> Iterator[An
 
 
 @inlined
-def canonical(game: Any, s: Any) -> Any:
+def canonical(game: Game[Any], s: State) -> Any:
     """Return the least image of a state under the game's symmetries, by its words."""
     if game.has_symmetries:
         least = pack(game, s)
@@ -122,7 +122,7 @@ def canonical(game: Any, s: Any) -> Any:
 
 
 @inlined
-def choices_of(game: Any, s: Any) -> Any:
+def choices_of(game: Game[Any], s: State) -> Any:
     """Return the outcomes of chance if it moves, else the legal actions; and whether chance moves."""
     if game.has_outcomes:
         outcomes = game.outcomes(s)
@@ -132,15 +132,15 @@ def choices_of(game: Any, s: Any) -> Any:
 
 
 @inlined
-def no_player(game: Any, s: Any) -> bool:
-    """Tell whether the player to move is neither 0 nor 1, which no game may say."""
+def no_player(game: Game[Any], s: State) -> bool:
+    """Return whether the player to move is neither 0 nor 1, which no game may say."""
     wrong: bool = game.player(s) >> 1 != 0
     return wrong
 
 
 @inlined
 def no_chance(probability: float) -> bool:
-    """Tell whether a number is no probability of an outcome; a NaN is none."""
+    """Return whether a number is no probability of an outcome; a NaN is none."""
     return not 0.0 < probability <= 1.0 + SLACK
 
 
@@ -172,13 +172,13 @@ def num_words(layout: Layout) -> int:
     return int(layout[-1, 0]) + 1
 
 
-def least_fields(game: Game[Any], s: Any, *, fold: bool = True) -> tuple[int, ...]:
+def least_fields(game: Game[Any], s: State, *, fold: bool = True) -> tuple[int, ...]:
     """Return the fields of a state as words, with ``fold`` those of its least image, in plain Python."""
     images = [game.image(s, k) for k in range(1, game.symmetries())] if fold and game.has_symmetries else []
     return min(tuple(int(v) & WORD for v in image) for image in (s, *images))
 
 
-def key_of(game: Game[Any], s: Any, layout: Layout, *, fold: bool = True) -> NDArray[np.int64] | None:
+def key_of(game: Game[Any], s: State, layout: Layout, *, fold: bool = True) -> NDArray[np.int64] | None:
     """Return the key of a state, or of its least image, in plain Python; None if a field is wider than allowed."""
     key = [0] * num_words(layout)
     for field, (word, shift, size) in zip(least_fields(game, s, fold=fold), layout.tolist(), strict=True):
@@ -226,7 +226,9 @@ def widths_of(layout: Layout) -> list[int]:
 
 
 @inlined
-def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: int) -> bool:
+def write_key(
+    game: Game[Any], s: State, layout: Layout, num_words: int, out_key: NDArray[np.uint64], at: int
+) -> bool:
     """Write the key of a state from place ``at`` on; return False if a field is wider than the layout allows."""
     packed = pack(game, s)
     fits = True
@@ -241,7 +243,7 @@ def write_key(game: Any, s: Any, layout: Any, num_words: int, out_key: Any, at: 
 
 
 @inlined
-def read_key(game: Any, keys: Any, at: int, layout: Any, row: Any) -> Any:
+def read_key(game: Game[Any], keys: NDArray[np.int64], at: int, layout: Layout, row: NDArray[np.uint64]) -> Any:
     """Return the state of the key from place ``at`` on; ``row`` is room for a word a field."""
     for j in range(width(game)):
         size = get(layout, 3 * j + 2)
@@ -260,7 +262,7 @@ def hash_key(key: Any, at: int, num_words: int) -> Any:
 
 
 @inlined
-def find_key(table: Any, last: int, first: int, key: Any, at: int, num_words: int) -> int:
+def find_key(table: NDArray[np.uint64], last: int, first: int, key: Any, at: int, num_words: int) -> int:
     """Return the slot of a key, or the free slot where it belongs; look from slot ``first`` on.
 
     ``last`` is the number of slots less one.

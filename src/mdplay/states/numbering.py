@@ -1,4 +1,4 @@
-"""Distinct keys, numbered in the order in which they are met, and the index that finds them again.
+"""Distinct keys, numbered in order of their first occurrence, and the index of these numbers.
 
     keys[K * i ...]   the key of number i, K words (mdplay.states.keys)
     index[slot]       0 = free; else number + 1 in the low bits, and above them a tag: bits of the key's hash
@@ -25,7 +25,7 @@ FIRST_SLOTS = 1 << 14
 FULL_SHARE = 0.8
 ENTRY_BITS, TAG_SHIFT = 32, 40
 MOST_NUMBERS = (1 << ENTRY_BITS) - 1 - BLOCK_ROOM
-SLOT_AHEAD, KEY_AHEAD = 24, 12  # places before a key is looked up: the memory is asked for its slot, for its twin
+SLOT_AHEAD, KEY_AHEAD = 24, 12  # lookups in advance that the memory of a slot and of its key is prefetched
 LEAST_ROOM = 1 << 16
 
 
@@ -42,14 +42,14 @@ def tag_of(h: Any, number_bits: int) -> int:
 
 
 class Index(NamedTuple):
-    """The index as kernels take it, and how many bits of an entry are the number."""
+    """The index as an argument of kernels, and the number of bits of a number in an entry."""
 
     slots: NDArray[np.uint32]
     number_bits: int
 
 
 class Listed(NamedTuple):
-    """The numbered keys, with room for more, how many there are, and the words of each."""
+    """The numbered keys in an array with room for more, their count, and the words of each."""
 
     keys: NDArray[np.int64]
     known: int
@@ -58,7 +58,7 @@ class Listed(NamedTuple):
 
 @inlined
 def find_slot(index: Index, h: Any, keys: Any, fresh: Any, at: int, words: int) -> int:
-    """Return the slot of the key at place ``at`` of ``fresh``, or the free one where it belongs."""
+    """Return the slot of the key at place ``at`` of ``fresh``, or the free slot for it."""
     table, num_slots, low = unchecked_view(index.slots), len(index.slots), (1 << index.number_bits) - 1
     slot, tag = slot_of(h, num_slots), tag_of(h, index.number_bits)
     while True:
@@ -76,7 +76,7 @@ def find_slot(index: Index, h: Any, keys: Any, fresh: Any, at: int, words: int) 
 
 @kernel(plain_first=True)
 def number_keys(index: Index, listed: Listed, fresh: Any, hashes: Any, out_numbers: Any) -> int:
-    """Write the numbers of the keys of a block, list those that are new, and return how many these are.
+    """Write the numbers of the keys of a block, append the new keys, and return the number of these.
 
     Why every access is inside: the index has free slots and ``listed`` has room for all keys of the block; the
     caller leaves a fifth of the slots free.
@@ -109,7 +109,7 @@ def number_keys(index: Index, listed: Listed, fresh: Any, hashes: Any, out_numbe
 
 @kernel(plain_first=True)
 def fill_index(index: Index, listed: Listed) -> None:
-    """Write the keys into an empty index, each a few steps after its slot was asked for."""
+    """Write the keys into an empty index, each a few steps after its slot was prefetched."""
     table, num_slots = unchecked_view(index.slots), len(index.slots)
     keys, known, words = unchecked_view(listed.keys), listed.known, listed.words
     waiting = np.zeros(SLOT_AHEAD, np.uint64)
@@ -135,7 +135,7 @@ def number_of(index: Index, listed: Listed, key: Any) -> int:
 
 
 def reserve(count: int, dtype: Any) -> NDArray[Any]:
-    """Return an array of so many elements, or of fewer where the system keeps no room for more.
+    """Return an array of ``count`` elements, or of fewer if the system does not grant more address space.
 
     What is never touched takes no memory: so nothing is copied because it grows.
     """
@@ -149,7 +149,7 @@ def reserve(count: int, dtype: Any) -> NDArray[Any]:
 
 
 class Numbering:
-    """Distinct keys of ``words`` words, at most ``room``, and so many blocks for keys to come."""
+    """At most ``room`` distinct keys of ``words`` words, and blocks for new keys."""
 
     def __init__(self, words: int, room: int, blocks: int = 1) -> None:
         self.words = words
@@ -161,23 +161,23 @@ class Numbering:
 
     @property
     def room(self) -> int:
-        """How many keys there may be."""
+        """The maximum number of keys."""
         return len(self.keys) // self.words
 
     def begin(self, keys: NDArray[np.int64]) -> None:
-        """List keys that are known to be distinct; there are no others yet."""
+        """Append keys that are distinct to the empty list."""
         self.known = len(keys) // self.words
         self.keys[: len(keys)] = keys
         self._use_slots(self.slots_for(self.known))
         self._fill()
 
     def block(self, i: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return where keys and hashes of block i are written, room for so many."""
+        """Return the arrays for up to ``most`` keys and hashes of block i."""
         begin, end = i * BLOCK_ROOM, i * BLOCK_ROOM + most
         return self._fresh[begin * self.words : end * self.words], self._hashes[begin:end]
 
     def take_in(self, count: int, out_numbers: NDArray[np.uint32], *, block: int = 0) -> None:
-        """Write the numbers of the first keys of a block; those that are new become known."""
+        """Write the numbers of the first keys of a block; new keys get the next numbers."""
         most = self.known + count
         if self.slots_for(most) > len(self.index):
             self._use_slots(self.slots_for(most))
@@ -186,13 +186,13 @@ class Numbering:
         self.known += int(number_keys(self._index(), self._listed(most), *given, out_numbers[:count]))
 
     def number_of(self, key: NDArray[np.int64]) -> int | None:
-        """Return the number of a key; None if it is not among them."""
+        """Return the number of a key, or None."""
         found = int(number_of(self._index(), self._listed(self.known), key))
         return None if found < 0 else found
 
     # ---------------------------------------------------------------- the index
     def slots_for(self, most: int) -> int:
-        """Return how many slots the index will have to hold so many keys; it never shrinks."""
+        """Return the number of slots of an index for ``most`` keys; it never decreases."""
         slots = len(self.index)
         while most > FULL_SHARE * slots:
             slots *= 2
@@ -211,5 +211,5 @@ class Numbering:
         return Index(self.index, self.number_bits)
 
     def _listed(self, room: int) -> Listed:
-        """Return the keys with room for so many in all."""
+        """Return the keys in an array with room for ``room`` of them."""
         return Listed(self.keys[: room * self.words], self.known, self.words)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling import kernel, native
+from mdplay.compiling import State, kernel, native
 from mdplay.compiling.contract import mask_size
 from mdplay.errors import LimitError
 from mdplay.game import Game
@@ -46,7 +46,7 @@ MAX_PATHS = 2.0**62
 
 @kernel(plain_first=True)
 def add_paths(node: Any, paths: Any, target: Any, out_paths: Any) -> None:
-    """Add the paths to states to those of their followers."""
+    """Add the paths to states to those of their successors."""
     edge = 0
     for i in range(len(node)):
         for _ in range(node[i] & DEGREE):
@@ -75,7 +75,7 @@ class Layer:
 class Plies:
     """Ply after ply of a game from a state; images are one position if ``fold`` says so."""
 
-    def __init__(self, game: Game[Any], state: Any, *, fold: bool, max_positions: int = MAX_POSITIONS) -> None:
+    def __init__(self, game: Game[Any], state: State, *, fold: bool, max_positions: int = MAX_POSITIONS) -> None:
         self.game, self.fold, self.max_positions = game, fold and game.has_symmetries, max_positions
         layout = layout_of(widths_among([*images_of(game, state, self.fold), *states_seen(game, state)]))
         key = key_of(game, state, layout, fold=self.fold)

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.bits import lowest, mix, nonempty, without_lowest
-from mdplay.compiling import get, inlined, kernel, native, pack, put, unpack, width, word, words
+from mdplay.bits import Mask, lowest, mix, nonempty, without_lowest
+from mdplay.compiling import State, get, inlined, kernel, native, pack, put, unpack, width, word, words
 from mdplay.compiling.digest import per_game
 from mdplay.game import Game
 from mdplay.rng import Random, advance, pick, scramble, stream
-from mdplay.runtime.threads import TaskGroup
+from mdplay.runtime.threads import StopFlag, TaskGroup
 from mdplay.states.keys import canonical, choices_of
 
 FIRST_GAMES, FEW_GAMES = 1 << 6, 1 << 8
@@ -34,8 +34,8 @@ DOUBT = 3.0
 
 
 @inlined
-def among(mask: Any, i: int) -> bool:
-    """Tell whether any number at all is an element of a set."""
+def among(mask: Mask, i: int) -> bool:
+    """Return whether any number at all is an element of a set."""
     while nonempty(mask) and lowest(mask) < i:
         mask = without_lowest(mask)
     return nonempty(mask) and lowest(mask) == i
@@ -43,7 +43,14 @@ def among(mask: Any, i: int) -> bool:
 
 @kernel(plain_first=True)
 def sample(
-    game: Any, start: Any, seed: Any, by_symmetry: bool, stride: int, stop: Any, out_hash: Any, out_fields: Any
+    game: Game[Any],
+    start: Any,
+    seed: Any,
+    by_symmetry: bool,
+    stride: int,
+    stop: StopFlag,
+    out_hash: Any,
+    out_fields: Any,
 ) -> int:
     """Play a random game for each row of ``out_hash`` and return the length of the longest.
 
@@ -91,18 +98,18 @@ class Sample:
     least_states: float
 
 
-def sample_widths(game: Game[Any], state: Any, *, seed: int = 0) -> tuple[int, ...]:
+def sample_widths(game: Game[Any], state: State, *, seed: int = 0) -> tuple[int, ...]:
     """Return how wide the fields of a state are at least, by a few random games."""
     return _first_look(game, state, seed)[0].widths
 
 
 @per_game(maxsize=4)
-def _first_look(game: Game[Any], state: Any, seed: int) -> tuple[Sample, int]:
+def _first_look(game: Game[Any], state: State, seed: int) -> tuple[Sample, int]:
     """Return how wide the fields are and how long the longest game is, by a few random games."""
     return _sampled(game, state, False, FIRST_GAMES, LONGEST, seed)
 
 
-def sample_games(game: Game[Any], state: Any, *, by_symmetry: bool, seed: int = 0) -> Sample:
+def sample_games(game: Game[Any], state: State, *, by_symmetry: bool, seed: int = 0) -> Sample:
     """Play random games from a state and return what they show."""
     _, longest = _first_look(game, state, seed)
     stride = -(-longest // COLUMNS)
@@ -114,12 +121,12 @@ def sample_games(game: Game[Any], state: Any, *, by_symmetry: bool, seed: int = 
     return sampled
 
 
-def most_seen(game: Game[Any], state: Any, *, games: int = 20, seed: int = 0) -> float:
+def most_seen(game: Game[Any], state: State, *, games: int = 20, seed: int = 0) -> float:
     """Return the largest value, by its size, of a few random games without chance that end within ``LONGEST``."""
     return max(abs(_total(game, state, Random(seed, number))) for number in range(games))
 
 
-def _total(game: Game[Any], s: Any, rng: Random) -> float:
+def _total(game: Game[Any], s: State, rng: Random) -> float:
     """Return what a random game brings to player 0."""
     total = 0.0
     for _ in range(LONGEST):
@@ -132,7 +139,7 @@ def _total(game: Game[Any], s: Any, rng: Random) -> float:
 
 
 def _sampled(
-    game: Game[Any], state: Any, by_symmetry: bool, games: int, stride: int, seed: int
+    game: Game[Any], state: State, by_symmetry: bool, games: int, stride: int, seed: int
 ) -> tuple[Sample, int]:
     hashes, fields = np.zeros((games, COLUMNS), np.int64), np.zeros(width(game), np.uint64)
     watch = TaskGroup()

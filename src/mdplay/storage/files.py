@@ -1,12 +1,12 @@
-"""Files: written whole or not at all, and read within bounds.
+"""Files: written atomically, and read with limits.
 
-Every file that mdplay writes goes through ``replacing``: to ``NAME.PID.N.mdplay-part`` beside the target, which
-is flushed to the disk and then renamed.  If the process is killed in between or the disk is full, the old file is
-unchanged; the next writer removes the parts of dead processes (a living one holds a lock on its part).
+mdplay writes every file by ``replacing``: to ``NAME.PID.N.mdplay-part`` beside the target, which is flushed to
+the disk and then renamed.  If the process is killed in between or the disk is full, the old file is unchanged; the
+next writer removes the part files of dead processes (a running one holds a lock on its part file).
 
-    a symbolic link          stays; what it leads to is replaced, or made if it is not there
-    a file                   keeps its mode, and its owner where that is allowed; one that is read-only is refused
-    a device, a FIFO         is written straight: there is nothing to replace; a FIFO needs a process that reads
+    a symbolic link          is kept; its target is replaced, or created if it does not exist
+    a file                   keeps its mode, and its owner if that is permitted; a read-only file is refused
+    a device, a FIFO         is written directly; a FIFO needs a process that reads from it
     /dev/stdout, /dev/fd/N   is the open descriptor itself, so that other output of the process stays in order
     a folder                 is refused
 """
@@ -36,13 +36,13 @@ from mdplay.errors import FormatError
 MAX_READ = 1 << 30
 MAX_LINE = 1 << 20  # bytes of a line of text
 FIFO_SECONDS = 60.0  # how long a FIFO may stay silent, or without a process at its other end
-MAX_LINKS = 40  # as Linux has it
+MAX_LINKS = 40  # the limit of Linux
 SUFFIX = ".mdplay-part"
 
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of ``path`` when the block ends well, and leaves it alone otherwise."""
+    """Open a new file that replaces ``path`` if the block ends without an exception."""
     with _in_words(path):
         found = _target(path)
         if isinstance(found, int) or not _replaceable(found):
@@ -58,7 +58,10 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def creating(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a new file that gets the name ``path`` when the block ends well; FormatError if it is taken."""
+    """Open a new file that gets the name ``path`` if the block ends without an exception.
+
+    Raise FormatError if ``path`` exists.
+    """
     target = Path(path)
     with _in_words(path):
         if os.path.lexists(target):
@@ -67,7 +70,7 @@ def creating(path: str | Path) -> Iterator[BinaryIO]:
             yield file
             _finish(file)
             try:
-                os.link(part, target)  # unlike a rename, it fails if somebody was quicker
+                os.link(part, target)  # unlike a rename, it fails if another process has created the file
             except FileExistsError:
                 raise FormatError(f"{path} exists already; it was left alone") from None
             except OSError:  # a file system without hard links
@@ -82,7 +85,7 @@ def write(path: str | Path, content: str | bytes) -> None:
 
 
 def make_folder(path: str | Path) -> Path:
-    """Make a folder, and those above it, unless it is there; raise FormatError if that cannot be."""
+    """Create a folder and its parents if they do not exist; raise FormatError if that fails."""
     try:
         Path(path).mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
@@ -114,7 +117,7 @@ def _target(path: str | Path) -> Path | int:
 
 
 def _replaceable(target: Path) -> bool:
-    """Tell whether a path is a file or nothing yet; raise FormatError if it must not be written."""
+    """Return whether a path is a regular file or does not exist; raise FormatError if it cannot be written."""
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -158,7 +161,7 @@ def _fifo_to_write(path: Path) -> int:
 
 @contextmanager
 def _part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
-    """Give a new file beside the target, with the target's mode and owner; it is gone when the block ends."""
+    """Yield a new file beside the target, with its mode and owner; it is removed at the end of the block."""
     _sweep(target)
     part, number = _new_part(target)
     try:
@@ -171,31 +174,31 @@ def _part(target: Path) -> Iterator[tuple[Path, BinaryIO]]:
 
 
 def _new_part(target: Path) -> tuple[Path, int]:
-    """Make a file of a new name, locked: a part without a lock belongs to a dead writer and is removed."""
+    """Create a locked file with a new name: a part file without a lock belongs to a dead writer."""
     flags, mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600
     for k in count():
         part = target.with_name(f"{_stem(target)}.{os.getpid()}.{k}{SUFFIX}")
         with suppress(FileExistsError):
             number = os.open(part, flags, mode if target.exists() else 0o666)
-            if _locked(number) and part.exists():  # else it was swept before it was locked
+            if _locked(number) and part.exists():  # otherwise another process removed it before it was locked
                 return part, number
             os.close(number)
     raise AssertionError("there is always a number that is not taken")
 
 
 def _stem(target: Path) -> str:
-    """Return how the names of a target's parts begin; names have at most 255 bytes."""
+    """Return the beginning of the names of the part files; names have at most 255 bytes."""
     name = target.name
     return name if len(os.fsencode(name)) <= 200 else hashlib.sha256(os.fsencode(name)).hexdigest()
 
 
 def _lend_rights(number: int, target: Path) -> None:
-    """Give a new file the owner and the mode of the one that it replaces, as far as that is allowed."""
+    """Give a new file the owner and mode of the file that it replaces, as far as permitted."""
     try:
         old = target.stat()
     except FileNotFoundError:
         return
-    if os.name == "posix":
+    if hasattr(os, "fchown"):
         with suppress(OSError):
             os.fchown(number, old.st_uid, old.st_gid)
         with suppress(OSError):
@@ -203,16 +206,16 @@ def _lend_rights(number: int, target: Path) -> None:
 
 
 def _finish(file: BinaryIO) -> None:
-    """Bring what was written onto the disk."""
+    """Flush a file to the disk."""
     file.flush()
     os.fsync(file.fileno())
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a rename last through a power failure, where folders can be opened."""
-    if os.name != "posix":
-        return
-    with suppress(OSError):  # a folder that may be written but not read: the file is there all the same
+    """Flush a rename to the disk, on systems that can open folders."""
+    if not hasattr(os, "fchown"):
+        return  # Windows opens no folders
+    with suppress(OSError):  # a folder without read permission: the file is there nevertheless
         number = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(number)
@@ -225,7 +228,7 @@ def _sweep(target: Path) -> None:
     wanted = re.compile(re.escape(_stem(target)) + r"\.\d+\.\d+" + re.escape(SUFFIX))
     for part in target.parent.glob(f"{escape(_stem(target))}.*{SUFFIX}"):
         if wanted.fullmatch(part.name):
-            with suppress(OSError):  # another user's, or gone by now
+            with suppress(OSError):  # it belongs to another user, or no longer exists
                 _remove_dead(part)
 
 
@@ -239,7 +242,7 @@ def _remove_dead(part: Path) -> None:
 
 
 def _locked(number: int) -> bool:
-    """Lock an open file, where the file system has locks; False if another process was quicker."""
+    """Lock an open file if the file system has locks; return False if another process holds the lock."""
     try:
         _lock(number)
     except BlockingIOError:
@@ -251,15 +254,16 @@ def _locked(number: int) -> bool:
 
 def _lock(number: int) -> None:
     """Lock an open file until it is closed, or raise OSError."""
-    if os.name == "posix":  # Windows needs no lock: it removes nothing that is open
+    try:
         import fcntl
-
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        return  # Windows needs no lock: it does not remove an open file
+    fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 # ---------------------------------------------------------------- reading
 def size_of(path: str | Path) -> int:
-    """Return the size of a regular file; refuse whatever else it is: a device or a pipe may never end."""
+    """Return the size of a regular file; raise FormatError for anything else: a device or a pipe may never end."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError) as error:
@@ -272,7 +276,7 @@ def size_of(path: str | Path) -> int:
 
 
 def unreadable(path: str | Path, error: OSError | ValueError) -> FormatError:
-    """Return the error for a file that the system does not give."""
+    """Return the error for a file that cannot be read."""
     if "\0" in str(path):
         return FormatError(f"cannot read {str(path)!r}: a name of a file has no NUL")
     if isinstance(error, UnicodeError):
@@ -281,7 +285,7 @@ def unreadable(path: str | Path, error: OSError | ValueError) -> FormatError:
 
 
 class _Fifo(io.RawIOBase):
-    """A FIFO that is read as long as something is written to it now and then."""
+    """A FIFO for reading; FormatError is raised after FIFO_SECONDS without data."""
 
     def __init__(self, path: str | Path) -> None:
         self._path, self._number = path, os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -43,7 +43,7 @@ def private_folder(folder: Path, what: str) -> Path | None:
             if not is_own(level.stat()):
                 _warn(level, what)
                 return None
-        if os.name == "posix" and stat.S_IMODE(folder.stat().st_mode) != PRIVATE:
+        if hasattr(os, "geteuid") and stat.S_IMODE(folder.stat().st_mode) != PRIVATE:
             folder.chmod(PRIVATE)
     except OSError:
         return None
@@ -51,9 +51,9 @@ def private_folder(folder: Path, what: str) -> Path | None:
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Tell whether a file or folder belongs to the user and no other user can write to it."""
-    if os.name != "posix":
-        return True  # Windows keeps a user's folders to the user by lists of its own
+    """Return whether a file or folder belongs to the user and no other user can write to it."""
+    if not hasattr(os, "geteuid"):
+        return True  # Windows protects the folders of a user by access control lists
     return status.st_uid == os.geteuid() and not status.st_mode & OTHERS_WRITE
 
 
@@ -64,7 +64,7 @@ def _warn(folder: Path, what: str) -> None:
 
 
 def is_installed(file: Path) -> bool:
-    """Tell whether a file belongs to an installed package or to the standard library."""
+    """Return whether a file belongs to an installed package or to the standard library."""
     path = file.resolve()
     return (
         any(part in INSTALLED for part in path.parts) or str(path).startswith(STANDARD) or PACKAGE in path.parents

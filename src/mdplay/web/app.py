@@ -22,8 +22,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 
-from mdplay import __version__
-from mdplay.errors import MdplayError
+from mdplay import MdplayError, __version__
 from mdplay.runtime.executors import Executor, using
 from mdplay.runtime.signals import mark_interrupt_handled
 from mdplay.web.games import routes as games

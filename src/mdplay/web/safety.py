@@ -20,7 +20,8 @@ from urllib.parse import parse_qs
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mdplay.errors import IllegalMove, MdplayError, PositionError, pluralize
+from mdplay import IllegalMove, MdplayError, PositionError
+from mdplay.errors import pluralize
 
 IMPOSSIBLE = (ValueError, OverflowError, RecursionError, IndexError, KeyError, TypeError)  # of rules, on odd texts
 
@@ -141,7 +142,7 @@ class Guard:
         return _bare(host) in self._hosts
 
     def _is_own_origin(self, origin: str, host: str) -> bool:
-        """Tell whether a page's origin is this server: the same name and port."""
+        """Return whether a page's origin is this server: the same name and port."""
         scheme, _, place = origin.partition("://")
         return scheme in ("http", "https") and place.lower() == host.lower()
 

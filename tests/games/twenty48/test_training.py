@@ -213,7 +213,10 @@ def test_the_json_document(tmp_path, mdplay):
 def test_faults_are_told_in_a_sentence(tmp_path, mdplay):
     (tmp_path / "there").write_text("something")
     for arguments, sentence in [
-        (("--method", "sarsa"), "no method 'sarsa'; choose from network, points, tc, td, td-before"),
+        (
+            ("--method", "sarsa"),
+            "more than 2,000,000 states, and this method lists them all; use a method of self-play",
+        ),
         (("--network", "9x9"), "no network '9x9'"),
         (("--resume",), "resume needs a file"),
         (("--out", tmp_path / "there"), "is already there; resume it"),

@@ -5,7 +5,7 @@ import pytest
 from mdplay import GameError, MdplayError, Position, UnknownName, make
 from mdplay.naming import registry
 from mdplay.naming.about import built_in_games
-from mdplay.web.games.catalogue import Catalogue, made, own_ids
+from mdplay.web.games.catalogue import Catalogue, made, own_ids, rules_of
 from mdplay.web.games.requests import picture_of
 from tests.helpers import NIM, write
 
@@ -144,3 +144,25 @@ def test_a_link_to_itself_is_refused_by_its_name(tmp_path):
     (tmp_path / "loop.py").symlink_to("loop.py")
     with pytest.raises(GameError, match=r"loop\.py"):
         Catalogue([str(tmp_path / "loop.py")])
+
+
+def test_every_game_has_rules():
+    """Built-in games have them in words; the others show the docstring of their class."""
+    for entry in Catalogue([]).values():
+        assert len(rules_of(entry, entry.make())) >= 2
+
+
+def test_the_rules_of_a_game_of_a_file_are_its_docstring(tmp_path):
+    text = NIM.replace(
+        "    pile: int = 21\n",
+        '    """Take ``one``, two\n    or three.\n\n        I I I\n\n    The last one wins."""\n\n'
+        "    pile: int = 21\n",
+        1,
+    )
+    written, plain = write(tmp_path, "written.py", text), write(tmp_path, "plain.py", NIM)
+    found = {
+        entry.id: rules_of(entry, entry.make())
+        for entry in Catalogue([f"{written}:Nim", f"{plain}:Nim"]).values()
+        if entry.own
+    }
+    assert sorted(found.values()) == [[], ["Take one, two or three.", "The last one wins."]]

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 import pytest
 
 from mdplay import Position, Prover, make, solve
+from mdplay.bits import elements
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation
 from mdplay.playing.evaluators import evaluator_method
 from mdplay.web.games import evaluators
@@ -117,6 +118,43 @@ def test_every_value_shown_is_the_solvers(client, name):
         assert verdict["value"] == solution.value(position.state)
         assert solution.action(position.state) in verdict["best"]
         assert events(text)[-1] == ("end", {})
+
+
+@pytest.mark.parametrize("name", ["tic-tac-toe", "anti-tic-tac-toe", "dots-and-boxes", "dodgem"])
+def test_a_line_is_best_play_to_the_end(client, name):
+    """Every move of the line keeps the value, by the solver, and the line leads to the end of the game."""
+    game = make(name)
+    solution = solve(game)
+    for position in random_lines(game, 4):
+        url = f"{API}/games/{name}/line?moves={','.join(position.played)}"
+        for action in (None, position.actions[0]):
+            text = client.get(url if action is None else f"{url}&action={action}").text
+            (found,) = told(text, "line")
+            state, moves_left = position.state, list(found["moves"])
+            assert found["plies"] == len(moves_left) and found["over"]
+            for number, move in enumerate(moves_left):
+                played = next(a for a in elements(game.legal(state)) if game.move_text(state, a) == move)
+                if number or action is None:
+                    assert played in solution.best(state)
+                else:
+                    assert played == action
+                state = game.step(state, played)
+            assert not game.legal(state)
+
+
+def test_a_line_after_an_illegal_action_is_refused(client):
+    answer = client.get(f"{API}/games/tic-tac-toe/line", params={"moves": "4", "action": 4})
+    assert (answer.status_code, answer.json()) == (422, {"detail": "that action is not legal here"})
+
+
+def test_a_game_with_chance_has_no_line(client):
+    (found,) = told(client.get(f"{API}/games/pig/line", params={"params": "goal=10"}).text, "line")
+    assert found == {"moves": [], "plies": 0, "over": False}
+
+
+def test_a_verdict_says_how_the_moves_differ(client):
+    text = client.get(f"{API}/games/tic-tac-toe/values", params={"moves": "4,1"}).text
+    assert told(text, "verdict")[-1]["why"] == "6 of 7 moves win."
 
 
 def test_values_of_connect_four_are_those_of_a_fresh_prover(client):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mdplay import load_records
-from tests.web.static.conftest import PHONE
+from tests.web.static.conftest import DESKTOP, PHONE
 
 
 def test_undo_redo_and_back_to_any_move(visit):
@@ -447,3 +447,80 @@ def test_the_focus_stays_where_a_list_is_drawn_again(visit):
     table.page.locator("table.all button").first.focus()
     table.press("Enter").until("mdplay.line.at === 3").settled()
     assert table.js("document.activeElement.closest('.of-every') !== null")
+
+
+def test_best_play_is_shown_previewed_and_played(visit):
+    table = visit("/tic-tac-toe?moves=4,1").settled()
+    table.until("document.querySelectorAll('.verdict .ply-chip').length === 5")
+    assert table.page.locator(".reason").inner_text() == "6 of 7 moves win."
+    chip = table.page.locator(".verdict .ply-chip").nth(2)
+    chip.hover()
+    table.until("document.querySelectorAll('.preview .board').length === 1")
+    assert table.js("mdplay.line.at") == 2, "a preview changes nothing"
+    table.page.mouse.move(1, 1)
+    table.until("!document.querySelector('.preview')")
+    chip.click()
+    table.until("mdplay.line.at === 5")
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_continuation_of_a_move_is_opened_by_keyboard(visit, size):
+    table = visit("/tic-tac-toe?moves=4,1", size=size).settled()
+    opener = table.page.get_by_label("Continuation after 7")
+    opener.focus()
+    opener.press("Enter")
+    table.until("document.querySelectorAll('.below .ply-chip').length === 7")  # a draw fills the board
+    assert table.js("document.activeElement.getAttribute('aria-expanded')") == "true", "the focus stays"
+    table.page.keyboard.press("Enter")
+    table.until("!document.querySelector('.below')")
+
+
+def test_the_rules_are_opened_by_key_and_say_what_the_marks_mean(visit):
+    table = visit("/dodgem").settled()
+    table.press("i").until("document.querySelector('dialog[open] .rules')")
+    told = table.page.locator("dialog").inner_text()
+    assert "Get all your cars off the board" in told and "number: plies to the end" in told
+    assert "Colin Vout" in told
+
+
+def test_the_legend_names_the_marks_that_are_present_and_stays_folded(visit):
+    table = visit("/tic-tac-toe").settled()
+    table.until("document.querySelectorAll('.legend li').length === 4")
+    assert table.page.locator(".legend li").all_inner_texts()[0].strip() == "draws"
+    table.page.locator(".legend summary").click()
+    table.page.reload()
+    table.settled()
+    assert table.js("document.querySelector('.legend').open") is False
+
+
+def test_the_rules_of_a_users_game_are_its_docstring(visit):
+    table = visit("/own-chomp").settled()
+    table.press("i").until("document.querySelector('dialog[open] .rules')")
+    docstring = "Bite off a square with all to the right of it and below; the corner is poisoned."
+    assert table.page.locator("dialog .rules p").first.inner_text() == docstring
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE])
+def test_the_end_of_a_game_is_reviewed_and_a_mistake_found_again(visit, size):
+    table = visit("/tic-tac-toe?moves=4,1,7,0,2,6,3,5,8", size=size).settled()
+    table.until("document.querySelectorAll('.moments li').length === 2")
+    told = "X kept the value in 4 of 5 moves; O kept the value in 3 of 4 moves."
+    table.until(f"document.querySelector('.accuracy').innerText === '{told}'")
+    first = table.page.locator(".moments li").first
+    assert first.locator("p").inner_text() == "Move 2: O played 1, a loss instead of a draw."
+    first.get_by_role("button").click()
+    table.until("mdplay.line.at === 1 && !mdplay.showing")
+    table.click(3)  # an edge again
+    table.until("document.querySelector('.review').innerText.includes('Not yet: a loss instead of a draw.')")
+    table.page.get_by_role("button", name="Try again").click()
+    table.until("mdplay.line.at === 1 && !mdplay.showing")
+    table.click(8)
+    table.until("document.querySelector('.review').innerText.includes('Right: a draw.')")
+    table.page.get_by_role("button", name="Back to the game").click()
+    table.until("mdplay.line.end === 9 && document.querySelectorAll('.moments li').length === 2")
+
+
+def test_another_game_begins_with_the_sides_changed(visit):
+    table = visit("/tic-tac-toe?moves=4,1,7,0,2,6,3,5,8&second=mcts:100").settled()
+    table.page.get_by_role("button", name="Play the other side").click()
+    table.until("mdplay.line.end >= 1 && mdplay.players.seats[0].id === 'mcts'")

@@ -64,14 +64,25 @@ from mdplay.runtime.threads import compiling
 
 
 @emitted(unchecked_view)
-def _borrow(typingctx: Any, array: Any) -> Any:
+def _unchecked_view(typingctx: Any, arrays: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        copy = context.make_array(sig.return_type)(context, builder, value=args[0])
+        return _without_owner(context, builder, sig.return_type, args[0])
+
+    return arrays(arrays), emit
+
+
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return an array without its reference count, or a tuple in which all arrays are without theirs."""
+    if isinstance(kind, types.Array):
+        copy = context.make_array(kind)(context, builder, value=value)
         copy.meminfo = cgutils.get_null_value(copy.meminfo.type)
         copy.parent = cgutils.get_null_value(copy.parent.type)
         return copy._getvalue()
-
-    return (array(array), emit) if isinstance(array, types.Array) else None
+    if isinstance(kind, types.BaseTuple):
+        for i, part in enumerate(kind):
+            inner = _without_owner(context, builder, part, builder.extract_value(value, i))
+            value = builder.insert_value(value, inner, i)
+    return value
 
 
 def _address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -256,7 +267,7 @@ class KernelCache(NullCache):
         return folder / f"{stem(self._function, [kind.identity for kind in kinds])}{digest}{SUFFIX}"
 
     def _covers(self, sig: Any) -> bool:
-        """Tell whether the key covers all that compiled code has asked of the games among its arguments."""
+        """Return whether the key covers all that compiled code has asked of the games among its arguments."""
         names = function_fingerprint(self._function)[1] - set(NEVER_COMPILED)
         return all(ASKED[kind.identity] <= _covered(kind) | names for kind in instance_types(sig))
 

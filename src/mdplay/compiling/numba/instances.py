@@ -356,7 +356,7 @@ MASK_CLASSES: set[type] = {Wide}  # the classes of masks of several words that g
 
 
 def castable(source: Any, target: Any) -> bool:
-    """Tell whether a value of one type may stand where an annotation asks for another."""
+    """Return whether a value of one type may stand where an annotation asks for another."""
     if isinstance(source, types.Omitted):
         return castable(typeof(source.value), target)
     if isinstance(target, types.BaseTuple):

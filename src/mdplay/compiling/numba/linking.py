@@ -1,11 +1,11 @@
 """How kernels are put together: a part is lowered once, and optimised only inside of the kernels that use it.
 
-numba makes of every function a library of its own: with wrappers that Python could call, all that it calls linked
-in, optimised twice and translated into machine code, before its caller does the same again.  Nobody calls a part
-but kernels.  So a part's library is nothing but its LLVM code, and a kernel's links all parts that it reaches,
+numba makes a library of every function: with wrappers for Python and all functions that it calls linked in, it is
+optimised twice and translated into machine code, before its caller does the same again.  But parts are called by
+kernels only.  So the library of a part consists of its LLVM code, and a kernel links all parts that it reaches,
 each once, and optimises them together.
 
-What a game has not got is not compiled: ``if game.has_outcomes:`` is decided before numba looks at types.
+Code for features that a game lacks is not compiled: ``if game.has_outcomes:`` is decided before type inference.
 
 A parameter or flag of a game is a constant of its type.  Where it is a bool, this pass writes it as such into
 numba's intermediate representation.  Then numba itself removes the branches that are never taken, and what only

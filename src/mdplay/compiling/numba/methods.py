@@ -156,7 +156,7 @@ def compiled_method(identity: str, name: str) -> tuple[Any, Any, Any]:
 
 
 def _told(function: FunctionType, found: Any, annotation: Any) -> str:
-    """Return what a rule was found to return, beside what is annotated, in words."""
+    """Return a sentence about the type that a rule returns and the type that is annotated."""
     wanted = getattr(annotation, "__name__", str(annotation))
     if isinstance(found, types.Optional) and (
         fault := next((f for f in faults(function) if "dict" in f.words), None)

@@ -232,7 +232,7 @@ SETS: dict[Callable[..., Any], tuple[str, str]] = {  # of one word or more
 
 
 def is_wide(kind: Any) -> bool:
-    """Tell whether a type is a mask of several words."""
+    """Return whether a type is a mask of several words."""
     return isinstance(kind, types.NamedUniTuple) and kind.dtype is word_type
 
 

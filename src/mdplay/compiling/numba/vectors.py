@@ -92,7 +92,7 @@ def _data(context: Any, builder: Any, kind: Any, array: Any) -> Any:
 
 
 def _fits(tables: Any, board: Any, turned: Any, array: Any, element: Any) -> bool:
-    """Tell whether these are tables, two words and a contiguous array of the element's type."""
+    """Return whether these are tables, two words and a contiguous array of the element's type."""
     flat = isinstance(array, types.Array) and array.ndim == 1 and array.layout == "C" and array.dtype == element
     return (
         isinstance(tables, InstanceType) and isinstance(board, WordType) and isinstance(turned, WordType) and flat

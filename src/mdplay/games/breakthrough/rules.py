@@ -2,8 +2,8 @@
 
 Each player begins with two rows of pawns, x below and moving up, o above and moving down.  A pawn goes one cell
 forward, straight or diagonally; straight only to an empty cell, diagonally also where it takes a pawn of the
-other player.  Cells are numbered from the lowest row; in words a cell is its column's letter and its row's number.
-On 4 x 3:
+other player.  Cells are numbered from the lowest row; in move texts a cell is its column's letter and its
+row's number.  On 4 x 3:
 
     4   9 10 11     o o o
     3   6  7  8     o o o
@@ -88,7 +88,7 @@ class Breakthrough(Game[State]):
         return State(s.theirs & ~to, s.mine & ~gone | to, 1 - s.player)
 
     def is_lost(self, s: State) -> bool:
-        """Tell whether the player to move has lost: no pawns, or one of the other player's is through."""
+        """Return whether the player to move has lost: no pawns, or one of the other player's is through."""
         goal = self.first_row << (self.rows - 1) * self.cols if s.player else U64(self.first_row)
         return not nonempty(s.mine) or nonempty(s.theirs & goal)
 

@@ -88,15 +88,15 @@ class ChessEnding(Game[State]):
         return found
 
     def may_flee(self, s: State, to: int) -> bool:
-        """Tell whether the black king may go to a square."""
+        """Return whether the black king may go to a square."""
         return not self.adjacent(s.king, to) and not self.attacks(s.piece, to, s.king)
 
     def adjacent(self, a: int, b: int) -> bool:
-        """Tell whether two squares touch, or are one."""
+        """Return whether two squares touch, or are one."""
         return abs((a >> 3) - (b >> 3)) <= 1 and abs((a & 7) - (b & 7)) <= 1
 
     def attacks(self, piece: int, to: int, king: int) -> bool:
-        """Tell whether the rook or queen attacks a square; only the white king is in the way."""
+        """Return whether the rook or queen attacks a square; only the white king is in the way."""
         up, right = (to >> 3) - (piece >> 3), (to & 7) - (piece & 7)
         straight = up == 0 or right == 0
         if piece == to or not (straight or (self.queen and abs(up) == abs(right))):

@@ -154,7 +154,7 @@ class ThreatView(ProofView[State]):
         return self.full & completing_four(discs, self.height)
 
     def has_won(self, discs: int) -> bool:
-        """Tell whether the discs contain a four."""
+        """Return whether the discs contain a four."""
         return has_four(discs, self.height)
 
     # ---------------------------------------------------------------- knowledge

@@ -10,7 +10,7 @@ Column c owns the bits c * (rows + 1) and up; its top bit stays empty and stops 
     1  8 15 22 29 36 43
     0  7 14 21 28 35 42
 
-Action c drops a disc into column c; in words, columns are numbered from 1.
+Action c drops a disc into column c; in move texts, columns are numbered from 1.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class State(NamedTuple):
 
 
 def has_four(discs: int, shift: int) -> bool:
-    """Tell whether four discs stand in a row in the direction of the shift."""
+    """Return whether four discs stand in a row in the direction of the shift."""
     pairs = discs & discs >> shift
     return pairs & pairs >> 2 * shift != 0
 
@@ -81,7 +81,7 @@ class ConnectFour(Game[State]):
         return 2 * s.player - 1 if self.has_won(s.theirs) else 0
 
     def has_won(self, discs: int) -> bool:
-        """Tell whether the discs contain a four in any direction."""
+        """Return whether the discs contain a four in any direction."""
         height = self.rows + 1
         return (
             has_four(discs, height)

@@ -1,7 +1,7 @@
 """Dodgem: cars drive forward or sidestep, and leave the board on the far side; who cannot move has won.
 
 Player 1's cars start in the first column and drive to the right, off the last one; player 2's start in the lowest
-row and drive up, off the top.  So whoever is rid of all cars wins, and whoever is blocked in wins too: nobody may
+row and drive up, off the top.  A player without cars wins, and so does a player who cannot move: no player may
 block the other for good.  Cells are numbered row by row, from the top.  On 3 x 3, with > and ^ as cars:
 
     > . .        0 1 2

@@ -1,7 +1,7 @@
 """Othello on side x side cells, 4, 6 or 8: enclose the other's discs in a line, and they are yours.
 
-Cells are numbered row by row from the top; action a puts a disc on cell a.  In words a cell is its column's letter
-and its row's number.  On 4 x 4, with the four discs that are there at the start (x moves first):
+Cells are numbered row by row from the top; action a puts a disc on cell a.  In move texts a cell is its
+column's letter and its row's number.  On 4 x 4, with the four discs that are there at the start (x moves first):
 
        a  b  c  d
     1  0  1  2  3

@@ -51,7 +51,7 @@ class ThreatsAgent:
         return best[rng.below(len(best))]
 
     def is_safe(self, state: State, cell: int) -> bool:
-        """Tell whether the opponent finds no forced win after the cell."""
+        """Return whether the opponent finds no forced win after the cell."""
         after = self.game.step(state, cell)
         return self.threats.win(after.mine, after.theirs, nodes=self.nodes).action is None
 
@@ -181,7 +181,7 @@ class BookEvaluator:
         return tuple(line)
 
     def _is_lost(self, state: State) -> bool:
-        """Tell whether the first player has a forced win, or an answer in the book, to every move."""
+        """Return whether the first player has a forced win, or an answer in the book, to every move."""
         after = (self.game.step(state, action) for action in elements(self.game.legal(state)))
         return all(self.forced(s, REPLY_NODES) is not None or self.book_move(s) is not None for s in after)
 

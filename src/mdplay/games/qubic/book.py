@@ -15,13 +15,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from mdplay.compiling import Words
 from mdplay.errors import FormatError
 from mdplay.games.qubic.rules import Qubic
 from mdplay.storage.files import write
 
 SHIPPED = "book.txt.gz"
 GAME = Qubic()
-Words = NDArray[np.uint64]
+Words = Words
 
 
 @dataclass(frozen=True)

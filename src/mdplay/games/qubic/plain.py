@@ -13,10 +13,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, put
+from mdplay.compiling import Words, get, inlined, put
 
 MAX_NODES = 20_000_000  # of one search for forcing moves
 FAILURES = 1 << 20
@@ -66,7 +65,7 @@ def all_symmetries() -> tuple[tuple[int, ...], ...]:
 
 
 @lru_cache(maxsize=1)
-def tables() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+def tables() -> tuple[Words, Words]:
     """Return the lines, and for each symmetry and 4 bits of a mask where these go."""
     moved = np.zeros((len(all_symmetries()), 16 * 16), np.uint64)
     for k, symmetry in enumerate(all_symmetries()):
@@ -117,7 +116,7 @@ def finishing(mine: Any, theirs: Any, lines: Any) -> Any:
 
 @inlined
 def complete(cells: Any, lines: Any) -> bool:
-    """Tell whether the cells contain a line."""
+    """Return whether the cells contain a line."""
     found = False
     for i in range(len(lines)):
         line = get(lines, i)
@@ -137,7 +136,7 @@ def forcing_cells(attacker: Any, defender: Any, lines: Any) -> Any:
 
 @inlined
 def wins_at_once(attacker: Any, defender: Any, cells: Any, lines: Any) -> bool:
-    """Tell whether the attacker completes a line, or one of the cells leaves two cells that do."""
+    """Return whether the attacker completes a line, or one of the cells leaves two cells that do."""
     if nonempty(finishing(attacker, defender, lines)):
         return True
     while nonempty(cells):
@@ -156,7 +155,7 @@ def place_of(attacker: Any, defender: Any, size: int) -> int:
 
 @inlined
 def forced(attacker: Any, defender: Any, lines: Any, stack: Any, failures: Any) -> Any:
-    """Tell whether the attacker, to move, wins by forcing moves alone, and count the positions looked at.
+    """Return whether the attacker, to move, wins by forcing moves alone, and count the positions looked at.
 
     ``stack`` keeps attacker, defender and the cells left to try for each pair of moves, which take two free cells
     of 64, so that there are at most 32; ``failures`` remembers positions (pairs of words) that are not won so.

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import word
+from mdplay.compiling import Words, word
 from mdplay.errors import FormatError, LimitError
 from mdplay.games.qubic import proof_kernels as kernels
 from mdplay.games.qubic.book import StrategyBook, image_tables, write_book
@@ -107,7 +107,7 @@ class StrategyProof:
 
 
 @lru_cache(maxsize=1)
-def corner_turns() -> NDArray[np.uint64]:
+def corner_turns() -> Words:
     """Return for each cell on seven lines its number and the symmetries that bring it to cell 0."""
     game = Qubic()
     rich = [cell for cell in range(64) if game.lines_through[cell] == game.lines_through[0]]
@@ -129,7 +129,7 @@ class StrategyProver:
         self.children, self.cells = (_zeros(WIDTH * MAX_DEPTH) for _ in range(2))
         tables = (line_tables(Qubic()), corner_turns(), image_tables().reshape(-1))
         scratch = (new_memory(1 << 21), new_frames(), _zeros(64), _zeros(64), _zeros(kernels.NODE * MAX_DEPTH))
-        self.arrays = (*tables, self.table, *scratch, self.children, self.cells, self.counters)
+        self.room = kernels.Room(*tables, self.table, *scratch, self.children, self.cells, self.counters)
 
     # ---------------------------------------------------------------- the schedule
     def run(self, pause: Pause | None = None) -> StrategyProof:
@@ -162,27 +162,27 @@ class StrategyProver:
         return False
 
     def prove_candidate(self, candidate: Child, limit: int) -> bool:
-        """Tell whether every answer to a candidate could be proved within the limit."""
+        """Return whether every answer to a candidate could be proved within the limit."""
         if candidate.proof == 0 or candidate.disproof == 0:
             return candidate.proof == 0
         return all(self.prove_answer(answer, limit) for answer in self.expand(candidate.position))
 
     def prove_answer(self, answer: Child, limit: int) -> bool:
-        """Tell whether a position in which the attacker is to move could be proved within the limit."""
+        """Return whether a position in which the attacker is to move could be proved within the limit."""
         if answer.proof == 0 or answer.disproof == 0:
             return answer.proof == 0
         if self.counters[NUM_ENTRIES] * 4 > self.settings.slots * 3:
             self.forget()
         budget, stop, progress = self.settings.threat_nodes, self.watch.stop, self.watch.progress
         attacker, defender = map(word, answer.position)
-        task = partial(kernels.prove, self.arrays, attacker, defender, budget, limit, stop, progress)
+        task = partial(kernels.prove, self.room, attacker, defender, budget, limit, stop, progress)
         return self.watch.run([task])[0] > 0
 
     # ---------------------------------------------------------------- the table
     def expand(self, position: Position) -> list[Child]:
         """Return the children of a position, best first."""
         attacker, defender = map(word, position)
-        total = kernels.children_of(self.arrays, attacker, defender, self.settings.threat_nodes)
+        total = kernels.children_of(self.room, attacker, defender, self.settings.threat_nodes)
         return [self._child(int(self.children[i]), int(self.cells[i])) for i in range(total)]
 
     def _child(self, place: int, cell: int) -> Child:
@@ -191,7 +191,7 @@ class StrategyProver:
 
     def keep(self, position: Position, entry: int) -> None:
         """Write the numbers of a canonical position into the table."""
-        kernels.insert(self.arrays, *(np.array([value], np.uint64) for value in (*position, entry)))
+        kernels.insert(self.room, *(np.array([value], np.uint64) for value in (*position, entry)))
 
     def forget(self) -> None:
         """Drop from the table what is neither proved nor disproved."""
@@ -202,7 +202,7 @@ class StrategyProver:
             raise LimitError(f"the proof does not fit into a table of {self.settings.slots:,} slots")
         self.table[:] = 0
         self.counters[NUM_ENTRIES] = 0
-        kernels.insert(self.arrays, *np.ascontiguousarray(rows.T))
+        kernels.insert(self.room, *np.ascontiguousarray(rows.T))
 
     def proved_by_search(self) -> StrategyBook:
         """Return the positions proved so far beyond threats, with their winning cells."""
@@ -225,11 +225,11 @@ class StrategyProver:
                 if not self.prove_answer(Child((attacker, defender), 0, 1, 1), self.settings.max_limit):
                     raise LimitError("the proof has a gap that the limit of expansions does not close")
 
-    def _needed(self) -> NDArray[np.uint64]:
+    def _needed(self) -> Words:
         """Return the entries of the table that the strategy needs beyond threats."""
         seen, queue = np.zeros(self.settings.slots, np.uint8), _zeros(self.settings.slots)
         attacker, defender = map(word, self.start)
-        total = kernels.collect(self.arrays, attacker, defender, self.settings.threat_nodes, seen, queue)
+        total = kernels.collect(self.room, attacker, defender, self.settings.threat_nodes, seen, queue)
         return self.table.reshape(-1, SLOT)[queue[:total] // SLOT]
 
     def _proof(self, replies: int, proved: int, began: float) -> StrategyProof:
@@ -255,7 +255,7 @@ class StrategyProver:
         if len(cells) > self.settings.slots // 2:
             raise FormatError(f"{path} is damaged: it has {len(cells):,} positions, more than the table holds")
         entries = np.uint64(INFINITE + 1) + cells.astype(np.uint64)
-        kernels.insert(self.arrays, np.array(attackers), np.array(defenders), entries)
+        kernels.insert(self.room, np.array(attackers), np.array(defenders), entries)
         try:
             self.failed = {
                 (int(x), int(y), int(number), int(limit)) for x, y, number, limit in stored.meta["failed"]
@@ -268,7 +268,7 @@ def _are_cells(cells: NDArray[np.int64]) -> bool:
     return bool(((cells >= 0) & (cells < 64)).all())
 
 
-def _zeros(count: int) -> NDArray[np.uint64]:
+def _zeros(count: int) -> Words:
     return np.zeros(count, np.uint64)
 
 
@@ -381,7 +381,7 @@ def _go_on() -> None:
     """Stand in for a pause."""
 
 
-def _rows(prover: StrategyProver, reply: Position) -> NDArray[np.uint64]:
+def _rows(prover: StrategyProver, reply: Position) -> Words:
     """Return the book of a proved answer, with the answer itself."""
     known = prover.proved_by_search()
     at = int(np.flatnonzero((known.attackers == reply[0]) & (known.defenders == reply[1]))[0])

@@ -21,9 +21,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view
-from mdplay.games.qubic.threats import HIGH, LOW, completing, marked, open_lines, side_of, threat_win
+from mdplay.compiling import Words, get, inlined, kernel, put, unchecked_view
+from mdplay.games.qubic.threats import HIGH, LOW, Side, completing, marked, open_lines, side_of, threat_win
+from mdplay.runtime.threads import Counters, StopFlag
 
 INFINITE = 1 << 30
 LOW_HALF = (1 << 32) - 1
@@ -37,48 +41,29 @@ ATTACKS, MAX_ATTACKS = 8, 16  # moves that the attacker tries; more only among e
 class Room(NamedTuple):
     """The tables of the game and the memory that the search works in; each array holds words."""
 
-    tables: Any  # lines, and lines through each cell
-    turns: Any  # for each cell on seven lines: the cell, and the symmetries that bring it to cell 0
-    images: Any  # for each symmetry and byte of a mask: where the cells go
-    table: Any
-    failures: Any  # positions that threats alone do not win
-    frames: Any
-    estimates: Any  # the ordering score of each cell
-    chosen: Any  # the moves of a node, best first
-    stack: Any
-    children: Any  # places in the table, WIDTH for each depth
-    cells: Any  # the cell that leads to each child
-    counters: Any
+    tables: Words  # lines, and lines through each cell
+    turns: Words  # for each cell on seven lines: the cell, and the symmetries that bring it to cell 0
+    images: Words  # for each symmetry and byte of a mask: where the cells go
+    table: Words
+    failures: Words  # positions that threats alone do not win
+    frames: Words
+    estimates: Words  # the ordering score of each cell
+    chosen: Words  # the moves of a node, best first
+    stack: Words
+    children: Words  # places in the table, WIDTH for each depth
+    cells: Words  # the cell that leads to each child
+    counters: Words
 
 
 @inlined
-def room_of(arrays: Any) -> Any:
-    """Return the arrays of the caller under their names."""
-    return Room(
-        unchecked_view(arrays[0]),
-        unchecked_view(arrays[1]),
-        unchecked_view(arrays[2]),
-        unchecked_view(arrays[3]),
-        unchecked_view(arrays[4]),
-        unchecked_view(arrays[5]),
-        unchecked_view(arrays[6]),
-        unchecked_view(arrays[7]),
-        unchecked_view(arrays[8]),
-        unchecked_view(arrays[9]),
-        unchecked_view(arrays[10]),
-        unchecked_view(arrays[11]),
-    )
-
-
-@inlined
-def count(room: Any, counter: int, more: int) -> None:
+def count(room: Room, counter: int, more: int) -> None:
     """Add to a counter."""
     put(room.counters, counter, get(room.counters, counter) + more)
 
 
 # ---------------------------------------------------------------- canonical positions
 @inlined
-def turned(room: Any, cells: Any, k: int) -> Any:
+def turned(room: Room, cells: Any, k: int) -> Any:
     """Return where symmetry k takes the cells, byte by byte."""
     out, at = U64(0), 2048 * k
     for i in range(8):
@@ -87,7 +72,7 @@ def turned(room: Any, cells: Any, k: int) -> Any:
 
 
 @inlined
-def standing(room: Any, cell: int, attacker: Any, defender: Any) -> int:
+def standing(room: Room, cell: int, attacker: Side, defender: Side) -> int:
     """Return what no symmetry changes about a cell: its owner and the marks on its lines."""
     low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
     owner = int(attacker.cells >> cell & 1) * 2 + int(defender.cells >> cell & 1)
@@ -99,7 +84,7 @@ def standing(room: Any, cell: int, attacker: Any, defender: Any) -> int:
 
 
 @inlined
-def canonical(room: Any, attacker: Any, defender: Any) -> Any:
+def canonical(room: Room, attacker: Side, defender: Side) -> Any:
     """Return the marks of both sides in the form that all images of the position share."""
     most, best = -1, U64(0)
     for i in range(len(room.turns) // (1 + CORNER_TURNS)):
@@ -124,7 +109,7 @@ def canonical(room: Any, attacker: Any, defender: Any) -> Any:
 
 # ---------------------------------------------------------------- the table
 @inlined
-def find(room: Any, attacker: Any, defender: Any) -> int:
+def find(room: Room, attacker: U64, defender: U64) -> int:
     """Return where the table keeps a position, or the free place where it belongs."""
     last = len(room.table) // SLOT - 1
     slot = int(mix(mix(attacker, 1), defender) & last)
@@ -143,7 +128,7 @@ def numbers(proof: int, disproof: int) -> Any:
 
 
 @inlined
-def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> None:
+def write(room: Room, place: int, attacker: U64, defender: U64, both: Any) -> None:
     """Write a position and its numbers to its place."""
     if get(room.table, place) == 0:
         count(room, NUM_ENTRIES, 1)
@@ -154,7 +139,7 @@ def write(room: Any, place: int, attacker: Any, defender: Any, both: Any) -> Non
 
 # ---------------------------------------------------------------- values of new nodes
 @inlined
-def potential(attacker: Any, defender: Any) -> int:
+def potential(attacker: Side, defender: Side) -> int:
     """Return the attacker's open lines, those with two marks six times."""
     low, high = open_lines(attacker, defender, 2)
     low_one, high_one = open_lines(attacker, defender, 1)
@@ -162,7 +147,7 @@ def potential(attacker: Any, defender: Any) -> int:
 
 
 @inlined
-def guess(attacker: Any, defender: Any, turn: bool) -> Any:
+def guess(attacker: Side, defender: Side, turn: bool) -> Any:
     """Return the first numbers of a node that threats alone do not decide."""
     estimate = potential(attacker, defender)
     if turn:
@@ -172,7 +157,7 @@ def guess(attacker: Any, defender: Any, turn: bool) -> Any:
 
 
 @inlined
-def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> Any:
+def evaluate(room: Room, attacker: Side, defender: Side, turn: bool, budget: int) -> Any:
     """Return the first numbers of a node: proved or disproved where threats decide it."""
     if not turn:
         threats = completing(attacker, defender, room.tables)
@@ -197,7 +182,7 @@ def evaluate(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -
 
 # ---------------------------------------------------------------- moves
 @inlined
-def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
+def ordering_score(room: Room, cell: int, mine: Side, theirs: Side) -> int:
     """Return a score of a cell for the side to move: lines it builds and lines it breaks."""
     low, high = get(room.tables, LOW + cell), get(room.tables, HIGH + cell)
     total = 0
@@ -212,7 +197,7 @@ def ordering_score(room: Any, cell: int, mine: Any, theirs: Any) -> int:
 
 
 @inlined
-def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
+def choose_best(room: Room, moves: Any, least: int, most: int) -> int:
     """Choose moves by ``room.estimates``, best first: ``least`` of them, and up to ``most`` among equals."""
     chosen, bar = 0, U64(0)
     while nonempty(moves) and chosen < most:
@@ -232,7 +217,7 @@ def choose_best(room: Any, moves: Any, least: int, most: int) -> int:
 
 
 @inlined
-def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
+def choose_moves(room: Room, attacker: Side, defender: Side, turn: bool) -> int:
     """Choose the moves to search, best first: a forced answer, the attacker's best, or all of the defender's."""
     mine, theirs = (attacker, defender) if turn else (defender, attacker)
     moves = ~(mine.cells | theirs.cells) & WORD
@@ -248,7 +233,7 @@ def choose_moves(room: Any, attacker: Any, defender: Any, turn: bool) -> int:
 
 
 @inlined
-def enter(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> int:
+def enter(room: Room, attacker: Side, defender: Side, turn: bool, budget: int) -> int:
     """Return the place of a position in the table; a new one is evaluated."""
     x, y = canonical(room, attacker, defender)
     place = find(room, x, y)
@@ -258,7 +243,7 @@ def enter(room: Any, attacker: Any, defender: Any, turn: bool, budget: int) -> i
 
 
 @inlined
-def expand(room: Any, x: Any, y: Any, depth: int, budget: int) -> int:
+def expand(room: Room, x: Any, y: Any, depth: int, budget: int) -> int:
     """Write the children of a position at a depth: their places, and the cells that lead there.
 
     Children that are images of each other come once.
@@ -293,7 +278,7 @@ def capacity(words: int) -> int:
 
 # ---------------------------------------------------------------- depth-first proof-number search
 @inlined
-def totals(room: Any, turn: bool, depth: int, children: int) -> Any:
+def totals(room: Room, turn: bool, depth: int, children: int) -> Any:
     """Return a node's proof and disproof number, its best child, and the number of the second best.
 
     The number that the mover wants small is the least of its children's, the other the sum.
@@ -313,7 +298,7 @@ def totals(room: Any, turn: bool, depth: int, children: int) -> Any:
 
 
 @inlined
-def push(room: Any, depth: int, place: int, proof_limit: int, disproof_limit: int, budget: int) -> None:
+def push(room: Room, depth: int, place: int, proof_limit: int, disproof_limit: int, budget: int) -> None:
     """Expand the node at a place of the table and put it on the stack."""
     x, y = get(room.table, place), get(room.table, place + 1)
     at = NODE * depth
@@ -337,13 +322,13 @@ def child_limits(turn: bool, proof: int, disproof: int, limits: Any, child: Any,
 
 @kernel
 def prove(
-    arrays: Any, attacker: Any, defender: Any, budget: int, max_expansions: int, stop: Any, progress: Any
+    room: Room, attacker: U64, defender: U64, budget: int, max_expansions: int, stop: StopFlag, progress: Counters
 ) -> int:
     """Search a canonical position until it is proved (1) or disproved (-1); 0 if the search ends early.
 
     It does after ``max_expansions``, or when the table is nearly full.
     """
-    room = room_of(arrays)
+    room = unchecked_view(room)
     depth, end = 0, int(get(room.counters, EXPANSIONS)) + max_expansions
     max_entries = capacity(len(room.table))
     place = find(room, U64(attacker), U64(defender))
@@ -373,16 +358,16 @@ def prove(
 
 
 @kernel
-def children_of(arrays: Any, attacker: Any, defender: Any, budget: int) -> int:
+def children_of(room: Room, attacker: U64, defender: U64, budget: int) -> int:
     """Write the children of a position into the first row of ``children`` and ``cells``; return their number."""
-    room = room_of(arrays)
+    room = unchecked_view(room)
     return expand(room, U64(attacker), U64(defender), 0, budget)
 
 
 @kernel
-def insert(arrays: Any, attackers: Any, defenders: Any, entries: Any) -> None:
+def insert(room: Room, attackers: Any, defenders: Any, entries: Any) -> None:
     """Write canonical positions and their numbers into the table."""
-    room = room_of(arrays)
+    room = unchecked_view(room)
     for i in range(len(attackers)):
         attacker, defender = U64(attackers[i]), U64(defenders[i])
         write(room, find(room, attacker, defender), attacker, defender, U64(entries[i]))
@@ -390,7 +375,7 @@ def insert(arrays: Any, attackers: Any, defenders: Any, entries: Any) -> None:
 
 # ---------------------------------------------------------------- the strategy
 @inlined
-def gather(room: Any, x: Any, y: Any, budget: int, seen: Any, queue: Any, total: int) -> int:
+def gather(room: Room, x: Any, y: Any, budget: int, seen: NDArray[np.uint8], queue: Words, total: int) -> int:
     """Append the places of the positions after each answer that threats alone do not win; return the total."""
     for i in range(expand(room, x, y, 0, budget)):
         place = int(get(room.children, i))
@@ -402,12 +387,12 @@ def gather(room: Any, x: Any, y: Any, budget: int, seen: Any, queue: Any, total:
 
 
 @kernel
-def collect(arrays: Any, attacker: Any, defender: Any, budget: int, seen: Any, queue: Any) -> int:
+def collect(room: Room, attacker: U64, defender: U64, budget: int, seen: NDArray[np.uint8], queue: Words) -> int:
     """Write the places of all positions that the strategy needs beyond threats; return their number.
 
     The defender is to move in the position given.  What is not proved is listed too, and nothing after it.
     """
-    room, marks, line = room_of(arrays), unchecked_view(seen), unchecked_view(queue)
+    room, marks, line = unchecked_view((room, seen, queue))
     total = gather(room, U64(attacker), U64(defender), budget, marks, line, 0)
     head = 0
     while head < total:

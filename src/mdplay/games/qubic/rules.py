@@ -1,6 +1,6 @@
 """Qubic: four in a row on 4 x 4 x 4 cells, in any of 76 lines.
 
-Cell x + 4y + 16z is bit x + 4y + 16z, so all 64 bits of a word are cells.  Action a marks cell a; in words a
+Cell x + 4y + 16z is bit x + 4y + 16z, so all 64 bits of a word are cells.  Action a marks cell a; in move texts a
 cell is its three coordinates ``xyz``.  The layer z = 0:
 
         x 0  1  2  3
@@ -80,7 +80,7 @@ def cell_number(x: int, y: int, z: int) -> int:
 
 
 def starts_line(xyz: tuple[int, ...], direction: tuple[int, ...]) -> bool:
-    """Tell whether a line of four fits from a cell on in a direction."""
+    """Return whether a line of four fits from a cell on in a direction."""
     return all(d == 0 or c == (0 if d > 0 else 3) for c, d in zip(xyz, direction, strict=True))
 
 
@@ -116,7 +116,7 @@ class Qubic(Game[State]):
         return 0 if nonempty(self.legal(s)) else 2
 
     def has_line(self, marks: U64) -> bool:
-        """Tell whether the marks contain a line."""
+        """Return whether the marks contain a line."""
         found = U64(0)
         for i in range(len(self.shifts)):
             pairs = marks & marks >> self.shifts[i]

@@ -25,10 +25,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mdplay.bits import U64, WORD, lowest, mix, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view, word
+from mdplay.compiling import Words, get, inlined, kernel, put, unchecked_view, word
 from mdplay.errors import LimitError
 
 MAX_DEPTH = 33  # pairs of moves on 64 cells
@@ -61,7 +60,7 @@ class LineGame(Protocol):
 
 
 @lru_cache(maxsize=4)
-def line_tables(game: LineGame) -> NDArray[np.uint64]:
+def line_tables(game: LineGame) -> Words:
     """Return the lines of a game for kernels: each as a mask of cells, then those through each cell."""
     if len(game.lines) > LOW:
         raise LimitError(f"{len(game.lines)} lines are too many; the search for threats counts {LOW}")
@@ -75,7 +74,7 @@ def line_tables(game: LineGame) -> NDArray[np.uint64]:
 
 # ---------------------------------------------------------------- counting marks
 @inlined
-def marked(side: Any, cell: int, tables: Any) -> Any:
+def marked(side: Side, cell: int, tables: Words) -> Side:
     """Return a side after it took a cell."""
     first, second = get(tables, LOW + cell), get(tables, HIGH + cell)
     return Side(
@@ -88,7 +87,7 @@ def marked(side: Any, cell: int, tables: Any) -> Any:
 
 
 @inlined
-def side_of(cells: Any, tables: Any) -> Any:
+def side_of(cells: Any, tables: Words) -> Side:
     """Return a side with these marks."""
     side = Side(U64(0), U64(0), U64(0), U64(0), U64(0))
     left = U64(cells)
@@ -99,7 +98,7 @@ def side_of(cells: Any, tables: Any) -> Any:
 
 
 @inlined
-def cells_of(first: Any, second: Any, tables: Any) -> Any:
+def cells_of(first: Any, second: Any, tables: Words) -> Any:
     """Return all cells of a set of lines."""
     cells = U64(0)
     while nonempty(first):
@@ -112,7 +111,7 @@ def cells_of(first: Any, second: Any, tables: Any) -> Any:
 
 
 @inlined
-def open_lines(mine: Any, theirs: Any, count: int) -> Any:
+def open_lines(mine: Side, theirs: Side, count: int) -> Any:
     """Return the lines (two words) in which I have 1, 2 or 3 marks and they have none."""
     low, high = ~(theirs.odd_low | theirs.two_low), ~(theirs.odd_high | theirs.two_high)
     if count == 3:
@@ -123,7 +122,7 @@ def open_lines(mine: Any, theirs: Any, count: int) -> Any:
 
 
 @inlined
-def completing(mine: Any, theirs: Any, tables: Any) -> Any:
+def completing(mine: Side, theirs: Side, tables: Words) -> Any:
     """Return the cells that would complete a line of mine."""
     first, second = open_lines(mine, theirs, 3)
     return cells_of(first, second, tables) & ~mine.cells
@@ -131,7 +130,7 @@ def completing(mine: Any, theirs: Any, tables: Any) -> Any:
 
 # ---------------------------------------------------------------- one node
 @inlined
-def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
+def shared_cell(mine: Side, first: Any, second: Any, tables: Words) -> Any:
     """Return the free cells that lie on two of the lines."""
     once, twice = U64(0), U64(0)
     while nonempty(first):
@@ -148,7 +147,7 @@ def shared_cell(mine: Any, first: Any, second: Any, tables: Any) -> Any:
 
 
 @inlined
-def examine(mine: Any, theirs: Any, tables: Any) -> Any:
+def examine(mine: Side, theirs: Side, tables: Words) -> Any:
     """Return the winning cell or NO_WIN, the lines to try (two words), and whether they begin with a block."""
     none = U64(0)
     wins = completing(mine, theirs, tables)
@@ -169,19 +168,19 @@ def examine(mine: Any, theirs: Any, tables: Any) -> Any:
 
 # ---------------------------------------------------------------- the search
 @inlined
-def slot_of(mine: Any, theirs: Any, memory: Any) -> int:
+def slot_of(mine: U64, theirs: U64, memory: Words) -> int:
     """Return where the memory of failures keeps a position: the first of two words."""
     return 2 * int(mix(mix(mine, 1), theirs) & (len(memory) // 2 - 1))
 
 
 @inlined
-def known_to_fail(mine: Any, theirs: Any, memory: Any, slot: int) -> bool:
-    """Tell whether the memory holds the position."""
+def known_to_fail(mine: U64, theirs: U64, memory: Words, slot: int) -> bool:
+    """Return whether the memory holds the position."""
     return bool(get(memory, slot) == mine and get(memory, slot + 1) == theirs)
 
 
 @inlined
-def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second: Any, state: int) -> None:
+def write_frame(frames: Words, at: int, mine: Side, theirs: Side, first: Any, second: Any, state: int) -> None:
     """Write a node into the stack."""
     for i in range(5):
         put(frames, at + i, mine[i])
@@ -192,7 +191,7 @@ def write_frame(frames: Any, at: int, mine: Any, theirs: Any, first: Any, second
 
 
 @inlined
-def read_side(frames: Any, at: int) -> Any:
+def read_side(frames: Words, at: int) -> Side:
     """Return a side from the stack."""
     return Side(
         get(frames, at), get(frames, at + 1), get(frames, at + 2), get(frames, at + 3), get(frames, at + 4)
@@ -200,7 +199,7 @@ def read_side(frames: Any, at: int) -> Any:
 
 
 @inlined
-def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
+def next_pair(frames: Words, at: int, mine: Side, theirs: Side, tables: Words) -> Any:
     """Take the next threat of a node: my cell and the forced answer, or -1 when there is none left."""
     first, second, state = get(frames, at + 10), get(frames, at + 11), int(get(frames, at + 12))
     if not nonempty(first | second):
@@ -226,7 +225,7 @@ def next_pair(frames: Any, at: int, mine: Any, theirs: Any, tables: Any) -> Any:
 
 
 @inlined
-def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, frames: Any) -> Any:
+def threat_win(mine: Side, theirs: Side, budget: int, tables: Words, memory: Words, frames: Words) -> Any:
     """Return the first cell of a winning sequence, NO_WIN or UNKNOWN, and the nodes that took.
 
     ``memory`` keeps positions known to fail (pairs of words, a power of two of them), in place.
@@ -263,11 +262,11 @@ def threat_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, fr
 
 
 @kernel
-def find_win(mine: Any, theirs: Any, budget: int, tables: Any, memory: Any, frames: Any) -> Any:
+def find_win(mine: Side, theirs: Side, budget: int, tables: Words, memory: Words, frames: Words) -> Any:
     """Return the first cell of a winning sequence of threats, NO_WIN or UNKNOWN, and the nodes that took."""
     # All indices are inside: lines are below 128 and cells below 64, as the tables have them; a slot is within the
     # mask of the memory; each frame takes one free cell for either side, so that 64 cells fill at most 32 frames.
-    tables, memory, frames = unchecked_view(tables), unchecked_view(memory), unchecked_view(frames)
+    tables, memory, frames = unchecked_view((tables, memory, frames))
     me, other = side_of(mine, tables), side_of(theirs, tables)
     return threat_win(me, other, budget, tables, memory, frames)
 
@@ -281,12 +280,12 @@ class ForcedWin:
     nodes: int
 
 
-def new_memory(positions: int = DEFAULT_MEMORY) -> NDArray[np.uint64]:
+def new_memory(positions: int = DEFAULT_MEMORY) -> Words:
     """Return an empty memory of failures for a number of positions, rounded up to a power of two."""
     return np.zeros(2 << (positions - 1).bit_length(), np.uint64)
 
 
-def new_frames() -> NDArray[np.uint64]:
+def new_frames() -> Words:
     """Return room for the stack of one search."""
     return np.zeros(MAX_DEPTH * FRAME, np.uint64)
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import get, inlined, kernel, put, unchecked_view
+from mdplay.compiling import Words, get, inlined, kernel, put, unchecked_view
 from mdplay.errors import FormatError
 from mdplay.games.qubic.plain import (
     DEEPEST,
@@ -35,10 +35,10 @@ from mdplay.games.qubic.plain import (
     tables,
 )
 from mdplay.runtime.executors import Executor, using
-from mdplay.runtime.threads import Show, TaskGroup
+from mdplay.runtime.threads import Show, StopFlag, TaskGroup
 from mdplay.storage.files import read, unzip
 
-Words = NDArray[np.uint64]
+Words = Words
 START = (1, 0)
 PART = 64  # positions that are checked together
 OCCUPIED, UNEVEN, OVERLAP, LOST, OPEN, FULL = range(1, 7)
@@ -79,7 +79,7 @@ def enter_lines(rows: Any, moved: Any, out_book: Any) -> Any:
 
     Return what is wrong with the first faulty line, or 0, and its number.
     """
-    rows, moved, book = unchecked_view(rows), unchecked_view(moved), unchecked_view(out_book)
+    rows, moved, book = unchecked_view((rows, moved, out_book))
     for i in range(len(rows) // 3):
         attacker, defender, cell = get(rows, 3 * i), get(rows, 3 * i + 1), int(get(rows, 3 * i + 2))
         flaw = flaw_of(attacker, defender, cell)
@@ -110,12 +110,7 @@ def follow_book(
     ``out_met`` gets the places of the book that answers lead to, one for each of at most 64 a position;
     ``out_counts`` how many these are, how many answers were left to threats, and the nodes.
     """
-    positions, lines, moved, book = (
-        unchecked_view(positions),
-        unchecked_view(lines),
-        unchecked_view(moved),
-        unchecked_view(book),
-    )
+    positions, lines, moved, book = unchecked_view((positions, lines, moved, book))
     stack, failures, met = unchecked_view(stack), unchecked_view(failures), 0
     for i in range(len(out_met) // 64):
         attacker, defender = get(positions, 2 * i), get(positions, 2 * i + 1)
@@ -162,7 +157,7 @@ class Verdict:
         return self.gap is None
 
 
-def read_rows(path: str | Path) -> NDArray[np.uint64]:
+def read_rows(path: str | Path) -> Words:
     """Read the lines of a book (or of a compressed one, .gz) as rows of three words, or raise FormatError."""
     data = read(path)
     try:
@@ -194,7 +189,7 @@ class Part(NamedTuple):
     nodes: int
 
 
-def check_part(number: int, positions: Words, book: Words, stop: NDArray[np.uint8] | None = None) -> Part:
+def check_part(number: int, positions: Words, book: Words, stop: StopFlag | None = None) -> Part:
     """Try every answer to part ``number`` of positions: the task of an executor.
 
     A part remembers failures of its own, so what it counts does not depend on who did which part.

@@ -97,7 +97,7 @@ class SlidingPuzzle(Game[State]):
         return tuple(tiles)
 
     def _solvable(self, tiles: list[int]) -> bool:
-        """Tell whether slides put the tiles in order: every slide changes the parity and moves the gap by one."""
+        """Return whether slides can order the tiles: every slide changes the parity and moves the gap by one."""
         odd = sum(a > b for i, a in enumerate(tiles) for b in tiles[i + 1 :])
         gap = tiles.index(0)
         return (odd + gap // self.cols + gap % self.cols) % 2 == 0

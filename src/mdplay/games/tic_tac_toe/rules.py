@@ -66,7 +66,7 @@ class TicTacToe(Game[State]):
         return mover_wins * (1 - 2 * s.player)
 
     def has_line(self, marks: int) -> bool:
-        """Tell whether the marks contain a whole line."""
+        """Return whether the marks contain a whole line."""
         for line in self.lines:
             if marks & line == line:
                 return True

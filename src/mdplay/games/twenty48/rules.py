@@ -355,7 +355,7 @@ class ReachTile(Twenty48):
         return 1 if self.is_reached(s.board) else 0
 
     def is_reached(self, board: U64) -> bool:
-        """Tell whether a tile is at least as large as the one aimed at."""
+        """Return whether a tile is at least as large as the one aimed at."""
         for cell in range(self.rows * self.cols):
             if board >> 4 * cell & 15 >= self.exponent:
                 return True

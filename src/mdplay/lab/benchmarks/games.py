@@ -37,7 +37,7 @@ def mcts_group(quick: bool) -> Group:
 
 
 def _mcts(simulations: int) -> Callable[[], Any]:
-    from mdplay.searching.mcts import mcts
+    from mdplay import mcts
 
     return lambda: mcts(ConnectFour(), simulations=simulations, solver=False).simulations
 
@@ -75,7 +75,7 @@ def random_positions(count: int) -> list[str]:
 
 
 def _scores(count: int) -> Callable[[], Any]:
-    from mdplay.solving.proof.prover import Prover
+    from mdplay import Prover
 
     game = ConnectFour()
     prover = Prover(game, memory=1 << 26)
@@ -126,7 +126,7 @@ def _opening(empty: int) -> list[int]:
 
 
 def _solved(empty: int) -> Callable[[], Any]:
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     game = TicTacToe()
     state = game.initial()

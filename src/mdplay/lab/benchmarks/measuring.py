@@ -67,7 +67,7 @@ class Measured:
 
 
 def installed(distribution: str) -> bool:
-    """Tell whether a peer is installed."""
+    """Return whether a peer is installed."""
     try:
         version(distribution)
     except PackageNotFoundError:

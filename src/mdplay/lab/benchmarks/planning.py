@@ -17,7 +17,7 @@ from mdplay.games.twenty48.rules import Twenty48
 from mdplay.lab.benchmarks.measuring import OURS, Group, Prepare, installed
 
 if TYPE_CHECKING:
-    from mdplay.planning.mdp import MDP
+    from mdplay import MDP
 
 
 ARMS, STEPS = (0.9, 0.8), 1_000
@@ -118,7 +118,7 @@ def _model(size: int) -> MDP:
 
 def garnet(num_states: int, num_actions: int, branches: int, discount: float) -> MDP:
     """Return a random MDP; a choice leads to distinct states with random probabilities."""
-    from mdplay.planning.mdp import MDP
+    from mdplay import MDP
 
     rng = np.random.default_rng(0)
     size = num_states * num_actions
@@ -137,7 +137,7 @@ def garnet(num_states: int, num_actions: int, branches: int, discount: float) ->
 
 
 def _ours(mdp: MDP) -> Callable[[], Any]:
-    from mdplay.planning.planner import plan
+    from mdplay import plan
 
     return lambda: plan(mdp, threads=1, tolerance=TOLERANCE).value
 

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from mdplay import __version__
-from mdplay.errors import LimitError, unknown
+from mdplay import LimitError, __version__
+from mdplay.errors import unknown
 from mdplay.lab.benchmarks import games, planning
 from mdplay.lab.benchmarks.measuring import Group, Measured, installed, measure
 from mdplay.storage.files import write

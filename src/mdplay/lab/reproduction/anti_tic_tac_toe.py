@@ -152,9 +152,8 @@ def _outcome(result: float) -> str:
 
 # ---------------------------------------------------------------- the course's files
 def _round_trip(show: Show) -> Figure:
+    from mdplay import MDP, plan
     from mdplay.planning.formats.cs747 import decode, encode, read_policy_file, read_states, write_policy
-    from mdplay.planning.mdp import MDP
-    from mdplay.planning.planner import plan
     from mdplay.solving.responses import best_response
     from mdplay.states.graph import explore
 
@@ -262,7 +261,7 @@ def _alternation(show: Show) -> Figure:
 
 
 def _told(end: dict[str, Any]) -> str:
-    """Return the games that the final policies play, in words."""
+    """Return the moves of the games that the final policies play, as text."""
     return " ".join(
         f"With {name} the final policies play {' '.join(e['moves'])}: {_outcome(e['result'])}."
         for name, e in end.items()
@@ -282,8 +281,8 @@ def _final_game(graph: GameGraph, series: Sequence[Any]) -> tuple[list[str], flo
 
 # ---------------------------------------------------------------- the worked position
 def _worked(show: Show) -> Figure:
+    from mdplay import solve
     from mdplay.solving.responses import Response, responses
-    from mdplay.solving.solvers import solve
     from mdplay.states.graph import explore
 
     game = anti_tic_tac_toe()

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import mdplay.svg as draw
+from mdplay import Game
 from mdplay.bits import elements
-from mdplay.game import Game
 from mdplay.games.connect_four.rules import ConnectFour, State
 from mdplay.lab.reproduction.steps import (
     Claim,
@@ -307,7 +307,7 @@ def _plain_score(game: ConnectFour, state: State, player: int) -> int:
 
 # ---------------------------------------------------------------- the tree
 def _tree() -> Figure:
-    from mdplay.searching.mcts import mcts
+    from mdplay import mcts
 
     game = ConnectFour()
     state = game.parse(TREE_POSITION)
@@ -363,7 +363,7 @@ def _counted(node: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int,
 
 # ---------------------------------------------------------------- exact scores
 def _scores(show: Show) -> Figure:
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     game = ConnectFour()
     state = game.parse(SCORED)
@@ -405,7 +405,7 @@ def _bandits(runs: int, seed: int, show: Show) -> Figure:
 
 
 def _selectors(players: Sequence[str], games: int, simulations: int, seed: int, show: Show) -> Figure:
-    from mdplay.playing.matches.tournament import tournament
+    from mdplay import tournament
 
     agents = [f"mcts:simulations={simulations},selector={name}" for name in players]
     found = tournament(ConnectFour(), agents, games=games, seed=seed, progress=show)
@@ -443,7 +443,7 @@ def _paint_ratings(figure: Any, ratings: Sequence[tuple[str, float, float]]) -> 
 
 
 def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
-    from mdplay.playing.matches.match import match
+    from mdplay import match
 
     opponent = f"mcts:simulations={simulations}"
     found = match(ConnectFour(), "heuristic:depth=4", opponent, games=games, seed=seed, progress=show)
@@ -469,8 +469,8 @@ def _heuristic(games: int, simulations: int, seed: int, show: Show) -> Figure:
 
 
 def _accuracy(count: int, simulations: int, seed: int) -> Figure:
-    from mdplay.playing.accuracy import accuracy, sample_states
-    from mdplay.solving.proof.prover import Prover
+    from mdplay import Prover, accuracy
+    from mdplay.playing.accuracy import sample_states
 
     game = ConnectFour()
     states = [s for s in sample_states(game, 3 * count, seed=seed) if (s.mine | s.theirs).bit_count() >= LATE][

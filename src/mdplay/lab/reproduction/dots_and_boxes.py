@@ -35,8 +35,8 @@ from mdplay.lab.reproduction.steps import (
 from mdplay.runtime.threads import Show
 
 if TYPE_CHECKING:
+    from mdplay import Solution
     from mdplay.solving.policies import OpponentTable
-    from mdplay.solving.solution import Solution
 
 
 LINES = 12
@@ -208,7 +208,7 @@ def claims(facts: Facts) -> list[Claim]:
 
 
 def _solved(opponent: str, objective: str) -> tuple[Solution, OpponentTable]:
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     solution: Any = solve(DotsAndBoxes(2, 2), opponent=opponent, objective=objective, method="policy-iteration")
     return solution, solution.table
@@ -368,7 +368,7 @@ def _paint(figure: Any, curves: dict[str, Any], lines: Any) -> None:
 
 
 def _perfect(boards: list[tuple[int, int]], show: Show) -> Figure:
-    from mdplay.solving.solvers import solve
+    from mdplay import solve
 
     rows, values = [], {}
     for r, c in boards:

@@ -19,11 +19,11 @@ from mdplay.evaluating.evaluation import tie_margin
 from mdplay.lab.reproduction.steps import Claim, Facts, Figure, ResultTable, Step, both, equal, small
 
 if TYPE_CHECKING:
-    from mdplay.planning.mdp import MDP
+    from mdplay import MDP
 
 
 Nested = Sequence[Sequence[Sequence[Sequence[float]]]]
-Row = tuple[NDArray[Any], NDArray[Any], float]  # the followers of a choice, their probabilities, the mean reward
+Row = tuple[NDArray[Any], NDArray[Any], float]  # the successors of a choice, their probabilities, the mean reward
 
 
 def _rows(mdp: Nested) -> list[dict[int, Row]]:
@@ -165,8 +165,7 @@ def _solver(objective: dict[str, float]) -> tuple[str, str]:
 
 # ---------------------------------------------------------------- the example
 def _example() -> Figure:
-    from mdplay.planning.mdp import MDP
-    from mdplay.planning.planner import plan
+    from mdplay import MDP, plan
 
     rows, shown = [], {}
     for discount in DISCOUNTS:
@@ -218,7 +217,7 @@ def _best_policy(discount: float) -> Any:
 # ---------------------------------------------------------------- random models
 def random_mdp(num_states: int, num_actions: int, seed: int, *, branches: int = 5, discount: float = 0.95) -> MDP:
     """Return a random MDP: every choice leads to a few random states, with a random reward."""
-    from mdplay.planning.mdp import MDP
+    from mdplay import MDP
 
     rng = np.random.default_rng(seed)
     count = num_states * num_actions
@@ -233,7 +232,7 @@ def random_mdp(num_states: int, num_actions: int, seed: int, *, branches: int = 
 
 
 def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
-    from mdplay.planning.planner import plan
+    from mdplay import plan
 
     rows, differences, same, policies = [], [0.0], True, dict[str, Any](plain=[], package=[], same=True)
     histories: dict[str, Any] = {}

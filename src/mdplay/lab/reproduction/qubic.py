@@ -320,7 +320,7 @@ def _colour(warmth: float) -> str:
 
 # ---------------------------------------------------------------- beyond the report
 def _random(seed: int, show: Show) -> Figure:
-    from mdplay.searching.playouts import playouts
+    from mdplay import playouts
 
     found = playouts(Qubic(), games=1_000_000, seed=seed, progress=show)
     return Figure(

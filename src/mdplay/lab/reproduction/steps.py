@@ -58,7 +58,7 @@ def differs(says: str, here: str, how: str, why: str) -> Claim:
 
 
 def tally(claims: Sequence[Claim]) -> str:
-    """Return how many claims have which mark, in words."""
+    """Return the number of claims with each mark, as text."""
     counts = Counter(claim.mark for claim in claims)
     return ", ".join(f"{counts[mark]} {mark}" for mark in MARKS if counts[mark])
 

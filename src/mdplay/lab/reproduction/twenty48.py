@@ -318,8 +318,8 @@ def _images() -> str:
 
 # ---------------------------------------------------------------- learning
 def _learned(method: str, episodes: int, seed: int, show: Show) -> Figure:
+    from mdplay import learn
     from mdplay.games.twenty48.player import curve
-    from mdplay.playing.learning import learn
 
     training: Any = learn(Twenty48(), method=method, episodes=episodes, seed=seed, progress=show)
     found: dict[str, Any] = training.document()

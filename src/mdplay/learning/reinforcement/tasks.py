@@ -26,8 +26,8 @@ import numpy.typing as npt
 from mdplay.bits import U64, unit
 from mdplay.compiling import inlined
 from mdplay.compiling.contract import check_is_game
-from mdplay.errors import FormatError, GameError, short
-from mdplay.game import Compiled
+from mdplay.errors import FormatError, GameError, LimitError, short
+from mdplay.game import Compiled, num_players
 from mdplay.planning.mdp import by_decision, mdp_of
 from mdplay.planning.model import Model
 from mdplay.rng import advance, scramble
@@ -38,6 +38,7 @@ ROW = np.dtype((np.record, np.dtype([("begin", np.int32), ("count", np.int32)], 
 _OUTCOME = [("cut", np.float64), ("reward", np.float64), ("target", np.int32), ("other", np.int32)]
 OUTCOME = np.dtype((np.record, np.dtype(_OUTCOME, align=True)))
 NO_CHANGE = 1 << 60  # step of a change that never happens
+MAX_GAME_STATES = 2_000_000  # states of a game that is learned as a task
 Policy = str | Sequence[int] | npt.NDArray[Any]
 
 
@@ -232,10 +233,18 @@ def game_task(game: Any, *, player: int = 0, opponent: Any = None) -> Task:
     """
     from mdplay.states.graph import explore
 
-    graph = explore(game)
+    name = type(game).__name__
+    if opponent is None and num_players(game) == 2:
+        raise GameError(
+            f"{name} is a two-player game; name an opponent, for example uniform, or use method network"
+        )
+    try:
+        graph = explore(game, max_states=MAX_GAME_STATES)
+    except LimitError as error:
+        raise LimitError(
+            f"{error}, and this method lists them all; use a method of self-play, such as network"
+        ) from None
     own = graph.kind == player
-    if opponent is None and bool((graph.kind == 1 - player).any()):
-        raise GameError(f"{type(game).__name__} is a two-player game; name an opponent, for example uniform")
     weights = graph.weights("uniform" if opponent is None else opponent, 1 - player)
     whole = mdp_of(graph, player, weights)
     if game.has_reward:
@@ -250,8 +259,8 @@ def game_task(game: Any, *, player: int = 0, opponent: Any = None) -> Task:
         pairs = zip(model.target[row].tolist(), model.probability[row].tolist(), strict=True)
         starts = {int(s): p for s, p in pairs if own[s]}
     if not starts:
-        raise GameError(f"player {player} has no decision in {type(game).__name__}; there is nothing to learn")
-    task = Task(_deciding(model, own), starts, type(game).__name__)
+        raise GameError(f"player {player} has no decision in {name}; there is nothing to learn")
+    task = Task(_deciding(model, own), starts, name)
     object.__setattr__(task, "graph", graph)
     return task
 

@@ -5,5 +5,4 @@ server.py         mdplay as an engine                             ``mdplay engin
 thinking.py       what it does between go and bestmove
 process.py        an engine as a process: asked with a deadline, ended for certain
 agent.py          an engine as an agent                           ``engine:COMMAND``
-limits.py         any agent with a limit of time for its moves    ``move_seconds``
 """

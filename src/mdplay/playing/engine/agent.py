@@ -193,11 +193,11 @@ def _wait(popen: subprocess.Popen[bytes]) -> str | None:
 
 
 def _how_it_ended(popen: subprocess.Popen[bytes]) -> str | None:
-    """Return how a process has ended, in words; None while it runs.
+    """Return a description of how a process ended; None while it runs.
 
     It is not reaped: until then its number, which is that of its group, is not reused.
     """
-    if os.name != "posix" or popen.returncode is not None:
+    if not hasattr(os, "waitid") or popen.returncode is not None:
         return None if popen.poll() is None else f"with exit code {popen.returncode}"
     found = os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
     if found is None:
@@ -208,7 +208,7 @@ def _how_it_ended(popen: subprocess.Popen[bytes]) -> str | None:
 
 def _end(popen: subprocess.Popen[bytes], pipes: _Pipes) -> None:
     with suppress(OSError):  # it may be gone
-        if os.name == "posix":
+        if hasattr(os, "killpg"):
             if popen.returncode is None:
                 os.killpg(popen.pid, signal.SIGKILL)  # also if it has ended: for what it left behind
         else:

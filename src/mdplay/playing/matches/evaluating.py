@@ -15,11 +15,11 @@ from mdplay.errors import GameError, LimitError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.naming.transfer import GameSpec, rebuild, recipe_of
 from mdplay.playing.agents import Agent, Maker, make_agent
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.match import SETTINGS
 from mdplay.playing.matches.results import mean_and_error
 from mdplay.playing.matches.schedule import MatchOptions, Schedule
 from mdplay.playing.records import Record, plain_number
+from mdplay.playing.time_limits import entering
 from mdplay.runtime.executors import Executor, using
 from mdplay.runtime.run import Progress, Run, RunOptions, run_of
 from mdplay.states.game_length import MAX_CHANCE_MOVES, explicit_move_limit

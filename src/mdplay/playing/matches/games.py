@@ -25,8 +25,8 @@ from mdplay.compiling.contract import need_game
 from mdplay.errors import Forfeit, FormatError, GameError, MdplayError, UnknownName
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Maker, NamedAgent, choose, leave
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.records import Record, forfeited
+from mdplay.playing.time_limits import entering
 from mdplay.position import Position, as_state
 from mdplay.rng import Random
 from mdplay.states.game_length import MoveLimit

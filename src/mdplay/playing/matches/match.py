@@ -15,10 +15,10 @@ from mdplay.compiling.contract import need_game
 from mdplay.errors import GameError, pluralize
 from mdplay.game import Game, num_players
 from mdplay.playing.agents import Agent, Maker, NamedAgent, check_player
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.results import Interval, Results, elo_of_score, mean_and_error, score_interval
 from mdplay.playing.matches.schedule import MatchOptions, Schedule, first_player
 from mdplay.playing.records import Record, plain_number
+from mdplay.playing.time_limits import entering
 from mdplay.runtime.run import Run, options_and_run
 
 SETTINGS = ("threads", "executor", "file", "progress")

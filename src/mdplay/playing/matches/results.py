@@ -173,7 +173,7 @@ class Results:
         return self._file
 
     def claim(self, key: str, parts: Mapping[str, str]) -> None:
-        """Say what a match is made of, each part with its identity; raise FormatError if its games are not."""
+        """Record the parts of a match with their identities; raise FormatError if stored games have other ones."""
         if self._file is None:  # a new file has nothing to contradict
             self._claims.append((key, parts))
             return

@@ -27,10 +27,10 @@ from mdplay.errors import MdplayError, check_integer
 from mdplay.game import Between, Game
 from mdplay.naming.registry import name_of
 from mdplay.playing.agents import NamedAgent, leave
-from mdplay.playing.engine.limits import entered
 from mdplay.playing.matches.games import Opening, make_openings, openings_label, play_game
 from mdplay.playing.matches.results import Results
 from mdplay.playing.records import Record
+from mdplay.playing.time_limits import entered
 from mdplay.runtime.run import Run
 from mdplay.runtime.signals import KERNEL_SECONDS
 

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from mdplay.errors import AgentError, ArgumentError, pluralize
 from mdplay.game import Game
 from mdplay.playing.agents import Agent, Maker, NamedAgent, leave
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.matches.match import SETTINGS, MatchResult, Tally, need_two_players, played
 from mdplay.playing.matches.results import Results, elo_ratings
 from mdplay.playing.matches.schedule import MatchOptions
 from mdplay.playing.records import Record
+from mdplay.playing.time_limits import entering
 from mdplay.runtime.executors import using
 from mdplay.runtime.run import Progress, Run, options_and_run
 from mdplay.views.charts import save_plot

@@ -1,6 +1,6 @@
 """Opening books: the scores of all positions after a number of plies, proved once.
 
-A prover that has learned a book answers every position before it at once, as only few plies are searched.
+A prover that has learned a book answers every position before it at once, because only a few plies are searched.
 
 The file (mdplay.storage.arrays) contains one byte for each position, its score for the player to move, compressed.
 The positions and their order follow from the rules.  Of the images of a position under the board's
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from mdplay.compiling import unpack
+from mdplay.compiling import Words, unpack
 from mdplay.compiling.identity import check_rules, game_identity
 from mdplay.errors import FormatError, UnknownName
 from mdplay.game import Game
@@ -88,13 +88,7 @@ def prove_strategy(
     return proof
 
 
-def verify_strategy(
-    game: Game[Any],
-    book: Path,
-    *,
-    run: Run | None = None,
-    **settings: Unpack[RunOptions],
-) -> Any:
+def verify_strategy(game: Game[Any], book: Path, *, run: Run | None = None, **settings: Unpack[RunOptions]) -> Any:
     """Check a book that claims a game's result, and return the verdict; an ``executor`` shares the work."""
     run = run_of("verify_strategy", ("executor", "threads", "progress"), run, settings)
     return _brought(game, "verify")(book, executor=run.executor, threads=run.threads, show=run.progress)
@@ -123,7 +117,7 @@ class OpeningBook:
 
     game: Game[Any]
     plies: int
-    rows: NDArray[np.uint64]
+    rows: Words
     scores: NDArray[np.int8]
     path: Path
 
@@ -150,8 +144,8 @@ class OpeningBook:
         return {"path": str(self.path), "plies": self.plies, "positions": len(self.rows), "bytes": size}
 
 
-def positions(game: Game[Any], plies: int) -> NDArray[np.uint64]:
-    """Return the positions after so many plies as packed rows, one of each set of images, in ascending order."""
+def positions(game: Game[Any], plies: int) -> Words:
+    """Return the positions after ``plies`` plies as packed rows, one of each set of images, in ascending order."""
     found, watch = Plies(game, game.initial(), fold=True), TaskGroup()
     for _ in range(plies):
         found.advance(watch)
@@ -247,7 +241,7 @@ def prove_batch(number: int, order: Order) -> NDArray[np.int8]:
 
 
 @lru_cache(maxsize=1)
-def _prover_of(order: Order) -> tuple[Table, NDArray[np.uint64]]:
+def _prover_of(order: Order) -> tuple[Table, Words]:
     game = rebuild(order.recipe)
     return _prover(game, Run(memory=order.memory, threads=1)), positions(game, order.plies)
 
@@ -327,7 +321,7 @@ def find_books(game: Game[Any], *, max_plies: int = 12) -> Iterator[OpeningBook]
 
 
 def _has_rules_of(path: Path, game: Game[Any]) -> bool:
-    """Tell whether a book is of the game's rules: a user's game may have the name of one of ours."""
+    """Return whether a book is of the game's rules: a user's game may have the name of one of ours."""
     return bool(store.load(path, kind=KIND).meta.get("rules") == game_identity(game))
 
 

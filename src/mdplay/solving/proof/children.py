@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.bits import U64, lowest, nonempty, popcount, without_lowest
-from mdplay.compiling import as_mask, first_word, get, inlined, pack, prefetch, put
+from mdplay.compiling import State, Words, as_mask, first_word, get, inlined, pack, prefetch, put
+from mdplay.game import Game
 from mdplay.learning.lookups import locate, value_after
 from mdplay.solving.proof.table import (
     ACTION,
@@ -56,7 +60,7 @@ from mdplay.states.keys import no_player
 
 
 @inlined
-def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: Any) -> Any:
+def answer_of_others(game: Game[Any], depth: int, low_bits: int, table: Words, stack: NDArray[np.int64]) -> Any:
     """Return the first node of the stack whose question another thread has answered, its bound and its move.
 
     If there is none, return ``depth``.
@@ -73,7 +77,7 @@ def answer_of_others(game: Any, depth: int, low_bits: int, table: Any, stack: An
 
 
 @inlined
-def look_around(game: Any, nodes: int, num_buckets: int, low_bits: int, shared: Shared) -> int:
+def look_around(game: Game[Any], nodes: int, num_buckets: int, low_bits: int, shared: Shared) -> int:
     """Report the nodes, pause when it is time, grow the table; return the number of buckets."""
     table, stack = shared.table, shared.stack
     put(stack, NODES, nodes)
@@ -89,13 +93,13 @@ def look_around(game: Any, nodes: int, num_buckets: int, low_bits: int, shared: 
 
 
 FAR = 1 << 44  # beyond every value and every rank
-MOST_FORCED = 10_000  # moves in a row without a choice: a game that comes back to where it was
-STEPS = 1 << 16  # in which the values of a network are told apart
+MOST_FORCED = 10_000  # moves in a row without a choice; a longer sequence is taken for a cycle
+STEPS = 1 << 16  # number of levels to which the values of a network are rounded
 ORDERED_DEPTH = 12  # nodes less deep on the stack are ordered by the network; deeper ones are worth no look-ups
 
 
 @inlined
-def whole(x: Any, stack: Any) -> int:
+def whole(x: Any, stack: NDArray[np.int64]) -> int:
     """Return a value as an int; note in the control array if it is not whole or too large."""
     value = int(x)
     if value != x or value > LIMIT or value < -LIMIT:
@@ -104,7 +108,7 @@ def whole(x: Any, stack: Any) -> int:
 
 
 @inlined
-def bounds_of(game: Any, s: Any, stack: Any) -> Any:
+def bounds_of(game: Game[Any], s: State, stack: NDArray[np.int64]) -> Any:
     """Return low, high and moves: what the game knows of a position, or its rules tell; note what cannot be."""
     if game.has_bounds:
         known = game.bounds(s)
@@ -119,7 +123,7 @@ def bounds_of(game: Any, s: Any, stack: Any) -> Any:
 
 
 @inlined
-def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
+def gain_of(game: Game[Any], s: State, action: int, stack: NDArray[np.int64]) -> int:
     """Return what player 0 gains by the mover's reward."""
     if not game.has_reward:
         return 0
@@ -130,8 +134,8 @@ def gain_of(game: Any, s: Any, action: int, stack: Any) -> int:
 
 
 @inlined
-def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
-    """Tell whether forced moves lead nowhere: none is listed, or they go on for ever; note it."""
+def no_way_on(moves: Any, forced: int, stack: NDArray[np.int64]) -> bool:
+    """Return whether forced moves do not lead on: none is listed, or they have no end; note it."""
     if nonempty(moves) and forced < MOST_FORCED:
         return False
     put(stack, STATUS, ENDLESS if nonempty(moves) else BROKEN)
@@ -139,7 +143,7 @@ def no_way_on(moves: Any, forced: int, stack: Any) -> bool:
 
 
 @inlined
-def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
+def follow(game: Game[Any], s: State, action: int, goal: int, stack: NDArray[np.int64]) -> Any:
     """Play an action and the forced ones after it: the state, its bounds and moves, player 0's gain on the way."""
     gain, forced = gain_of(game, s, action, stack), 0
     s = game.step(s, action)
@@ -156,7 +160,7 @@ def follow(game: Any, s: Any, action: int, goal: int, stack: Any) -> Any:
 
 
 @inlined
-def expand(game: Any, network: Any, s: Any, moves: Any, hint: int, spot: Spot, shared: Shared) -> Any:
+def expand(game: Game[Any], network: Any, s: State, moves: Any, hint: int, spot: Spot, shared: Shared) -> Any:
     """Make the children from row ``base`` on; return their end, the best value known, and a cutting move."""
     goal, depth, base, low_bits = spot
     table, stack = shared.table, shared.stack
@@ -199,14 +203,14 @@ def expand(game: Any, network: Any, s: Any, moves: Any, hint: int, spot: Spot, s
 
 
 @inlined
-def look_up(game: Any, network: Any, s: Any) -> None:
+def look_up(game: Game[Any], network: Any, s: State) -> None:
     """Have a network look at a state, before its moves are ranked."""
     if network is not None:
         locate(game, network.tables, s, network.places)
 
 
 @inlined
-def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int:
+def learned_rank(game: Game[Any], network: Any, s: State, action: int, side: int) -> int:
     """Return how early to search a child by what a network holds it to be worth."""
     if network is None:
         return 0
@@ -215,7 +219,7 @@ def learned_rank(game: Any, network: Any, s: Any, action: int, side: int) -> int
 
 
 @inlined
-def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: int) -> int:
+def rank(game: Game[Any], s: State, action: int, side: int, c: Any, moves: Any, hint: int) -> int:
     """Return how early to search a child."""
     if action == hint:
         return FAR
@@ -225,7 +229,7 @@ def rank(game: Any, s: Any, action: int, side: int, c: Any, moves: Any, hint: in
 
 
 @inlined
-def consult(game: Any, side: int, best: int, top: int, spot: Spot, shared: Shared) -> Any:
+def consult(game: Game[Any], side: int, best: int, top: int, spot: Spot, shared: Shared) -> Any:
     """Look the children up in the table, drop those that it decides; return as ``expand`` does."""
     goal, _, base, low_bits = spot
     table, stack = shared.table, shared.stack

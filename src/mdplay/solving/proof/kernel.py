@@ -21,9 +21,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mdplay.bits import U64, bit_length, lowest, nonempty, without_lowest
-from mdplay.compiling import as_mask, get, inlined, kernel, load, put, unchecked_view, unpack, viewed
+from mdplay.compiling import State, Words, as_mask, get, inlined, kernel, load, put, unchecked_view, unpack, viewed
 from mdplay.compiling.contract import mask_size
+from mdplay.game import Game
+from mdplay.runtime.threads import Counters, StopFlag
 from mdplay.solving.proof.children import (
     FAR,
     answer_of_others,
@@ -84,7 +89,7 @@ SHARED_DEPTH = 16  # nodes less deep on the stack are shared between threads
 
 
 @inlined
-def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
+def choose(game: Game[Any], base: int, top: int, shared: bool, busy: Words, stack: NDArray[np.int64]) -> int:
     """Return the place of the child to search next; if it can, one that no other thread is searching."""
     chosen, most = base, -4 * FAR * CHOICES
     for k in range(base, top):
@@ -97,7 +102,7 @@ def choose(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) 
 
 
 @inlined
-def choose_last(game: Any, base: int, top: int, shared: bool, busy: Any, stack: Any) -> int:
+def choose_last(game: Game[Any], base: int, top: int, shared: bool, busy: Words, stack: NDArray[np.int64]) -> int:
     """Put the word of the child to search next at the end of the order, and return that place."""
     chosen = choose(game, base, top, shared, busy, stack)
     top -= 1
@@ -108,14 +113,14 @@ def choose_last(game: Any, base: int, top: int, shared: bool, busy: Any, stack: 
 
 
 @inlined
-def is_busy(busy: Any, place: Any) -> Any:
-    """Tell whether a thread is searching the position."""
+def is_busy(busy: Words, place: Any) -> Any:
+    """Return whether a thread is searching the position."""
     return get(busy, int(place & BUSY - 1)) == place
 
 
 @inlined
 def keep_answer(
-    game: Any, best: int, cut: int, nodes: int, place: Any, tag: Any, spot: Spot, shared: Shared
+    game: Game[Any], best: int, cut: int, nodes: int, place: Any, tag: Any, spot: Spot, shared: Shared
 ) -> None:
     """Store the bound of a node, found in ``nodes`` nodes; set the status if no entry can hold it."""
     stack = shared.stack
@@ -127,7 +132,9 @@ def keep_answer(
 
 
 @inlined
-def take_answer(game: Any, side: int, goal: int, best: int, value: int, row: int, stack: Any) -> Any:
+def take_answer(
+    game: Game[Any], side: int, goal: int, best: int, value: int, row: int, stack: NDArray[np.int64]
+) -> Any:
     """Return the best value known of a node once the child in a row is answered, and its move if that cuts."""
     if game.has_reward:
         value += get(stack, row + GAIN)
@@ -137,7 +144,7 @@ def take_answer(game: Any, side: int, goal: int, best: int, value: int, row: int
 
 
 @inlined
-def child_of(game: Any, row: int, stack: Any) -> Any:
+def child_of(game: Game[Any], row: int, stack: NDArray[np.int64]) -> Any:
     """Return the state in a row, its moves, and the one that the table names."""
     s = load(game, stack, row + CHILD)
     moves = as_mask(game, U64(get(stack, row + MOVES)))
@@ -147,7 +154,7 @@ def child_of(game: Any, row: int, stack: Any) -> Any:
 
 
 @inlined
-def prove(game: Any, network: Any, s: Any, moves: Any, goal: int, shared: Shared) -> Any:
+def prove(game: Game[Any], network: Any, s: State, moves: Any, goal: int, shared: Shared) -> Any:
     """Return v >= goal: the value is at least v; or v < goal: it is at most v.
 
     Void if ``stop`` or the status is set meanwhile.
@@ -227,7 +234,7 @@ def next_goal(low: int, high: int, from_outside: bool) -> int:
 
 
 @inlined
-def narrow_window(game: Any, network: Any, s: Any, low: int, high: int, shared: Shared) -> Any:
+def narrow_window(game: Game[Any], network: Any, s: State, low: int, high: int, shared: Shared) -> Any:
     """Return the window narrowed until its two ends meet or the search is stopped.
 
     A value outside the window shrinks it to its nearer end.
@@ -278,16 +285,16 @@ def narrow_window(game: Any, network: Any, s: Any, low: int, high: int, shared: 
 
 @kernel
 def narrow_windows(
-    game: Any, proof_view: Any, network: Any, starts: Any, windows: Any, budget: int,
-    table: Any, busy: Any, stack: Any, stop: Any, progress: Any,
+    game: Game[Any], proof_view: Any, network: Any, starts: Any, windows: Any, budget: int,
+    table: Words, busy: Words, stack: NDArray[np.int64],
+    stop: StopFlag, progress: Counters,
 ) -> None:  # fmt: skip
-    """Narrow the windows around what packed states are worth to their movers, in place, until each is one number.
+    """Narrow the windows around the values of packed states for the player to move, in place, to one number each.
 
-    What was not reached before the search was stopped, or had visited ``budget`` nodes (0: as many as it takes),
-    stays wider.
+    Windows stay wider if the search is stopped, or has visited ``budget`` nodes (0: no limit).
     """
-    stack, stop, progress = unchecked_view(stack), unchecked_view(stop), unchecked_view(progress)
-    shared = Shared(unchecked_view(table), unchecked_view(busy), stack, stop, progress)
+    table, busy, stack, stop, progress = unchecked_view((table, busy, stack, stop, progress))
+    shared = Shared(table, busy, stack, stop, progress)
     put(stack, PAUSE_AT, get(stack, NODES) + budget if budget else 0)
     for i in range(len(starts)):
         if get(stop, 0) or get(stack, STATUS):
@@ -304,9 +311,9 @@ def narrow_windows(
 
 
 @kernel
-def grow_to(game: Any, table: Any, stack: Any, num_buckets: int) -> None:
-    """Double the table until it has so many buckets, for which its array has room."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+def grow_to(game: Game[Any], table: Words, stack: NDArray[np.int64], num_buckets: int) -> None:
+    """Double the table until it has ``num_buckets`` buckets, for which its array has room."""
+    table, stack = unchecked_view((table, stack))
     while get(stack, BUCKETS) < num_buckets:
         size = get(stack, BUCKETS)
         grow(game, table, size, place_bits(game) + 1 - bit_length(size))
@@ -314,9 +321,11 @@ def grow_to(game: Any, table: Any, stack: Any, num_buckets: int) -> None:
 
 
 @kernel
-def remember(game: Any, proof_view: Any, starts: Any, values: Any, table: Any, stack: Any) -> None:
-    """Write what packed states are worth to their movers into the table, as if it had cost the most work."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+def remember(
+    game: Game[Any], proof_view: Any, starts: Any, values: Any, table: Words, stack: NDArray[np.int64]
+) -> None:
+    """Write the values of packed states for the player to move into the table, with the highest priority."""
+    table, stack = unchecked_view((table, stack))
     low_bits = place_bits(proof_view) + 1 - bit_length(get(stack, BUCKETS))
     for i in range(len(starts)):
         s = viewed(proof_view, load(game, starts, i))
@@ -327,8 +336,8 @@ def remember(game: Any, proof_view: Any, starts: Any, values: Any, table: Any, s
 
 
 @kernel
-def recall_move(game: Any, start: Any, table: Any, stack: Any) -> int:
-    """Return the move that the table holds for a packed state, or ``NO_MOVE``; a place is within its buckets."""
-    table, stack = unchecked_view(table), unchecked_view(stack)
+def recall_move(game: Game[Any], start: Any, table: Words, stack: NDArray[np.int64]) -> int:
+    """Return the move of a packed state in the table, or ``NO_MOVE``; a place is within its buckets."""
+    table, stack = unchecked_view((table, stack))
     place, tag = place_of(game, unpack(game, start), stack)
     return move_of(probe(game, table, place_bits(game) + 1 - bit_length(get(stack, BUCKETS)), place, tag))

@@ -21,7 +21,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from mdplay.bits import elements, nonempty
-from mdplay.compiling import width, words
+from mdplay.compiling import State, width, words
 from mdplay.errors import GameError, LimitError
 from mdplay.evaluating.evaluation import Evaluation, MoveEvaluation, best_moves
 from mdplay.game import Game, ProofView
@@ -84,7 +84,7 @@ class Scale:
         """Return a score if it says more than the value."""
         return score if self.is_by_speed else None
 
-    def distance(self, state: Any, score: int) -> int | None:
+    def distance(self, state: State, score: int) -> int | None:
         """Return the plies to the end, given a state and its score for player 0; None if scores do not say it."""
         if not isinstance(self.view, ProofView) or self.weak:
             return None
@@ -92,7 +92,7 @@ class Scale:
 
 
 class Prover(Table):
-    """Exact values of the positions of one game, proved when they are asked for.
+    """Exact values of the positions of one game, proved on demand.
 
     With a ``network`` moves are tried in the order of its values, not in that of the game; the results are the
     same.  ``memory`` limits the transposition table (default 256 MiB); ``threads`` (default 1) work together on
@@ -168,7 +168,7 @@ class Prover(Table):
         asked = self._search.total(QUESTIONS) - questions
         return Proof(low, high, self.nodes - nodes, asked, time.perf_counter() - began)
 
-    def score(self, state: Any) -> int:
+    def score(self, state: State) -> int:
         """Return the score of a position for the player to move."""
         if not isinstance(state, tuple):  # takes_state would take as long as the answer
             state = as_state(self.game, state)
@@ -204,7 +204,7 @@ class Prover(Table):
             return np.array([words(state) for state in states], np.uint64)
 
     def evaluate(
-        self, state: Any = None, *, brief: bool = False, show: Show | None = None
+        self, state: State | None = None, *, brief: bool = False, show: Show | None = None
     ) -> Iterator[Evaluation]:
         """Yield the evaluation of a state in which a player moves; ``brief`` and ``show`` have no effect."""
         s = as_state(self.game, state)
@@ -261,7 +261,7 @@ class Prover(Table):
 
     @takes_state
     def line(self, state: Any, *, max_plies: int | None = None) -> list[int]:
-        """Return the actions of best play to the end; none if only the winner is asked for, or time ran out."""
+        """Return the actions of best play to the end; none if only the winner is proved, or time ran out."""
         if self.weak or (self.seconds is not None and len(set(self._bounds(state, self.seconds))) > 1):
             return []
         line: list[int] = []
@@ -274,7 +274,7 @@ class Prover(Table):
         return line
 
     # ---------------------------------------------------------------- the parts
-    def _bounds(self, state: Any, seconds: float | None, lead: int = 0) -> tuple[int, int]:
+    def _bounds(self, state: State, seconds: float | None, lead: int = 0) -> tuple[int, int]:
         """Return the bounds of a position's score for its mover; if ``weak``, with ``lead`` points more."""
         if seconds is None and not self.weak and self._progress is None:
             score = self.score(state)
@@ -286,12 +286,12 @@ class Prover(Table):
             self._known[state, lead] = proof.low, proof.high
         return self._known[state, lead]
 
-    def _limited_choice(self, state: Any, action: int, most: float, seconds: float | None) -> Choice:
+    def _limited_choice(self, state: State, action: int, most: float, seconds: float | None) -> Choice:
         after, gain = self.game.step(state, action), int(self.game.reward(state, action))
         lead = gain if self.game.player(after) == self.game.player(state) else -gain
         return self._choice(state, action, self._bounds(after, seconds, lead if self.weak else 0), most)
 
-    def _choice(self, state: Any, action: int, scores: tuple[int, int], most: float = math.inf) -> Choice:
+    def _choice(self, state: State, action: int, scores: tuple[int, int], most: float = math.inf) -> Choice:
         """Return a move, given bounds of the score after it for the player to move then."""
         after = self.game.step(state, action)
         gain = 0 if self.weak else int(self.game.reward(state, action))  # a weak score includes it
@@ -304,7 +304,7 @@ class Prover(Table):
         plies = None if distance is None else distance + 1
         return Choice(action, gain + least, min(gain + highest, most), plies, self.scale.shown(gain + low))
 
-    def _action_of_value(self, state: Any, value: int) -> int:
+    def _action_of_value(self, state: State, value: int) -> int:
         """Return an action that keeps player 0's value; the table's move is tried before smaller ones."""
         actions, hint = elements(self.game.legal(state)), self._recalled(state)
         for action in sorted(actions, key=lambda action: action != hint):
@@ -318,7 +318,7 @@ class Prover(Table):
             f"no move in {self.game.text(state)} attains the proved value; `bounds` may be wrong, run mdplay check"
         )
 
-    def _recalled(self, state: Any) -> int:
+    def _recalled(self, state: State) -> int:
         """Return the action whose successor is the one after the table's move, or -1."""
         convert, view = self._search.convert, self.proof_view
         move = self._search.recall_move(state)
@@ -328,10 +328,10 @@ class Prover(Table):
         after = [(a, convert(self.game.step(state, a))) for a in elements(self.game.legal(state))]
         return next((action for action, s in after if s == wanted), -1)
 
-    def _gain(self, state: Any, action: int) -> int:
+    def _gain(self, state: State, action: int) -> int:
         return int(self.game.reward(state, action)) * self._sign(state)
 
-    def _sign(self, state: Any) -> int:
+    def _sign(self, state: State) -> int:
         return -1 if self.game.player(state) else 1
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mdplay.checking.contract_checks import spot_check
-from mdplay.compiling import direct, native, width, words
+from mdplay.compiling import State, Words, direct, native, width, words
 from mdplay.compiling.contract import rule_error
 from mdplay.errors import GameError, LimitError
 from mdplay.game import Game, ProofView
@@ -32,7 +32,7 @@ ALONE = 300_000  # nodes that one thread searches before the others join it
 LINE = 64  # bytes of a cache line
 
 Values = NDArray[np.int64]
-Rows = NDArray[np.uint64]
+Rows = Words
 
 
 def full_windows(count: int) -> Values:
@@ -76,7 +76,7 @@ class ProofSearch:
         """Return a counter of the stacks, such as NODES or QUESTIONS, summed over all threads."""
         return sum(int(stack[counter]) for stack in self._stacks)
 
-    def convert(self, state: Any) -> Any:
+    def convert(self, state: State) -> Any:
         """Return a state of the game as a state of its proof view."""
         return self.proof_view.convert(state) if isinstance(self.proof_view, ProofView) else state
 
@@ -88,7 +88,7 @@ class ProofSearch:
             raise GameError(f"proof search stores scores from {-LIMIT} to {LIMIT}, not {np.abs(scores).max()}")
         remember(*self._natives, rows, scores, self._table, self._stacks[0])
 
-    def recall_move(self, state: Any) -> int:
+    def recall_move(self, state: State) -> int:
         """Return the move of the proof view that the table has for a state, or a number that is no move."""
         return int(recall_move(self._native, words(self.convert(state)), self._table, self._stacks[0]))
 
@@ -118,7 +118,7 @@ class ProofSearch:
         fields, bounds, control = row[0].data, window[0].data, self._stacks[0].data
         arguments, narrow = self._arguments(self._stacks[0], row, window, self._watch, QUICK), self._kernel
 
-        def score(state: Any) -> int | None:
+        def score(state: State) -> int | None:
             try:
                 for i, field in enumerate(state):
                     fields[i] = field
@@ -248,7 +248,7 @@ def _table_sizes(proof_view: Game[Any], memory: int) -> tuple[int, int, int]:
     return min(max(FIRST_BYTES // (8 * bucket_words), least), most), most, bucket_words
 
 
-def _aligned(size: int) -> NDArray[np.uint64]:
+def _aligned(size: int) -> Words:
     """Return zeros that begin at a cache line, so that no bucket lies on two."""
     room = np.zeros(size + LINE // 8, np.uint64)
     skip = -room.ctypes.data % LINE // 8

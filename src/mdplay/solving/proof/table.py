@@ -35,10 +35,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from mdplay.bits import U64, mix
-from mdplay.compiling import get, inlined, pack, put, width
+import numpy as np
+from numpy.typing import NDArray
 
-DEPTH, KIDS = 512, 16_384  # room for so many nodes and children on the way down
+from mdplay.bits import U64, mix
+from mdplay.compiling import State, Words, get, inlined, pack, put, width
+from mdplay.game import Game
+
+DEPTH, KIDS = 512, 16_384  # maximum numbers of nodes and of children on the stack
 CHOICES = 1 << 11  # a power of two: a mask has no more elements
 
 # the control numbers
@@ -62,13 +66,13 @@ ROWS_AT = ORDER_AT + KIDS
 
 
 @inlined
-def row_at(game: Any, number: int) -> int:
+def row_at(game: Game[Any], number: int) -> int:
     """Return where the row of a child begins."""
     return ROWS_AT + number * (CHILD + width(game))
 
 
 @inlined
-def row_of(game: Any, base: int, k: int, stack: Any) -> int:
+def row_of(game: Game[Any], base: int, k: int, stack: NDArray[np.int64]) -> int:
     """Return where the row of the child at place k of the order begins."""
     return row_at(game, base + CHOICES - 1 - (get(stack, ORDER_AT + k) & CHOICES - 1))
 
@@ -107,7 +111,7 @@ class Spot(NamedTuple):
 
 
 @inlined
-def save_frame(depth: int, frame: Frame, stack: Any) -> None:
+def save_frame(depth: int, frame: Frame, stack: NDArray[np.int64]) -> None:
     """Write a node to the stack."""
     at = FRAMES_AT + depth * FRAME
     put(stack, at + BASE, frame.base)
@@ -122,7 +126,7 @@ def save_frame(depth: int, frame: Frame, stack: Any) -> None:
 
 
 @inlined
-def load_frame(depth: int, stack: Any) -> Any:
+def load_frame(depth: int, stack: NDArray[np.int64]) -> Any:
     """Return a node from the stack, as a `Frame`."""
     at = FRAMES_AT + depth * FRAME
     return Frame(
@@ -141,7 +145,7 @@ def load_frame(depth: int, stack: Any) -> Any:
 WAYS = 4  # entries in a bucket
 DATA = 28  # bits below the tag
 TAG_BITS = 64 - DATA
-EXACT_BITS = 54  # keys of at most so many bits go into one word, from tables of 2**18 buckets (8 MB) on
+EXACT_BITS = 54  # keys of at most this many bits go into one word, from tables of 2**18 buckets (8 MB) on
 LIMIT = 120  # values are within -LIMIT .. LIMIT
 NO_MOVE = 1 << 11  # more than any action; an entry has room for those below UNKNOWN_MOVE
 UNKNOWN_MOVE = 127
@@ -151,25 +155,25 @@ DATA_MASK = (1 << DATA) - 1
 
 
 @inlined
-def is_exact(game: Any) -> Any:
-    """Tell whether bucket and tag hold the whole key: one word an entry."""
+def is_exact(game: Game[Any]) -> Any:
+    """Return whether bucket and tag hold the whole key: one word an entry."""
     return game.has_key and game.key_bits <= EXACT_BITS
 
 
 @inlined
-def entry_words(game: Any) -> int:
+def entry_words(game: Game[Any]) -> int:
     """Return the number of words of an entry."""
     return 1 if is_exact(game) else 2
 
 
 @inlined
-def place_bits(game: Any) -> int:
+def place_bits(game: Game[Any]) -> int:
     """Return the number of bits of a place."""
     return game.key_bits if is_exact(game) else 64
 
 
 @inlined
-def place_of(game: Any, s: Any, stack: Any) -> Any:
+def place_of(game: Game[Any], s: State, stack: NDArray[np.int64]) -> Any:
     """Return the place of a position and, if that is only a hash, the tag that tells it from others.
 
     Note on the stack a key of more bits than the game has promised.
@@ -187,7 +191,7 @@ def place_of(game: Any, s: Any, stack: Any) -> Any:
 
 
 @inlined
-def probe(game: Any, table: Any, low_bits: int, place: Any, tag: Any) -> Any:
+def probe(game: Game[Any], table: Words, low_bits: int, place: Any, tag: Any) -> Any:
     """Return the entry of a position, or 0."""
     found = U64(0)
     if is_exact(game):
@@ -226,7 +230,15 @@ def move_of(entry: Any) -> int:
 
 @inlined
 def store(
-    game: Any, table: Any, low_bits: int, place: Any, tag: Any, value: int, is_low: bool, move: int, work: int
+    game: Game[Any],
+    table: Words,
+    low_bits: int,
+    place: Any,
+    tag: Any,
+    value: int,
+    is_low: bool,
+    move: int,
+    work: int,
 ) -> None:
     """Note that the value is at least (``is_low``) or at most so much, in place of what cost least."""
     words = entry_words(game)
@@ -253,7 +265,7 @@ def store(
 
 
 @inlined
-def grow(game: Any, table: Any, num_buckets: int, low_bits: int) -> None:
+def grow(game: Game[Any], table: Words, num_buckets: int, low_bits: int) -> None:
     """Double the buckets in place, from the last to the first."""
     words = entry_words(game)
     size = WAYS * words

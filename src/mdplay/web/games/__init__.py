@@ -1,1 +1,1 @@
-"""Games on the page: which there are, a position as it is asked for, its values in words, who plays."""
+"""Games in the web app: the list of games, positions, the values of moves as text, and players."""

@@ -23,14 +23,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from mdplay import FormatError, Game, Learned, Position, make
 from mdplay.compiling.identity import Untold, data_files, file_hash, source_files
-from mdplay.errors import FormatError
-from mdplay.game import Game, num_players
-from mdplay.learning.learned import Learned
+from mdplay.game import num_players
 from mdplay.naming.about import About, about, built_in_games
-from mdplay.naming.registry import extra_names, make, maker, names
+from mdplay.naming.registry import extra_names, maker, names
 from mdplay.naming.specs import Parameter, parameters, read_parameters, read_spec
-from mdplay.position import Position
 from mdplay.rng import Random
 
 SIMULATIONS = {
@@ -43,6 +41,15 @@ DEPTH = {"name": "depth", "title": "plies", "values": [1, 2, 4, 6, 8], "default"
 MOST = {"mcts": 200_000, "heuristic": 10}
 TITLES = {"perfect": "Perfect play", "network": "Learned network"}
 NEEDS_A_FILE = {"network"}  # agents of a game that need a file: the evaluator plays instead
+
+
+def rules_of(entry: Entry, game: Game[Any]) -> list[str]:
+    """Return the rules in paragraphs: of the description, or else the docstring of the class without drawings."""
+    doc = inspect.getdoc(type(game)) or ""
+    is_written = not doc.startswith(f"{type(game).__name__}(")  # a dataclass without one gets its fields
+    text = entry.about.rules or (doc if is_written else "")
+    paragraphs = (part for part in text.strip().split("\n\n") if not part.startswith(" "))
+    return [" ".join(part.replace("``", "").split()) for part in paragraphs if part.strip()]
 
 
 def agents_of(game: Game[Any], solver: str) -> list[dict[str, Any]]:
@@ -122,7 +129,7 @@ class FileContent:
         return cls(_facts(path), file_hash(path))
 
     def is_in(self, path: Path) -> bool:
-        """Tell whether a file has this content; one that is gone has it no longer."""
+        """Return whether a file has this content; one that is gone has it no longer."""
         try:
             return self.facts == _facts(path) or self.hash == file_hash(path)
         except (OSError, FormatError):
@@ -219,7 +226,7 @@ def own_ids(specs: Iterable[str]) -> list[str]:
         of = {one: {whole for whole, other in zip(told, ids, strict=True) if other == one} for one in ids}
         if all(len(games) == 1 for games in of.values()):
             return ids
-    return [f"own-{_hash(repr(one))}" for one in told]  # names too long to tell apart
+    return [f"own-{_hash(repr(one))}" for one in told]  # distinguish games whose shortened names are equal
 
 
 def _hash(text: str) -> str:
@@ -264,10 +271,10 @@ def own_entry(identifier: str, spec: str, tried: bool) -> Entry:
     game = make(spec)
     if read.file is not None and not tried:
         from mdplay.checking.check import try_game  # late: the page of our own games needs no checks
-        from mdplay.checking.contract_checks import wrap_rule_errors
+        from mdplay.compiling.contract import wrap_rule_errors
 
         try_game(game)
-        with wrap_rule_errors(game):
+        with wrap_rule_errors():
             Position.start(game).svg  # noqa: B018 - one picture that fails would take the list of all games with it
     elif read.file is None and read.name in built_in_games():
         base = about(read.name)

@@ -17,9 +17,7 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-from mdplay.errors import LimitError
-from mdplay.evaluating.evaluation import Evaluator
-from mdplay.game import Game
+from mdplay import Evaluator, Game, LimitError
 from mdplay.playing.evaluators import SOLVE_SECONDS, SearchEvaluator, evaluator_for
 from mdplay.runtime.threads import Show
 from mdplay.states.enumeration import Enumeration

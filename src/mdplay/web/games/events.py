@@ -14,17 +14,24 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
-from mdplay.errors import NotCompiled
-from mdplay.evaluating.evaluation import Evaluation, Evaluator, MoveEvaluation, rounded_off
-from mdplay.evaluating.wording import is_known, kind_of
+from mdplay import (
+    Evaluation,
+    Evaluator,
+    MoveEvaluation,
+    NotCompiled,
+    Search,
+    SearchResult,
+    depth_limited,
+    make_agent,
+)
+from mdplay.bits import elements, nonempty
+from mdplay.evaluating.evaluation import rounded_off
+from mdplay.evaluating.wording import compare_moves, is_known, kind_of
 from mdplay.naming.registry import extra_names
 from mdplay.playing.agents import choose as choose_action
-from mdplay.playing.agents import make_agent
-from mdplay.playing.evaluators import EvaluatorAgent, SearchEvaluator
+from mdplay.playing.evaluators import EvaluatorAgent, LineEvaluator, SearchEvaluator
 from mdplay.rng import Random
-from mdplay.searching.depth_limited import depth_limited
-from mdplay.searching.mcts import Search
-from mdplay.searching.result import Node, SearchResult
+from mdplay.searching.result import Node
 from mdplay.web.games.catalogue import MOST, NEEDS_A_FILE, LearnedAgents, agents_of, agents_that_learned
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.games.requests import Ask, bound_headline, headline, shown, status
@@ -94,6 +101,29 @@ def _first_estimate(evaluation: Evaluation) -> Evaluation:
     return replace(evaluation, done=False) if exact else replace(evaluation, done=False, best=(), line=())
 
 
+MAX_LINE = 40  # moves of a line that are sent
+
+
+def emit_line(job: Job, asked: Ask, evaluators: Evaluators, opponent: str, action: int | None) -> None:
+    """Emit the line of best play from a position, after ``action`` if it is given; none with chance."""
+    evaluator = _evaluator(job, asked, evaluators, opponent)
+
+    def work() -> None:
+        first = [] if action is None else [action]
+        state = asked.state if action is None else asked.game.step(asked.state, action)
+        later: list[int] = []
+        if opponent == "perfect" and not asked.game.has_outcomes and nonempty(asked.game.legal(state)):
+            later = evaluator.line(state, show=job.show) if isinstance(evaluator, LineEvaluator) else []
+        texts, state = [], asked.state
+        for played in [*first, *later]:
+            texts.append(asked.game.move_text(state, played))
+            state = asked.game.step(state, played)
+        over = not nonempty(asked.game.legal(state))
+        job.emit("line", {"moves": texts[:MAX_LINE], "plies": len(texts), "over": over})
+
+    evaluators.done(asked, work, {"kind": "evaluate", "opponent": opponent}, job)
+
+
 def move_event(asked: Ask, action: int, value: MoveEvaluation) -> dict[str, Any]:
     """Return the evaluation of a move for the page."""
     return {"action": action, "move": asked.game.move_text(asked.state, action), **shown(asked, value)}
@@ -117,6 +147,7 @@ def verdict(asked: Ask, evaluation: Evaluation, value: MoveEvaluation) -> dict[s
         "done": evaluation.done,
         "over": False,
         "bound": value.is_bound and not sure,
+        "why": compare_moves(asked.game, asked.state, evaluation) if evaluation.done and not asked.puzzle else "",
     }
     return found | {"line": list(evaluation.line[:40])} if evaluation.line else found
 
@@ -272,6 +303,14 @@ def values(worker: Worker, position: dict[str, str], opponent: str, brief: bool)
     if opponent != "perfect" and asked.single:
         raise Refused(422, "a single-player game has no opponent")
     return lambda job: emit_values(job, asked, worker.evaluators, opponent, brief)
+
+
+def line(worker: Worker, position: dict[str, str], opponent: str, action: int | None) -> Work:
+    """Emit the line of best play."""
+    asked = _with_moves(worker.asked(**position))
+    if action is not None and action not in elements(asked.game.legal(asked.state)):
+        raise Refused(422, "that action is not legal here")
+    return lambda job: emit_line(job, asked, worker.evaluators, opponent, action)
 
 
 def search(worker: Worker, position: dict[str, str], seconds: float, simulations: int) -> Work:

@@ -15,8 +15,8 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mdplay.errors import PositionError, UnknownName
-from mdplay.evaluating.evaluation import MoveEvaluation, rounded_off
+from mdplay import Game, MoveEvaluation, Position, PositionError, UnknownName
+from mdplay.evaluating.evaluation import rounded_off
 from mdplay.evaluating.wording import (
     MINUS,
     describe,
@@ -31,9 +31,8 @@ from mdplay.evaluating.wording import (
     result_name,
     signed,
 )
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.naming.notation import split_moves
-from mdplay.position import Position
 from mdplay.rng import Random
 from mdplay.views.html import safe_picture
 from mdplay.web.games.catalogue import Entry

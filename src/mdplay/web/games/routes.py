@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Query, Response
 
-from mdplay.errors import MdplayError
+from mdplay import MdplayError
 from mdplay.evaluating.wording import is_puzzle
 from mdplay.game import num_players
-from mdplay.web.games.catalogue import MOST, Entry, agents_of
+from mdplay.web.games.catalogue import MOST, Entry, agents_of, rules_of
 from mdplay.web.games.requests import Ask, ask, document, drawn, picture_of
 from mdplay.web.games.requests import status as status_of
 from mdplay.web.safety import Refused
@@ -78,6 +78,8 @@ def listing(entry: Entry, solver: str, pictures: bool = True) -> dict[str, Any]:
         "id": entry.id,
         "title": entry.about.title,
         "fact": entry.about.summary,
+        "rules": rules_of(entry, game),
+        "facts": list(entry.about.facts),
         "own": entry.own,
         "view": game.view,
         "sides": list(entry.about.sides),
@@ -145,6 +147,17 @@ async def values(
     return await service.stream("values", position=position, opponent=opponent, brief=brief)
 
 
+@router.get("/games/{game}/line", responses=STREAM, response_class=Response)
+async def line(
+    position: Named,
+    service: ServiceDep,
+    opponent: Annotated[str, Query(pattern="^(perfect|uniform)$")] = "perfect",
+    action: Annotated[int | None, Query(ge=0, le=4096)] = None,
+) -> Response:
+    """Stream the line of best play, after an action if it is given."""
+    return await service.stream("line", position=position, opponent=opponent, action=action)
+
+
 @router.get("/games/{game}/search", responses=STREAM, response_class=Response)
 async def search(
     position: Named,
@@ -181,7 +194,7 @@ async def record(
 
 
 def _record(asked: Ask, agents: tuple[str, str], seed: int | None) -> dict[str, Any]:
-    from mdplay.playing.records import Record
+    from mdplay import Record
 
     position = asked.position
     start = position.positions[0].state
@@ -199,7 +212,7 @@ async def read_record(
 
 
 def _read(service: Service, record: dict[str, Any], game: str) -> dict[str, Any]:
-    from mdplay.playing.records import Record
+    from mdplay import Record
 
     try:
         found = Record.from_json(json.dumps(record), service.entry(game).make() if game else None)

@@ -15,17 +15,13 @@ from typing import Any
 import numpy as np
 
 import mdplay
+from mdplay import Game, MatchOptions, MatchResult, MdplayError, Plan, Record, TournamentResult
 from mdplay.bandits.laboratory import Bandit, Curve, run_bandit
-from mdplay.errors import MdplayError
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.planning.formats.cs747 import parse_mdp
-from mdplay.planning.planner import Plan
-from mdplay.playing.engine.limits import entering
 from mdplay.playing.evaluators import EvaluatorAgent
-from mdplay.playing.matches.match import MatchResult
-from mdplay.playing.matches.schedule import MatchOptions, Schedule
-from mdplay.playing.matches.tournament import TournamentResult
-from mdplay.playing.records import Record
+from mdplay.playing.matches.schedule import Schedule
+from mdplay.playing.time_limits import entering
 from mdplay.web.games.catalogue import MOST, Entry, agents_of, spec_of
 from mdplay.web.games.evaluators import Evaluators
 from mdplay.web.labs.reproduction import tell_system

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Response
 from fastapi import Path as InPath
 
-from mdplay.errors import LimitError
+from mdplay import LimitError
 from mdplay.storage.folders import cache_folder
 from mdplay.views.html import safe_picture
 from mdplay.web.games.routes import PLAIN, STREAM

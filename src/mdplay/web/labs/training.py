@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mdplay import Game, Learned, learn
 from mdplay.errors import pluralize
-from mdplay.game import Game, num_players
+from mdplay.game import num_players
 from mdplay.learning.curves import NO_JUDGE, Found
-from mdplay.learning.learned import Actor, Learned
+from mdplay.learning.learned import Actor
 from mdplay.learning.learners import learners
 from mdplay.naming.specs import parameters
-from mdplay.playing.learning import TrainingEvaluator, learn
+from mdplay.playing.learning import TrainingEvaluator
 from mdplay.web.games.catalogue import Entry, LearnedAgents
 from mdplay.web.games.evaluators import has_at_most, points_of
 from mdplay.web.work.jobs import Deadline, Job, notice_of

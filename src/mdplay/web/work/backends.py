@@ -42,7 +42,7 @@ class Backend(Protocol):
         """Begin a request; its events have this number."""
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
 
     def stop(self, number: int) -> None:
         """End a stream as soon as possible."""
@@ -80,7 +80,7 @@ class InProcess:
         self._write("begin", number, kind, given)
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
         self._write("more", number)
 
     def stop(self, number: int) -> None:
@@ -170,7 +170,7 @@ class InThreads:
         self._worker.begin(number, kind, given)
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
         assert self._worker is not None
         self._worker.more(number)
 

@@ -13,8 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from mdplay.game import Game
-from mdplay.position import Position
+from mdplay import Game, Position
 from mdplay.rng import Random
 from mdplay.runtime.signals import own_process
 from mdplay.web.games.catalogue import made
@@ -35,21 +34,21 @@ def evaluate(game: Game[Any], opponent: str) -> None:
 
 def search(game: Game[Any]) -> None:
     """Search a little."""
-    from mdplay.searching.mcts import Search
+    from mdplay import Search
 
     Search(game, first_state(game), memory=1 << 20).run(20)
 
 
 def look_ahead(game: Game[Any]) -> None:
     """Search to a small depth."""
-    from mdplay.searching.depth_limited import depth_limited
+    from mdplay import depth_limited
 
     depth_limited(game, first_state(game), depth=2)
 
 
 def act(game: Game[Any], agent: str) -> None:
     """Let an agent make a move."""
-    from mdplay.playing.agents import make_agent
+    from mdplay import make_agent
 
     make_agent(game, agent).act(first_state(game), Random(1))
 
@@ -89,7 +88,7 @@ def bandits(policies: list[str]) -> None:
 
 def tournament(game: Game[Any], agents: list[str]) -> None:
     """Let each agent make a move, and play two games at random."""
-    from mdplay.playing.matches.match import match
+    from mdplay import match
 
     for agent in agents:
         act(game, agent)

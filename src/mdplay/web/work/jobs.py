@@ -20,7 +20,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from mdplay.errors import LimitError, MdplayError, sentence
+from mdplay import LimitError, MdplayError
+from mdplay.errors import sentence
 from mdplay.web.safety import Refused
 
 WAITING = 512  # events that may wait for a client; then the work waits
@@ -56,7 +57,7 @@ class Job:
 
     # ---------------------------------------------------------------- for the work
     def emit(self, event: str, data: dict[str, Any]) -> None:
-        """Tell an event; of statistics only the newest waits for the client."""
+        """Queue an event for the client; of statistics only the newest is kept."""
         told = event_bytes(event, data)
         while len(self._events) >= WAITING and event not in LATEST:
             self.check()

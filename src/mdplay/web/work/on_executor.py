@@ -23,7 +23,7 @@ Told = tuple[int, str, bytes]
 
 
 def is_search(kind: str, given: dict[str, Any]) -> bool:
-    """Tell whether a request is a tree search, which needs nothing that a worker has kept."""
+    """Return whether a request is a tree search, which needs nothing that a worker has kept."""
     return kind == "search" or (kind == "agent" and given["agent"] == "mcts")
 
 
@@ -78,7 +78,7 @@ class OnExecutor:
         task.add_done_callback(self._turns.discard)
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
         self._want(number, "more")
 
     def stop(self, number: int) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mdplay.web.games.evaluators import Evaluators
 
 GAMES, LABS = "mdplay.web.games.events:", "mdplay.web.labs.answering:"  # imported when they are asked for
-KINDS = {kind: GAMES + kind for kind in ("values", "search", "agent", "solvers", "prepare")}
+KINDS = {kind: GAMES + kind for kind in ("values", "line", "search", "agent", "solvers", "prepare")}
 KINDS |= {kind: LABS + kind for kind in ("plan", "bandits", "methods", "learn", "tournament", "reproduce")}
 NICE = 5  # the server, which only passes on, comes first
 STATUS = 0  # the number under which a worker tells of itself
@@ -81,11 +81,11 @@ class Worker:
         self._tell(number, sign, body)
 
     def has(self, number: int) -> bool:
-        """Tell whether a request is under way."""
+        """Return whether a request is under way."""
         return number in self._jobs
 
     def more(self, number: int) -> None:
-        """Tell the next part of a stream."""
+        """Deliver the next part of a stream."""
         if number in self._jobs:
             self._jobs[number].more()
 
@@ -152,7 +152,7 @@ class Worker:
         }
 
     def tell_status(self) -> None:
-        """Tell of the worker itself, if there is something new."""
+        """Send the state of the worker itself if it has changed."""
         status = json.dumps(self.status()).encode()
         if status != self._told_status:
             self._told_status = status

@@ -23,7 +23,7 @@ from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
-from mdplay.errors import NotCompiled
+from mdplay import NotCompiled
 from mdplay.runtime.threads import compiling
 from mdplay.web.safety import busy
 

@@ -22,6 +22,7 @@ export class Board {
   /** Draw a position; with `enter` the last piece comes in by a movement. */
   show(doc, { enter = false, before = null, action = null } = {}) {
     const focused = document.activeElement?.closest?.(".move")?.dataset.action;
+    this.preview(null);
     Object.assign(this, { doc, values: new Map(), best: [] });
     this.svg = this.view?.draw(doc, { enter, before, action }) ?? picture(doc.svg);
     this.dress(doc);
@@ -29,6 +30,19 @@ export class Board {
     this.restore(focused);
     if (enter && !still()) this.enter();
     this.root.classList.toggle("ended", doc.over);
+  }
+
+  /** Show the picture of another position over the board, or the board again. */
+  preview(doc) {
+    this.over?.remove();
+    this.over = null;
+    this.root.classList.toggle("previews", Boolean(doc?.svg));
+    if (!doc?.svg || this.view) return;
+    const svg = picture(doc.svg);
+    for (const name of ["width", "height"]) svg.removeAttribute(name);
+    svg.classList.add("board");
+    this.over = h("div", { class: "preview", "aria-hidden": "true" }, svg);
+    this.root.append(this.over);
   }
 
   dress(doc) {

@@ -3,6 +3,7 @@ import { download, h, put, toast } from "../lib/dom.js";
 import { get, post } from "../lib/api.js";
 import { closeDialog, dialog } from "../lib/dialog.js";
 import { capital } from "../lib/words.js";
+import { meanings } from "./legend.js";
 
 const KEYS = [
   ["← →", "back and forward through the game"],
@@ -16,6 +17,7 @@ const KEYS = [
   ["P", "pause and resume the agents"],
   ["U", "take back"],
   ["R", "forward again"],
+  ["I", "rules of the game"],
   ["N", "new game"],
   ["C", "copy the link"],
   ["E", "share, save and open records"],
@@ -37,6 +39,26 @@ export function help(page) {
       "dl",
       { class: "keys" },
       rows.map(([key, what]) => h("div", {}, h("dt", {}, keys(key)), h("dd", {}, what))),
+    ),
+  );
+}
+
+// ---------------------------------------------------------------- the rules
+
+/** The rules of the game, what the marks mean, and what is known. */
+export function rules(page) {
+  const { info } = page;
+  const known = info.facts?.length ? [h("h3", {}, "Known results"), h("ul", {}, info.facts.map((fact) => h("li", {}, fact)))] : null;
+  const told = info.rules?.length ? info.rules : ["The file of this game has no rules in words: write them as the docstring of its class."];
+  dialog(
+    `${info.title}: rules`,
+    h(
+      "div",
+      { class: "rules" },
+      told.map((paragraph) => h("p", {}, paragraph)),
+      h("h3", {}, "Values"),
+      h("ul", { class: "meanings" }, meanings(page).map((one) => h("li", {}, one))),
+      known,
     ),
   );
 }

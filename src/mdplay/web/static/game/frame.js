@@ -1,7 +1,7 @@
 // What stands around the board: the toolbar under it, the analysis beside it.
 import { h, put } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { help, newGame, share } from "./dialogs.js";
+import { help, newGame, rules, share } from "./dialogs.js";
 
 const button = (given, ...children) => h("button", { type: "button", ...given }, ...children);
 
@@ -30,6 +30,7 @@ export function toolbar(page) {
   page.switch = tool("eye", "V", "Values on the board", () => page.toggleValues(), "Values");
   page.switch.setAttribute("aria-pressed", "true");
   const rest = [
+    tool("book", "I", "Rules", () => rules(page)),
     tool("plus", "N", "New game", () => newGame(page)),
     tool("share", "E", "Share and save", () => share(page)),
     tool("help", "?", "Keys", () => help(page)),
@@ -74,6 +75,7 @@ export function panel(page) {
   return h(
     "aside",
     { class: "panel-side", "aria-label": "Analysis" },
+    page.report.root,
     page.parts.graph,
     page.parts.moves,
     page.training.root,

@@ -4,12 +4,15 @@ import { stream } from "../lib/api.js";
 import { Question } from "../lib/question.js";
 import { capital } from "../lib/words.js";
 import { Board } from "./board.js";
+import { Lines, Preview } from "./continuation.js";
 import { panel, toolbar } from "./frame.js";
 import { Graph } from "./graph.js";
 import { keys } from "./keys.js";
+import { Legend } from "./legend.js";
 import { Line } from "./line.js";
 import { EveryMove, MoveList } from "./lists.js";
 import { Players } from "./players.js";
+import { Report } from "./report.js";
 import { Search } from "./search.js";
 import { Training } from "./training.js";
 import { Verdict } from "./verdict.js";
@@ -36,14 +39,24 @@ class GamePage {
     this.values = new Question(() => this.asked());
     this.line = new Line(info);
     this.players = new Players(this, query);
+    this.lines = new Lines(this);
+    this.preview = new Preview(this);
+    const hands = { preview: (moves) => this.preview.show(moves), play: (moves) => this.playLine(moves) };
     this.verdict = new Verdict(info, {
+      hands,
+      line: (told) => this.lines.ask(this.line.node, undefined, told),
       play: (line) => this.playLine(line),
       point: (line, k) => this.view?.point?.(line, k),
       status: (doc) => this.players.status(doc),
     });
     this.graph = new Graph(info, (i) => this.go(i));
     this.moves = new MoveList(info, (i) => this.go(i));
-    this.every = new EveryMove((action) => this.choose(action));
+    this.every = new EveryMove((action) => this.choose(action), {
+      hands,
+      line: (node, action, told) => this.lines.ask(node, action, told),
+    });
+    this.legend = new Legend(this);
+    this.report = new Report(this);
     this.search = new Search(this);
     this.training = new Training(info, () => this.again());
     this.layout(View);
@@ -70,6 +83,7 @@ class GamePage {
         h("div", { class: "frame" }, this.view?.controls?.() ?? "", stage),
         this.words,
         toolbar(this),
+        this.legend.root,
       ),
       this.verdict.root,
       panel(this),
@@ -274,6 +288,8 @@ class GamePage {
     this.brief?.stop();
     this.brief = null;
     this.values.stop();
+    this.lines.stop();
+    this.preview.show(null);
     this.players.stop();
     this.search.leave(this.players.anyAgent);
     this.words.textContent = "";
@@ -285,6 +301,8 @@ class GamePage {
     this.graph.show(line.nodes, line.at);
     this.moves.show(line);
     this.every.show(line.node);
+    this.legend.show();
+    this.report.show();
     this.parts.every.hidden = line.doc?.over ?? false;
     this.steps.forEach((step, k) => {
       step.disabled = k < 2 ? line.at === 0 : line.at === line.end;
@@ -326,6 +344,7 @@ class GamePage {
     this.pending ??= requestAnimationFrame(() => {
       this.pending = null;
       this.every.show(this.line.node);
+      this.legend.show();
     });
   }
 
@@ -334,6 +353,7 @@ class GamePage {
     this.board.setBest(node.verdict.best ?? []);
     this.verdict.show(node.doc, node.verdict);
     this.view?.forced?.(node.verdict.line ?? []);
+    this.report.judge(node);
     this.side();
     if (this.opponent !== "perfect") this.address(); // it has answered: a link to it is of use
     if (node.verdict.done && this.showing) this.verdict.announce(this.players.isPerson(node.doc.player));
@@ -371,7 +391,7 @@ class GamePage {
 
   // -------------------------------------------------------------- what is seen
 
-  /** Return the value of a move in words. */
+  /** Return the value of a move as text. */
   explain(action) {
     const { node, doc } = this.line,
       move = doc?.legal.find((one) => one.action === action),

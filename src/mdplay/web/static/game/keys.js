@@ -1,6 +1,6 @@
 // The keyboard.
 import { $, h, toast } from "../lib/dom.js";
-import { copy, help, newGame, share } from "./dialogs.js";
+import { copy, help, newGame, rules, share } from "./dialogs.js";
 
 const PUSHES = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
 
@@ -19,6 +19,7 @@ export function keys(page, theme) {
     u: () => page.step(-1),
     Backspace: () => page.step(-1),
     r: () => page.step(1),
+    i: () => rules(page),
     n: () => newGame(page),
     c: () => copy(),
     e: () => share(page),

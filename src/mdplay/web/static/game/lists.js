@@ -1,7 +1,8 @@
-// Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value in words.
+// Two lists beside the board: the moves of the game, mistakes marked; and every legal move with its value as text.
 import { h, renew } from "../lib/dom.js";
 import { mark } from "../lib/icons.js";
 import { moveText } from "../lib/words.js";
+import { continuation } from "./continuation.js";
 
 const SHOWN = 7,
   PLIES = 300;
@@ -51,12 +52,13 @@ export class MoveList {
 }
 
 export class EveryMove {
-  constructor(choose) {
-    Object.assign(this, { choose, all: false });
+  constructor(choose, { line, hands }) {
+    Object.assign(this, { choose, line, hands, all: false, open: null });
     this.root = h("div", { role: "group", "aria-label": "Moves and their values", tabIndex: -1 });
   }
 
   show(node) {
+    if (node !== this.node) this.open = null;
     this.node = node;
     const best = node.verdict?.best ?? [],
       entries = ordered(node, best),
@@ -83,18 +85,56 @@ export class EveryMove {
         h(
           "tbody",
           {},
-          shown.map((entry) => this.row(entry, best.includes(entry.action))),
+          shown.map((entry) => [
+            this.row(entry, best.includes(entry.action)),
+            this.open === entry.action ? this.below(entry) : null,
+          ]),
         ),
       ),
       entries.length > SHOWN ? more : null,
     );
   }
 
+  /** A button that shows how the game goes on after a move. */
+  opener(entry, move) {
+    const open = this.open === entry.action;
+    return h(
+      "button",
+      {
+        class: "link opener",
+        type: "button",
+        "data-key": `line ${entry.action}`,
+        "aria-expanded": String(open),
+        "aria-label": `Continuation after ${move}`,
+        title: "How the game goes on",
+        onclick: () => {
+          this.open = open ? null : entry.action;
+          this.show(this.node);
+        },
+      },
+      open ? "▾" : "▸",
+    );
+  }
+
+  /** The row with the continuation after a move. */
+  below(entry) {
+    const { node } = this,
+      place = h("td", { colSpan: 3, "aria-live": "polite" }, h("span", { class: "rest" }, "…"));
+    this.line(node, entry.action, (found) => {
+      if (node === this.node) continuation(place, found, entry.move, this.hands);
+    });
+    return h("tr", { class: "below" }, place);
+  }
+
   row(entry, best) {
     const move = this.node.doc?.legal.find((one) => one.action === entry.action)?.move ?? entry.move;
     return h(
       "tr",
-      { class: best ? "best" : "" },
+      {
+        class: best ? "best" : "",
+        onpointerenter: () => this.hands.preview([move]),
+        onpointerleave: () => this.hands.preview(null),
+      },
       h(
         "th",
         { scope: "row" },
@@ -104,7 +144,7 @@ export class EveryMove {
           moveText(move),
         ),
       ),
-      h("td", { class: "told" }, entry.words),
+      h("td", { class: "told" }, entry.words, entry.exact ? this.opener(entry, move) : null),
       h(
         "td",
         { class: `num val ${entry.kind}` },

@@ -3,13 +3,14 @@ import { h, put, say } from "../lib/dom.js";
 import { mark, piece } from "../lib/icons.js";
 import { trouble } from "../lib/question.js";
 import { either, moveText } from "../lib/words.js";
+import { chips } from "./continuation.js";
 
 const PATIENCE = 700; // ms that an old verdict may stay, pale, before "looking" takes its place
 const NAMED = 4; // best moves that are named
 
 export class Verdict {
-  constructor(info, { play, point, status }) {
-    Object.assign(this, { info, play, point, status, question: null });
+  constructor(info, { play, point, status, line, hands }) {
+    Object.assign(this, { info, play, point, status, line, hands, question: null });
     this.root = h("section", { class: "verdict", "aria-label": "Verdict" });
   }
 
@@ -61,9 +62,19 @@ export class Verdict {
       h("p", { class: "headline" }, winner && sure ? piece(winner > 0 ? 0 : 1, info.sides) : null, verdict.headline),
       silent ? null : this.proof(),
       silent ? null : this.bestMoves(),
+      silent || !verdict.why ? null : h("p", { class: "reason" }, verdict.why),
       this.sequence(),
     );
     this.noted();
+    if (sure && !silent && verdict.done && !verdict.line?.length) this.line((found) => this.because(verdict, found));
+  }
+
+  /** Show the line of best play below an exact value. */
+  because(verdict, found) {
+    if (verdict !== this.verdict || !found?.moves.length) return;
+    const more = found.plies - found.moves.length;
+    this.root.querySelector(".continuation")?.remove();
+    this.root.append(chips(found.moves, this.hands, { title: "Best play", more }));
   }
 
   proof() {

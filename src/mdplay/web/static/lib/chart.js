@@ -150,7 +150,7 @@ export class Chart {
 
 const widened = (low, high) => [low, high > low ? high + 0.04 * (high - low) : low + 1];
 
-/** Round numbers in a span, about so many. */
+/** Return about `count` round numbers in a span. */
 function ticks([low, high], about) {
   const rough = (high - low) / about,
     power = 10 ** Math.floor(Math.log10(rough));

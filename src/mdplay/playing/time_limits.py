@@ -1,12 +1,13 @@
-"""Any agent with a limit of time for its moves: one that hangs, dies or answers nonsense loses the game.
+"""Agents with a time limit for each move: an agent that exceeds it, crashes or returns no move loses the game.
 
-    an engine                    gets the limit as its own
-    an agent given as a text     plays in a process of its own, ``mdplay engine``, which can be ended; it gets the
-                                 same random words as without a limit, so the same seed gives the same games
-    an agent given as an object  plays in a thread, which cannot be ended and is left running.  While it thinks
-                                 on it loses every game.  So does one whose game cannot be named to another process
+    an engine                    receives the limit with each request
+    an agent given as a text     plays in a separate process, ``mdplay engine``, which can be terminated; it draws
+                                 the same random words as without a limit, so the same seed gives the same games
+    an agent given as an object  plays in a thread, which cannot be terminated.  While a thread is still running,
+                                 its agent loses every game.  An agent of a game that another process cannot
+                                 import plays in a thread, too
 
-The clock stands still while kernels are compiled.
+The time of compiling kernels does not count.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ POLL_SECONDS = 0.05
 def entering(
     game: Game[Any], agents: Sequence[Agent | Maker | NamedAgent | str], move_seconds: float | None = None
 ) -> Iterator[list[NamedAgent]]:
-    """Give agents as those who enter a match, with a limit if there is one; end the processes that they keep."""
+    """Yield agents as the entrants of a match, with a time limit if one is set; close them at the end."""
     with ExitStack() as stack:
         named_agents = []
         for agent in agents:
@@ -48,12 +49,12 @@ def entering(
 
 
 def entered(game: Game[Any], agent: Agent | Maker | NamedAgent | str, move_seconds: float | None) -> NamedAgent:
-    """Return an agent as one who enters a match, with a limit if there is one."""
+    """Return an agent as an entrant of a match, with a time limit if one is set."""
     return named_agent(game, agent) if move_seconds is None else limited(game, agent, move_seconds)
 
 
 def limited(game: Game[Any], agent: Agent | Maker | NamedAgent | str, seconds: float) -> NamedAgent:
-    """Return an agent who loses by Forfeit when a move takes longer, and whenever it fails."""
+    """Return an agent that loses by Forfeit if a move takes longer than ``seconds`` or raises an error."""
     from mdplay.playing.engine.agent import EngineAgent
 
     check_seconds(seconds)
@@ -74,9 +75,9 @@ def _is_engine(one: NamedAgent) -> bool:
     return one.name.partition(":")[0].partition("(")[0].strip() == "engine"
 
 
-# ---------------------------------------------------------------- in a process of its own
+# ---------------------------------------------------------------- in a separate process
 def _apart(game: Game[Any], one: NamedAgent, seconds: float) -> NamedAgent | None:
-    """Return an agent that plays in a process of its own; None if the game cannot be made there.
+    """Return an agent that plays in a separate process; None if that process cannot make the game.
 
     Raise AgentError if the agent cannot.
     """
@@ -93,14 +94,12 @@ def _apart(game: Game[Any], one: NamedAgent, seconds: float) -> NamedAgent | Non
         first.close()
         if own_file:
             return None
-        raise AgentError(
-            f"agent {one.name} cannot be made in a process of its own: it {error}", one.name
-        ) from None
+        raise AgentError(f"agent {one.name} cannot be made in a separate process: it {error}", one.name) from None
     return replace(one, fresh=first.another, close=first.close)
 
 
 def _text_of(game: Game[Any]) -> tuple[str | None, bool]:
-    """Return a text by which another process makes the game, None if there is none; and whether it is a file."""
+    """Return a text from which another process can make the game, or None, and whether it names a file."""
     text = text_of(game)
     if ".py:" not in text:
         return text, False
@@ -112,7 +111,7 @@ def _text_of(game: Game[Any]) -> tuple[str | None, bool]:
 
 # ---------------------------------------------------------------- in a thread
 class WatchedAgent:
-    """An agent that thinks in a thread, which is left to itself when time is up; ``busy`` holds such threads."""
+    """An agent that chooses moves in a thread; ``busy`` lists the threads that exceeded their time."""
 
     def __init__(self, game: Game[Any], one: NamedAgent, seconds: float, busy: list[Thread] | None = None) -> None:
         self._game, self._name, self._seconds = game, one.name, seconds
@@ -136,7 +135,7 @@ class WatchedAgent:
             raise Forfeit(str(error).removeprefix(f"agent {self._name} ")) from None
 
     def game_over(self) -> None:
-        """Pass it on, unless the agent is still at work."""
+        """Notify the agent, unless one of its threads is still running."""
         if not any(thread.is_alive() for thread in self._busy):
             leave(self._agent)
 
@@ -149,7 +148,7 @@ def _settle(found: Future[int], task: Callable[[], int]) -> None:
 
 
 def _in_time(found: Future[int], seconds: float) -> bool:
-    """Wait for a result; tell whether it came within so long, not counting compilers."""
+    """Wait for a result and return whether it arrived within ``seconds``, not counting compilation."""
     left = seconds
     while left > 0:
         began = time.monotonic()

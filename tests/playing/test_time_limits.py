@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from mdplay import AgentError, LimitError, make, match, tournament
-from mdplay.playing.engine.limits import entering, limited
+from mdplay.playing.time_limits import entering, limited
 from tests.helpers import HUNG_SECONDS, NIM, write
 from tests.playing.engine.test_agent import bot, started  # noqa: F401
 from tests.playing.players import named
@@ -62,7 +62,7 @@ def test_a_users_game_is_made_in_the_other_process(tmp_path, started):  # noqa: 
 
 
 def test_an_agent_that_cannot_be_made_says_so_before_the_first_game(started):  # noqa: F811
-    with pytest.raises(AgentError, match="Unmade cannot be made in a process of its own: it died .*no weights"):
+    with pytest.raises(AgentError, match="Unmade cannot be made in a separate process: it died .*no weights"):
         match(make("tic-tac-toe"), named("Unmade"), "random", games=2, move_seconds=5)
     with pytest.raises(LimitError, match="must be more than 0"):
         match(make("tic-tac-toe"), "random", "random", move_seconds=0)
