@@ -20,7 +20,11 @@ from mdplay.solving.proof.book import make_book, prove_strategy, verify_strategy
 VERBS = {
     "solve": (mdplay.solve, None, "position all_states distances batch as_json"),
     "search": (mdplay.search, MCTS, "position tree as_json"),
-    "plan": (mdplay.plan, None, "mdp_file policy states opponent values form bounds as_json"),
+    "plan": (
+        mdplay.plan,
+        None,
+        "mdp_file policy states opponent values form bounds as_json to out plot player discount reward minimise",
+    ),
     "respond": (mdplay.respond, None, "as_json"),
     "match": (mdplay.match, MatchOptions, "record as_json"),
     "tournament": (mdplay.tournament, MatchOptions, "plot record as_json"),

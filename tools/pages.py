@@ -74,8 +74,18 @@ def game_page(name: str, position: Position[Any]) -> str:
         symmetries(game),
         "## Known results",
         "\n".join(f"- {fact}" for fact in facts.facts),
+        *more(name),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def more(name: str) -> list[str]:
+    """Return a link to the page of results of a game, if there is one: docs/NAME.md."""
+    page = FOLDER.parent / f"{name}.md"
+    if not page.exists():
+        return []
+    title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return [f"More: [{title}](../{page.name})."]
 
 
 def doc(documented: Any) -> str:

@@ -177,11 +177,12 @@ def test_a_large_board_gets_exact_values_or_bounds_labelled_as_such(mdplay, need
     facts = json.loads(mdplay("solve", game, "--position", late, "--json").out)
     assert facts["exact"] and facts["value"] == facts["low"] == facts["high"]
     assert max(move["value"] for move in facts["moves"]) == facts["value"]
-    facts = json.loads(mdplay("solve", game, "--seconds", "0.5", "--json").out)
+    larger = "dots-and-boxes:rows=4,cols=5"
+    facts = json.loads(mdplay("solve", larger, "--seconds", "0.5", "--json").out)
     assert not facts["exact"] and facts["value"] is None
     assert facts["low"] <= 0 <= facts["high"]  # the start is a tie
-    told = mdplay("solve", game, "--seconds", "0.5").out
-    assert "Not solved within 0.5 s.  Bounds for player 1, to move: -16 to +16.  Increase --seconds" in told
+    told = mdplay("solve", larger, "--seconds", "0.5").out
+    assert "Not solved within 0.5 s.  Bounds for player 1, to move: -20 to +20.  Increase --seconds" in told
 
 
 def test_the_probability_of_a_tile(mdplay, needs_compiler):

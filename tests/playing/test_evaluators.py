@@ -46,6 +46,22 @@ def test_a_proof_tells_moves_as_they_are_proved_and_the_value_only_when_all_are(
         )
 
 
+def test_positions_that_are_solved_on_demand_have_bounds_first(needs_compiler, monkeypatch):
+    monkeypatch.setattr(evaluators, "FIRST_SECONDS", 0.001)
+    game = make("dots-and-boxes:rows=4,cols=4")
+    state = game.state((1 << 40) - 1 & ~0b101101_1011_0110_1011_0110_1001)
+    evaluator, expected = evaluator_for(game), solve(game).choices(state)
+    moves, said = gathered(evaluator, state)
+    assert [(a, v.low, v.high) for a, v in sorted(moves.items())] == [(c.action, c.low, c.high) for c in expected]
+    value = max(choice.low for choice in expected)
+    assert said[-1].done and said[-1].value.exact and said[-1].value.low == value
+    for evaluation in said[:-1]:
+        assert not evaluation.done and evaluation.value.low <= value <= evaluation.value.high
+        assert all(moves[action].low == value for action in evaluation.best)
+    brief = list(evaluator.evaluate(state, brief=True))[-1]
+    assert brief.value.exact and brief.value.low == value
+
+
 def test_images_of_a_position_are_proved_once(monkeypatch):
     game = make("connect-four")
     evaluator, asked = evaluator_for(game), []  # by the opening book: the first moves take no time

@@ -28,6 +28,7 @@ from mdplay.naming.notation import result_text
 if TYPE_CHECKING:
     from mdplay import Responses
     from mdplay.planning import Plan
+    from mdplay.planning.grids import Grid
     from mdplay.planning.model import Model
     from mdplay.solving.responses import Response
 
@@ -45,10 +46,22 @@ if TYPE_CHECKING:
 )
 @click.option("--policy", help="Evaluate the policy in this file (one action per line).")
 @click.option(
+    "--criterion",
+    help="discounted, total, average (reward per step) or horizon=N (the next N steps).  "
+    "[default: discounted if the discount is below 1, else total]",
+)
+@click.option("--discount", type=AnyNumber(), help="Discount, instead of that of the file.")
+@click.option("--reward", metavar="NAME", help="Reward model of a DRN or UMB file.")
+@click.option("--minimise", is_flag=True, help="Treat rewards as costs.")
+@click.option("--to", "to", metavar="FORMAT", help="Convert to cs747, nested, gymnasium, npz or umb; do not plan.")
+@click.option("--out", metavar="FILE", help="With --to: write to this file.  [default: stdout]")
+@click.option("--plot", metavar="FILE", help="Draw the plan of a grid (png, svg, pdf; - for characters).")
+@click.option(
     "--tolerance", type=AnyNumber(), default=1e-6, show_default=True, help="Maximum proven error of a value."
 )
 @click.option("--states", metavar="FILE", help="Plan for the player of this states file; FILE is then a game.")
-@click.option("--opponent", metavar="FILE", help="With --states: the opponent's policy file.")
+@click.option("--opponent", metavar="FILE", help="The opponent's policy file or uniform; FILE is then a game.")
+@click.option("--player", type=Count(1, 2), help="With --opponent uniform: the player who plans.  [default: 1]")
 @click.option("--values", metavar="FILE", help="With --states: the output of a planner, instead of --opponent.")
 @click.option(
     "--format",
@@ -70,9 +83,19 @@ def plan_command(
     values: str | None,
     form: str,
     as_json: bool,
+    to: str | None,
+    out: str | None,
+    plot: str | None,
+    player: int | None,
+    discount: float | None,
+    reward: str | None,
+    minimise: bool,
     **given: Any,
 ) -> None:
     """Plan in an MDP file, or in a game against a fixed policy; print the optimal value and action of every state.
+
+    The form of FILE is recognised: CS747, DRN, .tra, UMB, .npz (P and R), JSON, a drawn grid, or
+    gymnasium:FrozenLake-v1.
 
     Methods: auto, vi (Gauss-Seidel value iteration), jacobi, topological, mpi (modified policy iteration),
     hpi (Howard's policy iteration), ipi (inexact policy iteration), mixed (mpi, then ipi),
@@ -83,6 +106,9 @@ def plan_command(
       mdplay plan maze.txt
       mdplay plan --mdp maze.txt --algorithm hpi
       mdplay plan maze.txt --policy actions.txt --bounds
+      mdplay plan queue.json --criterion average
+      mdplay plan gymnasium:FrozenLake-v1 --discount 0.99 --to umb --out lake.umb
+      mdplay plan tic-tac-toe --opponent uniform --criterion horizon=3
       mdplay plan anti-tic-tac-toe --states mine.txt --opponent theirs.txt --format policy
     """
     if (file is None) == (mdp_file is None):
@@ -90,11 +116,31 @@ def plan_command(
     if states is not None:
         _plan_game(registry.make(file or ""), states, opponent, values, form, as_json, given)
         return
-    if opponent or values or form != "values":
-        raise click.UsageError("--opponent, --values and --format need --states")
-    from mdplay.planning import MDP
+    if values or form != "values":
+        raise click.UsageError("--values and --format need --states")
+    if player and opponent != "uniform":
+        raise click.UsageError("--player needs --opponent uniform; a policy file names its player")
+    from mdplay.planning.formats.files import BINARY, Options, converted, game_model, read_model, write_model
 
-    _print_plan(MDP.from_cs747(file or mdp_file or ""), as_json, **given)
+    grid = None
+    if opponent is not None:
+        model = game_model(registry.make(file or ""), opponent, (player or 1) - 1)
+        if minimise or reward or discount not in (None, 1.0):
+            raise click.UsageError("--minimise, --reward and --discount do not apply to a game")
+    else:
+        model, grid = read_model(file or mdp_file or "", Options(reward, discount, minimise))
+    if plot is not None and grid is None:
+        raise click.UsageError("--plot draws plans of grids; the file is not a drawn grid")
+    if out is not None and to is None:
+        raise click.UsageError("--out needs --to FORMAT")
+    if to is None:
+        _print_plan(model, as_json, grid=grid, plot=plot, **given)
+    elif out is not None:
+        write_model(model, out, to)
+    elif to in BINARY:
+        raise click.UsageError(f"--to {to} needs --out FILE")
+    else:
+        click.echo(converted(model, to), nl=False)
 
 
 def _plan_game(
@@ -132,6 +178,7 @@ def _plan_game(
 
 
 def _planned(model: Model, method: str, policy: str | None, executor: str | None, **given: Any) -> Plan:
+    """Return the plan of a model, or the values of a policy file."""
     from mdplay.planning import evaluate_policy, plan
     from mdplay.planning.formats.cs747 import read_policy
 
@@ -143,14 +190,32 @@ def _planned(model: Model, method: str, policy: str | None, executor: str | None
         return evaluate_policy(model, read_policy(policy, model), **given)
 
 
-def _print_plan(model: Model, as_json: bool, *, bounds: bool, **given: Any) -> None:
+def _print_plan(
+    model: Model, as_json: bool, *, bounds: bool, grid: Grid | None = None, plot: str | None = None, **given: Any
+) -> None:
+    """Plan and print the values, draw them if that is wanted, and warn of what is not proved."""
     found = _planned(model, bounds=bounds, **given)
-    if as_json:
+    if grid is not None and plot is not None:
+        _draw(grid, found, plot)
+    if plot == "-":
+        pass
+    elif as_json:
         facts = {"transitions": model.num_transitions, "discount": model.discount}
         click.echo(json.dumps({**facts, **found.document()}))
     else:
         click.echo(_lines(found, bounds), nl=False)
     _warn(found)
+
+
+def _draw(grid: Grid, found: Plan, plot: str) -> None:
+    from mdplay.planning.grids import draw_plan, paint_plan
+    from mdplay.views.charts import save_plot
+
+    if plot == "-":
+        click.echo(draw_plan(grid, found.value, found.action), nl=False)
+        return
+    size = (max(3.0, 0.5 * len(grid.rows[0]) + 1.5), max(2.0, 0.5 * len(grid.rows) + 0.5))
+    save_plot(paint_plan(grid, found.value, found.action), plot, size)
 
 
 def _lines(found: Plan, bounds: bool) -> str:

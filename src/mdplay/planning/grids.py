@@ -18,11 +18,13 @@ Lines of settings may follow the drawing:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from mdplay.errors import FormatError, short
 from mdplay.planning.mdp import MDP
@@ -102,6 +104,41 @@ def read_grid(text: str) -> Grid:
     return Grid(tuple(rows), mdp, tuple(starts), tuple(cells), ARROWS[: len(MOVES[settings.moves])])
 
 
+# ---------------------------------------------------------------- drawing
+def draw_plan(grid: Grid, value: npt.NDArray[np.float64], action: npt.NDArray[np.int64]) -> str:
+    """Return the policy as arrows and the values below it, in characters; walls and ends as in the drawing."""
+    arrows = [list(row) for row in grid.rows]
+    numbers = [["" for _ in row] for row in grid.rows]
+    for (y, x), number, a in zip(grid.cells, value.tolist(), action.tolist(), strict=True):
+        if a >= 0:
+            arrows[y][x] = grid.actions[a]
+            numbers[y][x] = f"{number:.2f}"
+        else:
+            numbers[y][x] = grid.rows[y][x]
+    width = max(len(word) for row in numbers for word in row)
+    table = ["  ".join(word.rjust(width) for word in row).rstrip() for row in numbers]
+    return "\n".join([*("".join(row) for row in arrows), "", *table]) + "\n"
+
+
+def paint_plan(grid: Grid, value: npt.NDArray[np.float64], action: npt.NDArray[np.int64]) -> Callable[[Any], None]:
+    """Return a function that paints the values as a heat map and the policy as arrows into a figure."""
+
+    def paint(figure: Any) -> None:
+        heat = np.full((len(grid.rows), len(grid.rows[0])), np.nan)
+        axes = figure.add_subplot()
+        for (y, x), number, a in zip(grid.cells, value.tolist(), action.tolist(), strict=True):
+            text = grid.actions[a] if a >= 0 else grid.rows[y][x]
+            heat[y, x] = number if a >= 0 and np.isfinite(number) else np.nan
+            axes.text(x, y, text, ha="center", va="center")
+        image = axes.imshow(heat, cmap="viridis", alpha=0.7)
+        figure.colorbar(image, label="value")
+        axes.set_xticks([])
+        axes.set_yticks([])
+
+    return paint
+
+
+# ---------------------------------------------------------------- reading
 def _read(lines: Iterable[str]) -> tuple[list[str], _Settings]:
     """Return the rows of the drawing and the settings below it."""
     rows: list[str] = []

@@ -20,15 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mdplay.errors import FormatError, LimitError, pluralize, unknown
-from mdplay.planning.arrays import ARRAYS_TINIEST as TINIEST
 from mdplay.planning.arrays import (
     LARGEST,
-    UNIT,
     Decision,
     ModelArrays,
-    Transitions,
-    assemble,
-    expected_rewards,
     largest,
 )
 from mdplay.planning.backends import (
@@ -40,10 +35,11 @@ from mdplay.planning.backends import (
 )
 from mdplay.planning.methods import METHODS, Goal, SingularPolicy, backend_for, overflow
 from mdplay.planning.model import Model
+from mdplay.planning.policies import induced
 from mdplay.planning.undiscounted import Reduction, certify, finite_part
 from mdplay.runtime.executors import driver
 from mdplay.runtime.run import Run, RunOptions, run_of
-from mdplay.states.graph_search import Floats, Integers, lengths
+from mdplay.states.graph_search import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +48,10 @@ class Plan:
 
     ``lower <= optimum <= upper`` holds for every state.  ``action`` is -1 in terminal states; ``undecided``
     lists the states where the bounds do not tell which actions are tied with the best one.
+
+    ``criterion`` is discounted, total, average or horizon=N.  For average, ``value`` is the gain, the average
+    reward from every state, and ``bias`` are the relative values of the policy.  For a horizon, ``value`` and
+    ``action`` are those of the first step, and ``stages[t]`` has the actions of step t.
     """
 
     value: Floats
@@ -65,6 +65,9 @@ class Plan:
     history: tuple[tuple[int, float], ...]
     seconds: float
     tolerance: float
+    criterion: str = "discounted"
+    bias: Floats | None = None
+    stages: Integers | None = None
 
     def __repr__(self) -> str:
         states = pluralize(len(self.value), "state")
@@ -94,6 +97,7 @@ class Plan:
             "reason": self.reason,
             "iterations": self.iterations,
             "seconds": self.seconds,
+            "criterion": self.criterion,
             "gap": _plain(self.gap),
             "closed": self.closed,
             "undecided": self.undecided.tolist(),
@@ -101,6 +105,8 @@ class Plan:
             "action": self.action.tolist(),
             "lower": [_plain(value) for value in self.lower.tolist()],
             "upper": [_plain(value) for value in self.upper.tolist()],
+            **({} if self.bias is None else {"bias": self.bias.tolist()}),
+            **({} if self.stages is None else {"stages": self.stages.tolist()}),
         }
 
     def _repr_html_(self) -> str:
@@ -126,6 +132,7 @@ def _plain(value: float) -> float | str:
 
 
 TOLERANCE = 1e-6  # maximum proven error of a value, unless given
+MAX_FACTORED = 64  # states of a discounted model whose policies are solved exactly; sweeps are faster beyond
 ROUNDS = 12  # of a method, before its bounds are given as they are
 
 
@@ -134,12 +141,16 @@ def plan(
     mdp: Model,
     method: str = "auto",
     *,
+    criterion: str | None = None,
     tolerance: float = TOLERANCE,
     run: Run | None = None,
     **settings: Unpack[RunOptions],
 ) -> Plan:
     """Return the best values, within the tolerance, and the best actions.
 
+    The criterion is ``discounted``, ``total`` (the sum of all rewards), ``average`` (the reward per step in the
+    long run) or ``horizon=N`` (the next N steps, discounted by the model's discount); by default discounted if the
+    model has a discount below 1, else total.
     The settings of the run are ``threads``, ``executor`` and ``progress``.  With an ``executor``
     (mdplay.runtime.executors) its workers, ``threads`` of them, sweep shards of the states
     (`mdplay.distributed.planning`).  The methods are those of `mdplay.planning.methods`; ``auto``
@@ -156,7 +167,12 @@ def plan(
     if not 0.0 < tolerance < np.inf:
         raise FormatError(f"the tolerance is {tolerance}; it must be positive and finite")
     begin = time.perf_counter()
+    mdp, criterion, steps = _posed(mdp, criterion)
     arrays = _arrays(mdp)
+    if criterion == "average" or steps is not None:
+        if method != "auto":
+            raise FormatError(f"the criterion {criterion} has a method of its own; leave out the method {method}")
+        return _by_criterion(mdp, arrays, criterion, steps, tolerance, run, begin)
     reduction = finite_part(arrays) if mdp.discount == 1.0 else None
     backend = backend_for(arrays if reduction is None else reduction.arrays, run.threads)
     chosen, reason = _auto(backend.arrays) if method == "auto" else (method, "as asked")
@@ -166,7 +182,74 @@ def plan(
         choice = reduction.ending(backend, decision.choice, bounds.value, bounds.width)
         decision = decision._replace(choice=choice)
         bounds, decision = _whole(reduction, bounds, decision)
-    return _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+    found = _answer(mdp, bounds, decision, chosen, reason, goal, tolerance, time.perf_counter() - begin)
+    return replace(found, criterion=criterion)
+
+
+CRITERIA = ("discounted", "total", "average", "horizon=N")
+
+
+def _posed(mdp: Model, criterion: str | None) -> tuple[Model, str, int | None]:
+    """Return the model with the discount of a criterion, the name of the criterion, and the steps of a horizon."""
+    if criterion is None:
+        return mdp, "discounted" if mdp.discount < 1.0 else "total", None
+    name, _, number = criterion.partition("=")
+    if name == "horizon":
+        if not number.isascii() or not number.isdigit() or int(number) < 1:
+            raise FormatError(f"the criterion is {criterion!r}; write horizon=N with a number of steps from 1")
+        return mdp, f"horizon={int(number)}", int(number)
+    if criterion not in CRITERIA[:3]:
+        raise unknown("criterion", criterion, CRITERIA)
+    if criterion == "discounted":
+        if mdp.discount == 1.0:
+            raise FormatError("the criterion discounted needs a discount below 1; use total, average or horizon=N")
+        return mdp, criterion, None
+    if criterion == "average" and mdp.terminal.any():
+        place = f"state {np.flatnonzero(mdp.terminal)[0]} is terminal"
+        raise FormatError(
+            f"the average reward needs a model that never ends, but {place}; use the criterion total"
+        )
+    return (mdp if mdp.discount == 1.0 else replace(mdp, discount=1.0)), criterion, None
+
+
+def _by_criterion(
+    mdp: Model, arrays: ModelArrays, criterion: str, steps: int | None, tolerance: float, run: Run, begin: float
+) -> Plan:
+    """Return the plan for the average reward or for a number of steps."""
+    from mdplay.planning.criteria import average_reward, finite_horizon
+
+    if steps is None:
+        found, method = average_reward(arrays, tolerance, run, plan), "relative value iteration"
+        reason = "bounds by the Bellman residual of each end component"
+    else:
+        found, method = finite_horizon(arrays, steps, run), "backward induction"
+        reason = "exact but for rounding"
+    sign = -1.0 if mdp.minimise else 1.0
+    bounds = (found.lower, found.upper) if sign > 0 else (0.0 - found.upper, 0.0 - found.lower)
+    return Plan(
+        value=0.0 + sign * found.value,
+        action=_actions(mdp, found.choice),
+        lower=bounds[0],
+        upper=bounds[1],
+        undecided=found.undecided,
+        method=method,
+        reason=reason,
+        iterations=found.sweeps,
+        history=found.history,
+        seconds=time.perf_counter() - begin,
+        tolerance=tolerance,
+        criterion=criterion,
+        bias=None if found.bias is None else 0.0 + sign * found.bias,
+        stages=None if found.stages is None else np.stack([_actions(mdp, stage) for stage in found.stages]),
+    )
+
+
+def _actions(mdp: Model, choice: Integers) -> Integers:
+    """Return the action of each state, -1 in terminal states, from its choice."""
+    action = np.full(mdp.num_states, -1, dtype=np.int64)
+    live = ~mdp.terminal
+    action[live] = mdp.action[choice[live]]
+    return action
 
 
 def _check_model(mdp: Any, verb: str) -> None:
@@ -208,11 +291,12 @@ def _auto(arrays: ModelArrays) -> tuple[str, str]:
     """Return the method for a model, and why."""
     if arrays.acyclic:
         return "topological", "no state can be visited twice: one backward sweep is exact"
-    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= DENSE_STATES:
+    most = DENSE_STATES if arrays.discount == 1.0 else MAX_FACTORED
+    if len(arrays.target) <= PLAIN_TRANSITIONS and arrays.num_states <= most:
         return "hpi", "small enough to solve every policy exactly"
     if arrays.discount == 1.0:
         return "ipi", "no discount and cycles: policies solved by a Krylov method"
-    return "mixed", "large and discounted: sweeps of the greedy policy, solving it when it mixes slowly"
+    return "mixed", "discounted: sweeps of the greedy policy, solving it when it mixes slowly"
 
 
 def _solved(backend: Backend, method: str, goal: Goal, tolerance: float) -> tuple[ValueBounds, Decision]:
@@ -288,9 +372,7 @@ def _answer(
     seconds: float,
 ) -> Plan:
     """Return the plan in the MDP's own terms: action numbers, and costs as costs."""
-    action = np.full(mdp.num_states, -1, dtype=np.int64)
-    live = ~mdp.terminal
-    action[live] = mdp.action[decision.choice[live]]
+    action = _actions(mdp, decision.choice)
     value, lower, upper = bounds.value, bounds.lower, bounds.upper
     if mdp.minimise:
         value, lower, upper = 0.0 - value, 0.0 - upper, 0.0 - lower
@@ -310,12 +392,16 @@ def _answer(
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
+def verify(mdp: Model, value: npt.ArrayLike, *, criterion: str | None = None) -> ValueBounds:
     """Return proven bounds around the optimal values, from values that anyone computed.
 
     Below discount 1 this takes one sweep over the MDP, whatever the values are.  At discount 1 the bounds are
-    infinite if the values are too far off to prove anything.
+    infinite if the values are too far off to prove anything.  For the criterion average, the values are relative
+    values (a bias), and the bounds are those of the gain: they are wide if the gain depends on the state.
     """
+    mdp, criterion, steps = _posed(mdp, criterion)
+    if steps is not None:
+        raise FormatError("a horizon has values for every step, which plan proves itself; call plan instead")
     values = np.asarray(value, dtype=np.float64)
     if values.shape != (mdp.num_states,):
         raise FormatError(f"{mdp.num_states} states need as many values, not an array of shape {values.shape}")
@@ -323,9 +409,11 @@ def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
     signed = -values if mdp.minimise else values
     if not largest(values[np.isfinite(values)]) <= LARGEST:
         raise FormatError(f"values to verify must not be larger than {LARGEST:.3g}")
-    if mdp.discount < 1.0:
-        if not np.isfinite(values).all():
-            raise FormatError("values to verify must be finite")
+    if (mdp.discount < 1.0 or criterion == "average") and not np.isfinite(values).all():
+        raise FormatError("values to verify must be finite")
+    if criterion == "average":
+        bounds = _gain_bounds(arrays, signed)
+    elif mdp.discount < 1.0:
         backend, start = backend_for(arrays), np.where(arrays.live, signed, 0.0)
         bounds = discounted_bounds(backend, start, backend.q_values(start))
     else:
@@ -340,10 +428,21 @@ def verify(mdp: Model, value: npt.ArrayLike) -> ValueBounds:
     return bounds
 
 
+def _gain_bounds(arrays: ModelArrays, bias: Floats) -> ValueBounds:
+    """Return bounds of the gain of all states from relative values, by one sweep."""
+    new = np.zeros_like(bias)
+    change = backend_for(arrays).bellman_backup(bias, new, arrays.first_actions.copy())
+    error = 2.0 * arrays.backup_error(bias)
+    low, high = change.low - error, change.high + error
+    lower, upper = np.full_like(bias, low), np.full_like(bias, high)
+    return ValueBounds(0.5 * (lower + upper), lower, upper, high - low)
+
+
 def evaluate_policy(
     mdp: Model,
     policy: npt.ArrayLike,
     *,
+    criterion: str | None = None,
     tolerance: float = TOLERANCE,
     run: Run | None = None,
     **settings: Unpack[RunOptions],
@@ -351,76 +450,12 @@ def evaluate_policy(
     """Return the values of a policy, with bounds.
 
     The policy is one action a state, or the probabilities ``[state, action]``; its entries of terminal states are
-    ignored.  The plan's actions are the policy's most probable ones.  The settings of the run are ``threads`` and
-    ``progress``, as in ``plan``.
+    ignored.  The plan's actions are the policy's most probable ones.  The criterion and the settings of the run
+    (``threads`` and ``progress``) are those of ``plan``.
     """
     _check_model(mdp, "evaluate_policy")
     run = run_of("evaluate_policy", ("threads", "progress"), run, settings)
-    weights = _choice_weights(mdp, np.asarray(policy))
-    chain, likely = _induced(mdp, weights)
-    found = plan(chain, tolerance=tolerance, run=run)
-    return replace(found, action=likely, reason=f"a fixed policy; {found.reason}")
-
-
-def _choice_weights(mdp: Model, policy: npt.NDArray[Any]) -> Floats:
-    """Return the weight that the policy gives to each choice of the MDP; those of a state sum to about 1."""
-    owner, action = mdp.owners(), mdp.action.astype(np.int64)
-    live = ~mdp.terminal
-    if policy.shape == (mdp.num_states,):
-        if policy.dtype.kind not in "iu":
-            raise FormatError("a policy of one action a state needs whole numbers")
-        weights = np.asarray(policy[owner] == action, dtype=np.float64)
-    elif policy.ndim == 2 and policy.shape[0] == mdp.num_states and policy.shape[1] >= mdp.num_actions:
-        weights = np.asarray(policy[owner, action], dtype=np.float64)
-        if not np.isfinite(policy[live]).all() or (policy[live] < 0).any():
-            raise FormatError("the probabilities of a policy must be finite and not negative")
-        _check_elsewhere(mdp, policy, owner, action)
-    else:
-        raise FormatError(
-            f"the policy has the shape {policy.shape}; it must be ({mdp.num_states},) or "
-            f"({mdp.num_states}, {mdp.num_actions})"
-        )
-    total = np.bincount(owner, weights=weights, minlength=mdp.num_states)
-    wrong = np.flatnonzero(live & (np.abs(total - 1.0) > 1e-6))
-    if wrong.size:
-        state = int(wrong[0])
-        what = policy[state] if policy.ndim == 1 else f"probabilities that sum to {total[state]:g}"
-        raise FormatError(f"the policy gives state {state} {what}; its actions are {mdp.actions(state)}")
-    return weights
-
-
-def _check_elsewhere(mdp: Model, policy: npt.NDArray[Any], owner: Integers, action: Integers) -> None:
-    """Refuse a policy that takes an action where there is none."""
-    rest = policy.copy()
-    rest[owner, action] = 0
-    rest[mdp.terminal] = 0
-    state, wrong = np.nonzero(rest)
-    if state.size:
-        raise FormatError(f"the policy takes action {wrong[0]} in state {state[0]}, where it is not available")
-
-
-def _induced(mdp: Model, weights: Floats) -> tuple[Model, Integers]:
-    """Return the MDP whose only choice in each state is the policy, and the policy's likeliest actions."""
-    owner, counts = mdp.owners(), lengths(mdp.first_transition)
-    likely = np.full(mdp.num_states, -1, dtype=np.int64)
-    ascending = np.lexsort((-mdp.action.astype(np.int64), weights))
-    likely[owner[ascending]] = mdp.action[ascending]  # the last one written is the likeliest
-    state = np.repeat(owner, counts)
-    earned = expected_rewards(mdp.first_choice, mdp.reward, weights)
-    probability = _products(mdp.probability, np.repeat(weights, counts))
-    transitions = Transitions(state, np.zeros_like(state), mdp.target, earned[state], probability)
-    chain = assemble(transitions, num_states=mdp.num_states, discount=mdp.discount, minimise=mdp.minimise)
-    return replace(chain, reward_error=_mixed_error(mdp, weights)), likely
-
-
-def _products(probability: Floats, weight: Floats) -> Floats:
-    """Return the probabilities of taking a choice and a transition; what can happen does not become 0."""
-    return np.asarray(np.where(weight > 0.0, np.maximum(probability * weight, TINIEST), 0.0))
-
-
-def _mixed_error(mdp: Model, weights: Floats) -> float:
-    """Return by how much a policy's expected reward may be off because those that it mixes were rounded."""
-    owner = mdp.owners()
-    taken = np.bincount(owner, weights=weights > 0.0, minlength=mdp.num_states)
-    size = np.bincount(owner, weights=weights * np.abs(mdp.reward), minlength=mdp.num_states)
-    return mdp.reward_error + 8.0 * UNIT * float(size[taken > 1].max(initial=0.0))
+    chain, likely = induced(mdp, policy)
+    found = plan(chain, criterion=criterion, tolerance=tolerance, run=run)
+    stages = None if found.stages is None else np.tile(likely, (len(found.stages), 1))
+    return replace(found, action=likely, stages=stages, reason=f"a fixed policy; {found.reason}")

@@ -48,6 +48,9 @@ SEARCH_SECONDS = 1.5  # time of a search where nothing can be proved
 LINE_SECONDS = 3.0  # time limit of the line of best play of a proof
 STEP_SECONDS = 0.25  # between two evaluations of a search
 WAIT_SECONDS = 0.05  # between two calls of ``show`` while a thread waits for its turn
+FIRST_SECONDS = 0.4  # until the first evaluation of positions that are solved on demand
+ROUND_SECONDS = 2.0  # longest time between two such evaluations
+BRIEF_SECONDS = 3.0  # for a value without moves
 SEARCH = "search"  # the method of evaluators that only estimate
 
 Maker = Callable[[Game[Any]], Evaluator | None]
@@ -105,10 +108,13 @@ class _TimeLimit:
 
 def _by_solution(game: Game[Any], opponent: str, in_time: Show) -> Evaluator:
     question = Question(game, game.initial(), opponent, run=Run(memory=TABLE_BYTES))
-    if choose_solver(question).name == "proof":
+    solver = choose_solver(question)
+    if solver.name == "proof":
         from mdplay.solving.proof.book import prover_for
 
         return ProofEvaluator(prover_for(game, memory=PROOF_BYTES, threads=1))
+    if solver.on_demand:
+        return OnDemandEvaluator(solve(game, opponent=opponent, memory=TABLE_BYTES))
     return TableEvaluator(solve(game, opponent=opponent, memory=TABLE_BYTES, threads=1, progress=in_time))
 
 
@@ -238,6 +244,65 @@ class TableEvaluator:
         """Return the actions of best play to the end, as far as the table has them."""
         with self._turns.taken(show):
             return self.solution.line(state)
+
+
+class OnDemandEvaluator(TableEvaluator):
+    """A solution whose positions are solved on demand: bounds at first, in rounds of growing time, then values.
+
+    Moves whose bounds are still open are shown with the estimates of a short tree search.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution)
+        with self._limited(0.0):  # compiles
+            solution.bounds()
+
+    @contextmanager
+    def _limited(self, seconds: float) -> Iterator[None]:
+        """Limit the time of an answer."""
+        table, self.solution.table.seconds = self.solution.table, seconds
+        try:
+            yield
+        finally:
+            table.seconds = None
+
+    def evaluate(self, state: Any, *, brief: bool = False, show: Show | None = None) -> Iterator[Evaluation]:
+        """Yield an evaluation after each round, until the value of every move is known."""
+        if brief:
+            yield self._brief(state, show)
+            return
+        seconds, estimates = FIRST_SECONDS, dict[int, MoveEvaluation]()
+        while True:
+            found = self._round(state, seconds, show)
+            open_moves = [action for action, move in found.moves.items() if not move.exact]
+            if not open_moves:
+                yield found
+                return
+            estimates = estimates or glance(self.solution.game, state)
+            shown = {action: estimates[action] for action in open_moves if action in estimates}
+            yield replace(found, moves={**found.moves, **shown})
+            if show is not None:
+                show(0)
+            seconds = min(2.0 * seconds, ROUND_SECONDS)
+
+    def _round(self, state: Any, seconds: float, show: Show | None) -> Evaluation:
+        """Return the evaluation after some seconds; its value has the bounds of the position itself."""
+        with self._turns.taken(show):
+            with self._limited(seconds):
+                found = final_evaluation(self.solution, state)
+            if all(move.exact for move in found.moves.values()):
+                return found
+            with self._limited(0.0):
+                low, high = self.solution.bounds(state)
+        known = {action for action, move in found.moves.items() if move.exact and move.low == low == high}
+        value = MoveEvaluation(low, high, low == high)
+        return replace(found, value=value, best=tuple(sorted(known)), done=False)
+
+    def _brief(self, state: Any, show: Show | None) -> Evaluation:
+        with self._turns.taken(show), self._limited(BRIEF_SECONDS):
+            low, high = self.solution.bounds(state)
+        value = None if low < high else MoveEvaluation.of(low, True)
+        return Evaluation({}, value, source=self.solution.method, done=True)
 
 
 class ProofEvaluator:

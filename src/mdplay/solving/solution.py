@@ -138,6 +138,8 @@ class Solution:
         best = tuple(self.favourites(state, choices))
         value = replace(moves[best[0]], endless=self.endless(state))
         table = f"solved table of {pluralize(self.states, 'state')}"
+        if self.table.on_demand:
+            table = f"proof by {self.method}"
         source = "the best response to a random opponent" if is_mean else table
         yield Evaluation(moves, value, best, source, done=True)
 

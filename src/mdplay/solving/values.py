@@ -183,8 +183,8 @@ class Table:
         """What a table that solves positions on demand has proved so far of the position that it searches."""
         return ""
 
-    def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
-        """Store scores of positions, for their players to move, as proved; only tables that solve on demand."""
+    def learn(self, rows: NDArray[np.uint64], scores: NDArray[np.int64]) -> None:
+        """Store the scores of packed states, for their players to move; only tables that solve on demand."""
         raise NotImplementedError
 
     # ---------------------------------------------------------------- one state

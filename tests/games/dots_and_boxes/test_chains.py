@@ -3,12 +3,16 @@
 import random
 from functools import cache
 
+import numpy as np
 import pytest
 
 from mdplay import GameError, make, solve
 from mdplay.bits import elements
+from mdplay.compiling import unpack
+from mdplay.games.dots_and_boxes import solver
 from mdplay.games.dots_and_boxes.solver import ChainSearch
 from mdplay.rng import Random
+from mdplay.solving.proof.book import find_books
 from tests.nim import Nim
 
 
@@ -123,10 +127,70 @@ def test_first_lines_of_three_by_four(needs_compiler):
 
 
 @pytest.mark.slow
-def test_four_by_four_is_a_tie_after_every_first_line(needs_compiler):
+def test_four_by_four_is_a_tie_after_every_first_line(needs_compiler, monkeypatch):
+    monkeypatch.setattr(solver, "find_books", lambda *_, **__: iter(()))
     solution = solve(make("dots-and-boxes:rows=4,cols=4"))  # the value is Wilson's, and Barker and Korf's
     assert solution.value() == 0
     assert [(choice.low, choice.high) for choice in solution.choices()] == [(0, 0)] * 40
+    assert solution.states > 10_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rows, cols, value", [(2, 7, 0), (3, 5, -1)])
+def test_larger_boards_from_the_empty_board(rows, cols, value, needs_compiler):
+    found = ChainSearch(make(f"dots-and-boxes:rows={rows},cols={cols}")).prove()  # 3 x 5: Wilson
+    assert found.low == found.high == value
+
+
+# ---------------------------------------------------------------- opening books
+def best_by_book(game, book, state):
+    """Return the value of a position by the plain rules and the book of the next ply."""
+    found = []
+    for line in elements(game.legal(state)):
+        after = game.step(state, line)
+        row = min(tuple(game.image(after, k)) for k in range(game.symmetries()))
+        place = int(np.searchsorted(book.rows[:, 0], np.uint64(row[0])))  # rows are in order
+        place += book.rows[place].tolist() != [int(word) for word in row]  # or the other player is to move
+        assert book.rows[place].tolist() == [int(word) for word in row]
+        score, gain = int(book.scores[place]), game.reward(state, line)
+        found.append(gain + score if gain else -score)
+    return max(found)
+
+
+def test_the_books_of_consecutive_plies_agree(needs_compiler):
+    game, rng = make("dots-and-boxes:rows=4,cols=4"), random.Random(4)
+    seventh, sixth = find_books(game)
+    assert (seventh.plies, sixth.plies) == (7, 6)
+    for place in rng.sample(range(len(sixth.rows)), 40):
+        state = unpack(game, sixth.rows[place].tolist())
+        assert best_by_book(game, seventh, state) == sixth.scores[place]
+
+
+def test_the_scores_of_a_book_are_those_of_a_search_without_it(needs_compiler):
+    game, rng = make("dots-and-boxes:rows=4,cols=4"), random.Random(7)
+    book, search = next(find_books(game)), ChainSearch(game)
+    for place in rng.sample(range(len(book.rows)), 6):
+        found = search.prove(unpack(game, book.rows[place].tolist()))
+        assert found.low == found.high == book.scores[place]
+
+
+def test_with_the_books_the_opening_needs_almost_no_search(needs_compiler):
+    game = make("dots-and-boxes:rows=4,cols=4")
+    solution = solve(game, memory=1 << 29)
+    assert {(choice.low, choice.high) for choice in solution.choices()} == {(0, 0)}
+    assert solution.states < 100_000
+
+
+@pytest.mark.parametrize("positions", [200, pytest.param(20_000, marks=pytest.mark.slow)])
+def test_learned_values_are_stored_with_their_positions(positions, needs_compiler):
+    """Values of any positions, quiet or not, are learned; all others must keep their values."""
+    game = make("dots-and-boxes:rows=3,cols=3")
+    search, table, rng = ChainSearch(game), solve(game).table, np.random.default_rng(3)
+    numbers = rng.integers(0, game.size(), positions)
+    search.learn(numbers, table.values[numbers].astype(np.int64))
+    assert np.count_nonzero(search.table) > positions // 10
+    for number in [*numbers[:200].tolist(), *rng.integers(0, game.size(), 300).tolist()]:
+        assert search.prove(game.state(number)).low == table.values[number], number
 
 
 def test_bounds_when_time_is_short(needs_compiler):

@@ -7,7 +7,7 @@ can be taken before are played out here.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
@@ -21,20 +21,21 @@ from mdplay.errors import FormatError, GameError, LimitError
 from mdplay.game import Game
 from mdplay.games.dots_and_boxes import chains
 from mdplay.games.dots_and_boxes.chains import BUCKET, IMAGES, OUTSIDE, Board, Memory, beyond
-from mdplay.games.dots_and_boxes.rules import DotsAndBoxes
+from mdplay.games.dots_and_boxes.rules import DotsAndBoxes, State
 from mdplay.runtime.memory import budget
 from mdplay.runtime.run import Run
 from mdplay.runtime.threads import Show, TaskGroup, num_threads, stopped_after
-from mdplay.solving.proof.book import find_book
+from mdplay.solving.proof.book import find_books
 from mdplay.solving.values import Arrays, Choice, Cost, Lacking, Question, Solver, StateValue, Table
 
 MIN_BUCKET_BITS = 14  # so that the rest of the hash and two bounds fit into an entry of the table
 MAX_BUCKET_BITS = 32  # of a file that is read
-CHUNK = 1 << 20  # entries that are copied at once when the table is saved
+CHUNK = 1 << 18  # entries of the table that are copied at once, and positions that are learned at once
 MAX_BOOK_PLIES = 12  # opening books are read for positions with at most this number of lines
 TABLE_BITS = {24: 18, 32: 22, 37: 25, 60: 26}  # log2 of the number of entries, by the largest number of lines
 MAX_TABLE_LINES = 24  # boards with at most this number of lines (3 x 3 boxes) are solved by tables
 AFTER_TABLES, BEFORE_TABLES = 2.9, 0.9  # costs: a table of sets costs 1.0 or 2.5, of numbers 2.0
+MAX_TABLE_BITS = 29  # of the largest boards, if the memory is given
 QUICK_LINES = 20  # positions with at most this number of missing lines are searched by one thread
 SHOWN_DEPTH = 3  # moves from the root whose numbers give the share of a question that is done
 
@@ -58,8 +59,9 @@ class ChainSearch:
     """Values of positions of one board, proved when they are asked for.
 
     The table has an entry of 8 bytes for each of ``1 << table_bits`` positions; by default that depends on the
-    number of lines, and at most half of ``memory`` bytes (default: most of the free memory) are used.  ``threads``
-    (default 1) search one position together.
+    number of lines, and at most half of ``memory`` bytes (default: most of the free memory) are used; boards with
+    38 lines and more use half of the ``memory`` that is given, up to 4 GiB.  ``threads`` (default 1) search one
+    position together.
     """
 
     def __init__(
@@ -80,6 +82,8 @@ class ChainSearch:
         self._board = self._arrays()
         if table_bits is None:
             table_bits = next(bits for lines, bits in TABLE_BITS.items() if game.num_lines <= lines)
+            if memory is not None and table_bits == max(TABLE_BITS.values()):
+                table_bits = MAX_TABLE_BITS
             table_bits = min(table_bits, (budget(memory) // 16).bit_length() - 1)
         self.bucket_bits = max(MIN_BUCKET_BITS, table_bits - 3)
         self.table = np.zeros(BUCKET << self.bucket_bits, np.int64)
@@ -196,23 +200,38 @@ class ChainSearch:
         lows, highs = zip(*found, strict=True)
         return max(lows), min(highs), int(watch.progress.sum())
 
-    def learn(self, states: Iterable[Any], values: Iterable[int]) -> None:
-        """Store the values of positions; those in which a box can be completed are left out."""
-        numbers = np.array([number_of(self.game, state) for state in states], np.int64)
-        known, missing = np.fromiter(values, np.int64, len(numbers)), np.zeros_like(numbers)
+    def learn(self, numbers: NDArray[np.int64], values: NDArray[np.int64]) -> None:
+        """Store the values of positions, given by their drawn lines.
+
+        Boxes that lack one line are taken first; positions that are not quiet after that are left out.
+        """
+        missing = np.zeros_like(numbers)
         for line, place in self._number.items():
             missing |= (~numbers >> line & 1) << place
+        taken, last = np.zeros_like(missing), np.zeros_like(missing)
+        for box in self._boxes:
+            own = missing & box
+            single = (own != 0) & (own & own - 1 == 0)
+            taken += single
+            last |= np.where(single, own, 0)
+        missing, values = missing & ~last, values - taken
+        quiet, left = np.ones(len(missing), np.bool_), np.zeros_like(missing)
+        for box in self._boxes:
+            own = missing & box
+            quiet &= (own == 0) | (own & own - 1 != 0)
+            left += own != 0
         for group in self._alike:
             count = sum(missing >> line & 1 for line in group)
             for line, others in zip(reversed(group), range(len(group)), strict=True):
                 missing = missing & ~(1 << line) | np.where(count > others, 1 << line, 0)
-        counts = np.array([[missing >> line & 1 for line in elements(box)] for box in self._boxes]).sum(axis=1)
-        quiet = (counts != 1).all(axis=0)
-        lines = np.arange(self.game.num_lines)
-        images = self._board.images.reshape(-1, IMAGES)
-        keys = np.min([(missing[:, None] >> lines & 1) @ images[:, k] for k in range(IMAGES)], axis=0)
-        left = (counts > 0).sum(axis=0)
-        chains.learn(keys[quiet], left[quiet], known[quiet], self.table, self.bucket_bits)
+        missing = missing[quiet]
+        keys = np.full_like(missing, np.iinfo(np.int64).max)
+        for images in self._board.images.reshape(-1, IMAGES).T:
+            image = np.zeros_like(missing)
+            for line, bit in enumerate(images.tolist()):
+                image |= (missing >> line & 1) * bit
+            keys = np.minimum(keys, image)
+        chains.learn(keys, left[quiet], values[quiet], self.table, self.bucket_bits)
 
     def used_entries(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
         """Return the used entries of the table and their number in each bucket, also while threads search."""
@@ -331,7 +350,7 @@ class ChainTable(Table):
         self._checkpoint, self._save_every, self._saved = checkpoint, run.save_every, time.monotonic()
         self._known: dict[int, ChainBounds] = {}  # of one of each set of symmetric positions
         self._is_saved = True
-        self._has_book: bool | None = None  # not known before a position of the opening is asked for
+        self._has_books = False  # not read before a position of the opening is asked for
 
     def __len__(self) -> int:
         return self._nodes
@@ -384,7 +403,7 @@ class ChainTable(Table):
         key = self.search.canonical(state)
         known = self._known.get(key)
         if known is None or (not known.exact and seconds != 0.0):
-            self._read_book(state)
+            self._read_books(state)
             try:
                 known = self.search.prove(state, seconds=seconds, show=self._watch, least=least)
             except KeyboardInterrupt:
@@ -403,17 +422,22 @@ class ChainTable(Table):
         if self._show is not None:
             self._show(self._nodes + nodes)
 
-    def _read_book(self, state: Any) -> None:
-        """Learn the opening book of the board, if there is one, before the first position of the opening."""
-        if self._has_book is None and self.game.index(state).bit_count() <= MAX_BOOK_PLIES:
-            book = find_book(self.game, max_plies=MAX_BOOK_PLIES)
-            self._has_book = book is not None
-            if book is not None:
+    def _read_books(self, state: Any) -> None:
+        """Learn the opening books of the board before the first position of the opening.
+
+        Opening a chain leads past some plies, so that books after consecutive plies are worth more than one.
+        """
+        if not self._has_books and self.game.index(state).bit_count() <= MAX_BOOK_PLIES:
+            self._has_books = True
+            for book in find_books(self.game, max_plies=MAX_BOOK_PLIES):
                 book.teach(self)
 
-    def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
-        """Store the values of positions, for their players to move, as proved."""
-        self.search.learn(states, scores)
+    def learn(self, rows: NDArray[np.uint64], scores: NDArray[np.int64]) -> None:
+        """Store the values of packed states, for their players to move, as proved."""
+        lines = State._fields.index("lines")
+        for first in range(0, len(rows), CHUNK):
+            chunk = slice(first, first + CHUNK)
+            self.search.learn(rows[chunk, lines].astype(np.int64), scores[chunk])
 
     def _lines_left(self, state: Any) -> int:
         """Return the plies to the end: every line is drawn."""

@@ -1,16 +1,16 @@
 """Opening books: the scores of all positions after a number of plies, proved once.
 
-A prover that has learned a book answers every position before it at once: above the book the search is tiny.
+A prover that has learned a book answers every position before it at once, because only a few plies are searched.
 
-The file (mdplay.storage.arrays) holds one byte a position, its score for the player to move, and nothing else:
-which positions there are, and in which order, the rules tell.  Of the images of a position under the board's
-symmetries the least by its packed words is kept, in ascending order.  A book in the making has ``UNKNOWN`` where
-nothing is proved yet; it is written every minute, and making it again goes on where it stopped.
+The file (mdplay.storage.arrays) contains one byte for each position, its score for the player to move, compressed.
+The positions and their order follow from the rules.  Of the images of a position under the board's
+symmetries, the smallest by its packed words is kept, in ascending order.  An unfinished book has ``UNKNOWN`` where
+nothing is proved yet; it is written every minute, and the same call continues it.
 
-Books that users make are kept in the cache folder, under the game's identity; one of 7 x 6 Connect Four, four
-plies, comes with the package.  A book of other rules is neither found nor read.
+Books that users make are kept in the cache folder, under the game's identity.  Books of 7 x 6 Connect Four and of
+4 x 4 Dots and Boxes are part of the package.  A book of other rules is neither found nor read.
 
-Proofs of a game's result that the game brings (``proofs`` of mdplay.naming.registry): the strategy as a book.
+A game may also register proofs of its result (``proofs`` of mdplay.naming.registry), with the strategy as a book.
 
 ``prove`` takes the file of a checkpoint and returns a proof, whose ``book`` is None where none was found;
 ``verify`` takes the book and returns a verdict.
@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -127,15 +128,15 @@ class OpeningBook:
 
     def teach(self, prover: Table) -> None:
         """Store the scores in a table that solves positions on demand."""
-        known = np.flatnonzero(self.scores != UNKNOWN)
-        states = [unpack(self.game, self.rows[i].tolist()) for i in known]
-        prover.learn(states, self.scores[known].tolist())
+        known = self.scores != UNKNOWN
+        prover.learn(self.rows[known], self.scores[known].astype(np.int64))
 
     def save(self) -> None:
         """Write the book to its file, atomically."""
         make_folder(self.path.parent)
         meta = {"game": repr(self.game), "rules": game_identity(self.game), "plies": self.plies}
-        store.save(self.path, {"scores": self.scores}, kind=KIND, meta=meta)
+        packed = np.frombuffer(zlib.compress(self.scores.tobytes(), 9), np.uint8)
+        store.save(self.path, {"packed": packed}, kind=KIND, meta=meta)
 
     def document(self) -> dict[str, Any]:
         """Return what ``mdplay book --json`` prints of a saved book."""
@@ -155,19 +156,33 @@ def positions(game: Game[Any], plies: int) -> Words:
 
 def load_book(path: Path, game: Game[Any]) -> OpeningBook:
     """Read a book, finished or not; raise FormatError if it is damaged or another game's."""
-    stored = store.load(path, kind=KIND, types={"scores": "int8"}, needs=("scores",))
+    stored = store.load(path, kind=KIND, types={"scores": "int8", "packed": "uint8"})
     if stored.meta.get("game") != repr(game):
         raise FormatError(f"{path} is a book of {stored.meta.get('game')}, not of {game!r}")
     check_rules(path, stored.meta.get("rules"), game, "name a new file and make the book again")
-    plies, scores = stored.meta.get("plies"), stored.arrays["scores"]
+    plies = stored.meta.get("plies")
     if type(plies) is not int or not 0 <= plies <= MAX_PLIES:
         raise FormatError(f"{path} is damaged: its positions are after {plies!r:.40} plies")
     rows = positions(game, plies)
+    scores = _scores_of(path, stored.arrays, len(rows))
     if scores.shape != (len(rows),):
         raise FormatError(f"{path} has {scores.size} scores; after {plies} plies there are {len(rows)} positions")
     if (np.abs(scores[scores != UNKNOWN].astype(np.int64)) > LIMIT).any():
         raise FormatError(f"{path} has a score beyond {LIMIT}, which no proof can have given")
     return OpeningBook(game, plies, rows, scores, path)
+
+
+def _scores_of(path: Path, arrays: store.Arrays, count: int) -> NDArray[np.int8]:
+    """Return the scores of a file, which are compressed unless an earlier version wrote them."""
+    if "scores" in arrays:
+        return arrays["scores"]
+    if "packed" not in arrays:
+        raise FormatError(f"{path} is damaged: it has no array 'packed'")
+    try:  # at most one byte more than there are positions, whatever the file claims
+        content = zlib.decompressobj().decompress(arrays["packed"].tobytes(), count + 1)
+    except zlib.error as error:
+        raise FormatError(f"{path} is damaged: {error}") from None
+    return np.frombuffer(content, np.int8)
 
 
 def make_book(
@@ -292,12 +307,17 @@ def user_path(game: Game[Any], plies: int) -> Path:
 
 def find_book(game: Game[Any], *, max_plies: int = 12) -> OpeningBook | None:
     """Return the deepest finished book of a game that there is, a user's or the package's, or None."""
+    return next(find_books(game, max_plies=max_plies), None)
+
+
+def find_books(game: Game[Any], *, max_plies: int = 12) -> Iterator[OpeningBook]:
+    """Yield the finished books of a game, the deepest first; of two after equally many plies the user's."""
     shipped = Path(inspect.getfile(type(game))).parent
     for plies in range(max_plies, 0, -1):
         for path in (user_path(game, plies), shipped / file_name(game, plies)):
             if path.exists() and _has_rules_of(path, game) and (book := load_book(path, game)).complete:
-                return book
-    return None
+                yield book
+                break
 
 
 def _has_rules_of(path: Path, game: Game[Any]) -> bool:

@@ -140,10 +140,9 @@ class Prover(Table):
         self._known.clear()
         self._search.forget()
 
-    def learn(self, states: Iterable[Any], scores: Iterable[int]) -> None:
-        """Store the scores of positions, for their players to move, as proved."""
-        rows = self.packed(states)
-        self._search.learn(rows, np.fromiter(scores, np.int64, len(rows)))
+    def learn(self, rows: Rows, scores: Values) -> None:
+        """Store the scores of packed states, for their players to move, as proved."""
+        self._search.learn(rows, scores)
 
     # ---------------------------------------------------------------- scores
     @takes_state
