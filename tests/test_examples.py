@@ -90,7 +90,7 @@ def test_a_proof_of_many_actions_agrees_with_the_table(needs_compiler):
         values = [[choice.value for choice in found.choices(position.state)] for found in (table, proof)]
         assert values[0] == values[1]
         position = position.play(position.moves[rng.below(len(position.moves))])
-    assert table.line() == []
+    assert len(table.line()) == table.document()["distance"] > 4
     assert len(proof.line()) > 4
 
 

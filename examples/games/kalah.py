@@ -80,7 +80,7 @@ class Kalah(Game[State]):
         return Sown(own, other, earned, at == self.pits)
 
     def step(self, s: State, action: int) -> State:
-        """Return the board after a move; whoever ended in the store moves again."""
+        """Return the board after a move; a player whose last seed fell into the store moves again."""
         sown = self.sow(s, action)
         following = s.player if sown.again else 1 - s.player
         if s.player:
