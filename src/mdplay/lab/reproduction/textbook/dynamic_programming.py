@@ -56,8 +56,7 @@ def claims(facts: Facts) -> list[Claim]:
             f"{FEW_TERMS} terms of the Poisson distributions, as in published programs, give "
             f"{cars['truncated'][0]:.1f} to {cars['truncated'][1]:.1f}; with fixed numbers of returned cars, "
             f"{cars['constant'][0]:.1f} to {cars['constant'][1]:.1f}; none of these readings gives 420 and "
-            f"{LABEL}, "
-            "so the label is taken for a tick of the axis",
+            f"{LABEL}. The number may be a tick of the axis instead of a value",
         ),
     ]
 

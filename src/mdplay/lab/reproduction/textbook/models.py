@@ -75,10 +75,9 @@ def claims(facts: Facts) -> list[Claim]:
             "Before the first reward all values are 0 and ties are broken at random: a Markov chain.",
             f"a single episode is that long with probability {first['chance']:.1%}; the mean of 30 independent "
             f"runs "
-            f"would be {(FIRST - first['mean']) / deviation:.1f} standard deviations off. All repetitions of the "
-            f"book begin with the same random seed, so {FIRST:,} is one draw of luck. Ties to a fixed action "
-            f"would "
-            f"give {first['ties'][1]:.0f} steps (right) or more than "
+            f"would be {(FIRST - first['mean']) / deviation:.1f} standard deviations off. The book keeps the "
+            f"random seed constant across algorithms; if its repetitions share it as well, {FIRST:,} is a single "
+            f"draw, which would explain the number but is not known. Ties to a fixed action would give {first['ties'][1]:.0f} steps (right) or more than "
             f"{min(first['ties'][0], *first['ties'][2:]):.0e}",
         ),
         equal(
