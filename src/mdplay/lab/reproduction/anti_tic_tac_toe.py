@@ -117,8 +117,7 @@ def _position_claims(found: dict[str, Any]) -> list[Claim]:
     return [
         equal(
             "121 220 010, player 1 to move: after a mark at 6 or 9 player 2 answers 7, and player 1 must "
-            "complete a "
-            "line.",
+            "complete a line.",
             f"After 6 player 2 answers {first['after 6']}, after 9 it answers {first['after 9']}; then "
             f"{found['forced']} of 2 last cells complete a line.",
             "Player 2's first policy, from player 1 taking the smallest cell everywhere.",

@@ -167,8 +167,7 @@ def headline(facts: Facts) -> str:
     nodes, best = facts["search-tree"]["compared"], facts["mcts-selectors"]["best"]
     return (
         f"The report's five algorithms and mdplay grow the same tree, {nodes} nodes of {nodes}; least regret "
-        "after "
-        f"5000 steps: {listed}; the strongest MCTS player selects by {best}."
+        f"after 5000 steps: {listed}; the strongest MCTS player selects by {best}."
         if facts["search-tree"]["equal"] == nodes
         else f"{facts['search-tree']['equal']} of {nodes} nodes agree with the report's five algorithms."
     )
@@ -183,8 +182,7 @@ def claims(facts: Facts) -> list[Claim]:
     return [
         equal(
             "A slice of four cells scores 100 for four own discs, 5 for three own and one empty, 2 for two own "
-            "and two "
-            "empty, else 0.",
+            "and two empty, else 0.",
             ", ".join(f"{cells} {score}" for cells, score in slices["scores"].items()),
             f"mdplay's slice score, drawn below; all {slices['slices']} slices of 7 x 6 in {slices['positions']} "
             f"positions, {slices['agree']} sums equal to plain Python.",
@@ -254,8 +252,7 @@ def _slices() -> Figure:
         title="The slice score",
         command="mdplay search connect-four --agent heuristic:depth=4",
         text="The score of four cells in a row for the player of the red discs. The heuristic is the sum over "
-        "all "
-        "slices, the first player's less the second's.",
+        "all slices, the first player's less the second's.",
         facts={
             "scores": scores,
             "slices": len(game.slices),
@@ -333,8 +330,7 @@ def _tree() -> Figure:
         f"-n {after_ten[2]} --seed {TREE_SEED}",
         text="A late position, so that the tree stays small. In each node stand the wins and the visits for the "
         "player who moved there, at the root the random games; on each edge the column. Green is the move that "
-        "would "
-        "be played: the most visits.",
+        "would be played: the most visits.",
         facts={
             "sizes": sizes,
             "compared": len(counted | package),
@@ -420,8 +416,7 @@ def _selectors(players: Sequence[str], games: int, simulations: int, seed: int, 
         title="MCTS by selector, everybody against everybody",
         command=f"mdplay tournament connect-four {' '.join(agents)} --games {games} --seed {seed}",
         text=f"{games} games a pair, {simulations} simulations a move, random openings, sides exchanged. The "
-        "numbered "
-        "columns are the score against that player, in per cent.",
+        "numbered columns are the score against that player, in per cent.",
         facts={"best": ratings[0][0], "elo": {name: elo for name, elo, _ in ratings}},
         table=ResultTable(["", "selector", "Elo", "+- (95 %)", *(str(n + 1) for n in range(len(ranked)))], rows),
         picture=both(lambda figure: _paint_ratings(figure, ratings), (6.6, 1.2 + 0.38 * len(players))),

@@ -184,8 +184,7 @@ def claims(facts: Facts) -> list[Claim]:
         ),
         equal(
             "A move that completes a box: its reward plus the value of the state after it. Otherwise the mean "
-            "over "
-            "every line that the random opponent may draw, reward 0.",
+            "over every line that the random opponent may draw, reward 0.",
             f"{found['action_values']} action values differ by at most {small(found['action_difference'])}.",
             "mdplay's values of every action in every state against this sentence in plain Python.",
             found["action_difference"] < 1e-12,

@@ -114,8 +114,7 @@ def claims(facts: Facts) -> list[Claim]:
             "Sparse nested form mdp[s][a] = list of [s', reward, probability]; an example of 2 states and 2 "
             "actions.",
             f"Read, written back the same: {example['same_nested']}. With discount {example['discount']} its "
-            "values "
-            f"are {values}, its actions {example['actions']}.",
+            f"values are {values}, its actions {example['actions']}.",
             "The best of all four policies, each solved as a linear equation; the report gives no discount.",
             example["same_nested"] and example["difference"] < 1e-9,
         ),
@@ -256,8 +255,7 @@ def _planners(sizes: list[tuple[int, int]], seed: int) -> Figure:
         title="Three planners, one answer",
         command="mdplay plan FILE --method vi|hpi|lp|auto --bounds",
         text="Random models (five successors a choice, discount 0.95). The gap is the proven distance between "
-        "lower "
-        "and upper bound of the worst state; the difference is that to policy iteration.",
+        "lower and upper bound of the worst state; the difference is that to policy iteration.",
         facts={
             "largest_difference": max(differences),
             "same_actions": same,

@@ -124,8 +124,7 @@ def claims(facts: Facts) -> list[Claim]:
     return [
         equal(
             "64 points with a state: 0 blank, 1 X, -1 O, and with wins and games; utility wins / games with a "
-            "neutral "
-            "start.",
+            "neutral start.",
             f"{cube['points']} points; before its first game a point has the utility {cube['neutral']:g}. {same}",
             plain,
             cube["points"] == cube["same_points"] == 64 and cube["neutral"] == 0.5,
@@ -207,8 +206,7 @@ def _cube(seed: int) -> Figure:
         title="The cube",
         command=f"mdplay learn qubic --method points --episodes {TRIALS} --seed {seed}",
         text="How many lines run through each point: seven through the corners and the middle (green), four "
-        "through "
-        "the others. Beside it a random game that was won.",
+        "through the others. Beside it a random game that was won.",
         facts={
             "points": len(learned.games),
             "neutral": first_utility,

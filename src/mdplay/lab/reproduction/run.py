@@ -68,9 +68,8 @@ TEXTBOOK = Report(
     "textbook",
     "The textbook's figures, beside the exact truth",
     "Figures and tables of Sutton and Barto, Reinforcement Learning: An Introduction (2nd edition), computed "
-    "again "
-    "at the book's budgets. Every published number stands beside what came out here with its 95 % interval and, "
-    "where there is one, the exact value: equal, better, or different and why.",
+    "again at the book's budgets. Every published number stands beside what came out here with its 95 % "
+    "interval and, where there is one, the exact value: equal, better, or different and why.",
     "book",
     "chapter",
     {

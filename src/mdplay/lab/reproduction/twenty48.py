@@ -164,15 +164,13 @@ def claims(facts: Facts) -> list[Claim]:
         equal(
             "Eight isomorphic patterns share one table.",
             f"{example['images']} images of the pattern {{1, 5, 9, 13}}, {example['look_ups']} look-ups in one "
-            "table "
-            f"of {example['entries']:,} entries.",
+            f"table of {example['entries']:,} entries.",
             "mdplay's look-ups against turning and reflecting the pattern by hand; drawn below.",
             example["images"] == example["look_ups"] == 8 and example["same_places"],
         ),
         equal(
             "Pattern {1, 5, 9, 13} over the tiles 0, 2, 8, 0 has exponents 0, 1, 3, 0, and the report's index "
-            "function "
-            "puts the first cell into the lowest nibble.",
+            "function puts the first cell into the lowest nibble.",
             f"Exponents {', '.join(map(str, example['exponents']))}; index {example['index']}.",
             "mdplay's index beside the report's function in plain Python.",
             example["exponents"] == [0, 1, 3, 0] and example["index"] == example["plain_index"] == "0x0310",
@@ -276,8 +274,7 @@ def _example(seed: int) -> Figure:
         title="The pattern, its eight images, and a choice of move",
         command=f"mdplay show 2048 --position {BOARD}",
         text="One pattern of four cells under the rotations and reflections of the board; and a board on which "
-        "each "
-        "direction is valued by a table of random weights, the best in green.",
+        "each direction is valued by a table of random weights, the best in green.",
         facts=facts,
         drawings=[
             Drawing(_images(), "the eight images; they share one table"),

@@ -60,8 +60,7 @@ def headline(facts: Facts) -> str:
     access = facts["access-control"]
     return (
         f"Aggregation into ten groups cannot do better than an error of {facts['aggregation']['best']:.4f}; the "
-        f"best "
-        f"policy of the queue earns {access['optimum']:.4f} a step."
+        f"best policy of the queue earns {access['optimum']:.4f} a step."
     )
 
 
@@ -139,8 +138,7 @@ def _access_claim(access: dict[str, Any]) -> Claim:
     return differs(
         f"Figure 10.5: the learned average reward is about {AVERAGE}, after two million steps.",
         f"{interval(earned, half, 4)} a step earned; the exact optimum is {access['optimum']:.4f}, with epsilon "
-        f"0.1 "
-        f"{access['exploring']:.4f}",
+        f"0.1 {access['exploring']:.4f}",
         f"Relative value iteration and stationary distributions; {access['runs']} runs of {access['steps']:,} "
         f"steps.",
         "the estimate of the average moves with step size 0.01: at the end of a run it is "

@@ -74,11 +74,10 @@ def claims(facts: Facts) -> list[Claim]:
             f"{first['mean']:.1f} steps exactly (standard deviation {first['deviation']:.1f})",
             "Before the first reward all values are 0 and ties are broken at random: a Markov chain.",
             f"a single episode is that long with probability {first['chance']:.1%}; the mean of 30 independent "
-            f"runs "
-            f"would be {(FIRST - first['mean']) / deviation:.1f} standard deviations off. The book keeps the "
-            f"random seed constant across algorithms; if its repetitions share it as well, {FIRST:,} is a single "
-            f"draw, which would explain the number but is not known. Ties to a fixed action would give {first['ties'][1]:.0f} steps (right) or more than "
-            f"{min(first['ties'][0], *first['ties'][2:]):.0e}",
+            f"runs would be {(FIRST - first['mean']) / deviation:.1f} standard deviations off. The book keeps "
+            f"the random seed constant across algorithms; if its repetitions share it as well, {FIRST:,} is a "
+            "single draw, which would explain the number but is not known. Ties to a fixed action would give "
+            f"{first['ties'][1]:.0f} steps (right) or more than {min(first['ties'][0], *first['ties'][2:]):.0e}",
         ),
         equal(
             "Figure 8.4: when the path is blocked, Dyna-Q+ finds the other one sooner than Dyna-Q.",
@@ -90,10 +89,8 @@ def claims(facts: Facts) -> list[Claim]:
         equal(
             "Figure 8.5: only Dyna-Q+ finds the shortcut.",
             f"reward of the last 1,000 of 6,000 steps: {facts['changing-mazes']['rate']['dyna-q-plus']:.1f} "
-            f"against "
-            f"{facts['changing-mazes']['rate']['dyna-q']:.1f}; in all {interval(*shortcut['dyna-q-plus'])} "
-            f"against "
-            f"{interval(*shortcut['dyna-q'])}",
+            f"against {facts['changing-mazes']['rate']['dyna-q']:.1f}; in all "
+            f"{interval(*shortcut['dyna-q-plus'])} against {interval(*shortcut['dyna-q'])}",
             "The short path of 10 steps allows 100, the long one of 16 steps 62.5.",
             facts["changing-mazes"]["rate"]["dyna-q"] < 62.5 < facts["changing-mazes"]["rate"]["dyna-q-plus"],
         ),

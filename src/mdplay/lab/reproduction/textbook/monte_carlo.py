@@ -54,8 +54,7 @@ def claims(facts: Facts) -> list[Claim]:
             "Figure 5.1: estimates are rough after 10,000 episodes and smooth after 500,000; more so for the "
             "states with a usable ace, which are rarer.",
             f"RMS error {stick['errors'][0]:.3f} after {stick['episodes'][0]:,} and {stick['errors'][1]:.3f} "
-            f"after "
-            f"{stick['episodes'][1]:,} episodes; with a usable ace {stick['ace'][1]:.3f}, without "
+            f"after {stick['episodes'][1]:,} episodes; with a usable ace {stick['ace'][1]:.3f}, without "
             f"{stick['plain'][1]:.4f}",
             "Against the exact values of the policy; 20 runs.",
             stick["errors"][1] < stick["errors"][0] / 3 and stick["plain"][1] < stick["ace"][1],

@@ -32,8 +32,7 @@ def headline(facts: Facts) -> str:
     """Return the chapter in a sentence."""
     return (
         f"The best policy of the corridor goes right with probability {facts['corridor']['best']:.6f} and is "
-        f"worth "
-        f"{facts['corridor']['value']:.6f}."
+        f"worth {facts['corridor']['value']:.6f}."
     )
 
 
@@ -59,12 +58,10 @@ def claims(facts: Facts) -> list[Claim]:
             f"{learned['12']['median']:.2f}, lost {learned['12']['lost']:.1%}; 2^-14: "
             f"{learned['14']['median']:.2f}, "
             f"{learned['14']['lost']:.1%}.",
-            f"the pseudocode updates the policy within an episode, and a long first episode makes some runs "
-            f"choose "
-            f"left for ever; a mean of 100 runs depends on whether one is among them. With all updates of an "
-            f"episode "
-            f"computed from the policy that played it, none is lost and the mean of the last 100 episodes is "
-            f"{learned['batch']:.2f}, as in the figure",
+            "the pseudocode updates the policy within an episode, and a long first episode makes some runs "
+            "choose left for ever; a mean of 100 runs depends on whether one is among them. With all updates of "
+            "an episode computed from the policy that played it, none is lost and the mean of the last 100 "
+            f"episodes is {learned['batch']:.2f}, as in the figure",
         ),
         equal(
             "Figure 13.2: the baseline makes REINFORCE learn much faster.",
@@ -130,8 +127,7 @@ def _reinforce(runs: int, seed: int, show: Show) -> Figure:
     return Figure(
         "Figure 13.1: REINFORCE in the short corridor",
         f"mdplay learn corridor --method 'reinforce(lead={LEAD:.4f})' --alpha {2.0**-13:.10f} --episodes "
-        f"{EPISODES} "
-        f"--runs {runs} --max-steps {LIMIT}",
+        f"{EPISODES} --runs {runs} --max-steps {LIMIT}",
         f"Episodes are truncated after {LIMIT} steps.",
         {**facts, "runs": runs, "batch": _batch_updates(2.0**-13, min(runs, 400), seed)},
         rows_table(
@@ -187,9 +183,8 @@ def _baseline(runs: int, seed: int, show: Show) -> Figure:
     }  # fmt: skip
     return Figure(
         "Figure 13.2: REINFORCE with a baseline",
-        f"mdplay learn corridor --method 'reinforce(baseline=true,lead={LEAD:.4f})' --episodes {EPISODES} "
-        f"--runs {runs} "
-        f"--max-steps {LIMIT}",
+        f"mdplay learn corridor --method 'reinforce(baseline=true,lead={LEAD:.4f})' --episodes {EPISODES} --runs "
+        f"{runs} --max-steps {LIMIT}",
         "Medians over the runs of the exact value of the policy.",
         {"early": [float(c.followed[4]) for c in curves.values()], "runs": runs},
         None,

@@ -59,8 +59,7 @@ def claims(facts: Facts) -> list[Claim]:
             "Figure 12.8: true online TD(lambda) has a lower error than TD(lambda) and never becomes unstable at "
             "large step sizes.",
             f"least error {lowest['true-online']:.4f} against {lowest['accumulating']:.4f}; at alpha 1, lambda "
-            f"0.95: "
-            f"{at_one['true-online']:.2f} against {at_one['accumulating']:.1e}",
+            f"0.95: {at_one['true-online']:.2f} against {at_one['accumulating']:.1e}",
             "All step sizes up to 1; inf: diverged.",
             lowest["true-online"] < lowest["accumulating"]
             and at_one["true-online"] < 1.0 < at_one["accumulating"],

@@ -53,8 +53,7 @@ def headline(facts: Facts) -> str:
     """Return the chapter in a sentence."""
     return (
         f"On the cliff, Q-learning earns {facts['cliff']['late']['q'][0]:.1f} while it learns and its greedy "
-        f"policy "
-        f"is optimal; the greedy policy of SARSA in the windy grid never ends in "
+        "policy is optimal; the greedy policy of SARSA in the windy grid never ends in "
         f"{facts['windy']['never']:.0%} of the runs."
     )
 
@@ -99,14 +98,12 @@ def _grid_claims(facts: Facts) -> list[Claim]:
         ),
         equal(
             "Example 6.5: the greedy policy was long since optimal when training continued.",
-            f"after {windy['episodes']} episodes the greedy policy takes {-windy['greedy']:.2f} steps on "
-            f"average where "
-            f"it ends, and never ends in {windy['never']:.0%} of the runs",
+            f"after {windy['episodes']} episodes the greedy policy takes {-windy['greedy']:.2f} steps on average "
+            f"where it ends, and never ends in {windy['never']:.0%} of the runs",
             "The exact judge, which the book did not have.",
             windy["never"] < 0.01,
             "with alpha 0.5 SARSA keeps fluctuating; a curve of episode lengths cannot show it, because "
-            "exploration "
-            "ends every episode",
+            "exploration ends every episode",
         ),
         equal(
             "Exercises 6.9 and 6.10: king's moves need 7 steps.",
@@ -116,11 +113,9 @@ def _grid_claims(facts: Facts) -> list[Claim]:
         ),
         equal(
             "Example 6.6: Q-learning learns the optimal path (-13) and earns about -50 while it learns; SARSA "
-            "takes "
-            "the longer, safe path (-17) and earns about -25.",
+            "takes the longer, safe path (-17) and earns about -25.",
             f"Q-learning {interval(*q)}, SARSA {interval(*sarsa)} in episodes 400 to 500; exact values of the "
-            f"greedy "
-            f"policies {cliff['greedy']['q']:.2f} and {cliff['greedy']['sarsa']:.2f}",
+            f"greedy policies {cliff['greedy']['q']:.2f} and {cliff['greedy']['sarsa']:.2f}",
             f"{cliff['runs']:,} runs, alpha 0.5, epsilon 0.1; exact optimum {cliff['optimum']:g}.",
             abs(q[0] + 50.0) < 3.0 and abs(sarsa[0] + 25.0) < 3.0 and cliff["greedy"]["q"] == -13.0,
         ),
@@ -136,8 +131,7 @@ def _step_size_claims(facts: Facts) -> list[Claim]:
     return [
         equal(
             "Figure 6.3: the asymptotic performance of Q-learning and expected SARSA does not depend on alpha; "
-            "that "
-            "of SARSA falls.",
+            "that of SARSA falls.",
             f"Q-learning {min(late_q):.1f} to {max(late_q):.1f}, expected SARSA {min(late_mean):.1f} to "
             f"{max(late_mean):.1f}, SARSA {late_sarsa[0]:.1f} at alpha 0.1 and {late_sarsa[-1]:.1f} at alpha 1",
             budget,
@@ -164,8 +158,7 @@ def _bias_claims(facts: Facts) -> list[Claim]:
             "Figure 6.5: Q-learning takes the left action far more often than the 5 % that are right; double "
             "Q-learning is nearly unaffected.",
             f"left in episode 300: Q {bias['last']['q']:.1f} %, double Q {bias['last']['double-q']:.1f} %; at "
-            f"most "
-            f"{bias['most']['q']:.0f} % and {bias['most']['double-q']:.0f} %",
+            f"most {bias['most']['q']:.0f} % and {bias['most']['double-q']:.0f} %",
             f"{bias['runs']:,} runs (the book: 10,000); 10 actions in B (the book: many).",
             bias["last"]["double-q"] < bias["last"]["q"] and bias["most"]["q"] > 1.3 * bias["most"]["double-q"],
         )
