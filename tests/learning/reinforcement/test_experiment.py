@@ -10,7 +10,7 @@ import pytest
 
 import mdplay
 from mdplay import MDP, MdplayError, Task
-from mdplay.learning.reinforcement import learn_task
+from mdplay.learning.reinforcement import experiment, learn_task
 from mdplay.learning.reinforcement.results import state_values
 
 SMALL = {"runs": 2, "threads": 1, "episodes": 30}
@@ -254,3 +254,21 @@ def test_baird_diverges_off_policy_and_says_what_to_do():
     stays = learn_task(task, "tdc(alpha=0.005)", episodes=100, max_steps=10, **how)[0]
     assert stays.diverged == 0.0
     assert stays.error[-1] == pytest.approx(2.0, abs=0.3)  # the figure levels off near 2
+
+
+def test_ctrl_c_returns_the_methods_that_have_finished(monkeypatch):
+    real, asked = experiment._learned, []
+
+    def interrupted(task, method, *rest):
+        asked.append(method.name)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return real(task, method, *rest)
+
+    monkeypatch.setattr(experiment, "_learned", interrupted)
+    found = learn_task(mdplay.make_task("cliff"), method="q,sarsa,expected-sarsa", runs=2, episodes=20)
+    assert [curve.name for curve in found] == ["q"] and found.unfinished == ("sarsa", "expected-sarsa")
+    assert "interrupted: sarsa, expected-sarsa did not finish" in found.text()
+    asked[:] = ["the next one is interrupted"]
+    with pytest.raises(KeyboardInterrupt):
+        learn_task(mdplay.make_task("cliff"), method="q,sarsa", runs=2, episodes=20)

@@ -34,6 +34,7 @@ from mdplay.learning.reinforcement.results import (
 )
 from mdplay.learning.reinforcement.tasks import FloatTask, Policy, Task, task_of
 from mdplay.runtime.run import Run, run_of
+from mdplay.runtime.signals import Terminated, mark_interrupt_handled
 from mdplay.storage.files import write
 
 BAND = 1.96  # standard errors of a 95 % interval
@@ -43,10 +44,14 @@ NO_LIMIT = 1 << 60
 
 @dataclass(frozen=True, eq=False)
 class Experiment(Sequence[Curve]):
-    """The curves of methods on one task; a notebook shows them in one picture."""
+    """The curves of methods on one task; a notebook shows them in one picture.
+
+    ``unfinished`` are the names of the methods that Ctrl-C left out.
+    """
 
     task: Any
     curves: tuple[Curve, ...]
+    unfinished: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.curves)
@@ -65,7 +70,8 @@ class Experiment(Sequence[Curve]):
 
     def document(self) -> dict[str, Any]:
         """Return the results at the end for JSON."""
-        return {"optimum": self.optimum, "methods": [curve.document() for curve in self.curves]}
+        found = {"optimum": self.optimum, "methods": [curve.document() for curve in self.curves]}
+        return found | ({"unfinished": list(self.unfinished)} if self.unfinished else {})
 
     def text(self) -> str:
         """Return the results at the end as a table."""
@@ -78,6 +84,8 @@ class Experiment(Sequence[Curve]):
         ]
         if self.optimum is not None:
             lines.append(f"exact optimum from the start: {self.optimum:.6g}")
+        if self.unfinished:
+            lines.append(f"interrupted: {', '.join(self.unfinished)} did not finish")
         return "\n".join([*lines, *(note for curve in self.curves for note in curve.notes())])
 
     def write_curves(self, path: str | Path) -> None:
@@ -208,8 +216,15 @@ def learn_task(
         raise GameError(f"{short(task)!r} is not a task: mdplay.make_task({short(task)!r}) makes one by its name")
     if not isinstance(task, FloatTask):
         task = task_of(task, start=start, opponent=opponent, player=player)
-    curves = tuple(_learned(task, one, size, policy, behaviour, seed, chosen) for one in made)
-    return Experiment(task, curves)
+    curves: list[Curve] = []
+    try:
+        for one in made:
+            curves.append(_learned(task, one, size, policy, behaviour, seed, chosen))
+    except KeyboardInterrupt as interrupt:
+        if not curves or isinstance(interrupt, Terminated):
+            raise
+        mark_interrupt_handled()
+    return Experiment(task, tuple(curves), tuple(one.name for one in made[len(curves) :]))
 
 
 def _methods(method: str | Method | Sequence[str | Method], options: dict[str, Any]) -> list[Method]:
