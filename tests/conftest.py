@@ -30,6 +30,7 @@ web/static/test_page.py web/static/test_beyond.py games/twenty48/test_training.p
 distributed/test_on_ray.py cli/test_verbs.py distributed/test_planning.py searching/test_depth_limited.py
 planning/test_planner.py bandits/test_laboratory.py compiling/test_kernels.py web/work/test_doers.py
 web/work/test_on_executor.py hardening/test_campaign.py test_clinic.py playing/test_time_limits.py
+learning/reinforcement/test_experiment.py learning/reinforcement/test_second_implementation.py
 """
 SHARE = 0.02
 

@@ -488,6 +488,7 @@ def test_the_legend_names_the_marks_that_are_present_and_stays_folded(visit):
     table.until("document.querySelectorAll('.legend li').length === 4")
     assert table.page.locator(".legend li").all_inner_texts()[0].strip() == "draws"
     table.page.locator(".legend summary").click()
+    table.until("localStorage.getItem('legend-closed') === 'yes'")
     table.page.reload()
     table.settled()
     assert table.js("document.querySelector('.legend').open") is False

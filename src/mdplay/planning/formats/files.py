@@ -24,7 +24,7 @@ from mdplay.errors import FormatError, unknown
 from mdplay.planning.formats import cs747, explicit, tables
 from mdplay.planning.grids import Grid, is_grid, read_grid
 from mdplay.planning.model import Model
-from mdplay.storage.files import read, write
+from mdplay.storage.files import read, size_of, write
 
 GYMNASIUM = "gymnasium:"
 ARCHIVES = (b"PK\x03\x04", b"\xfd7zXZ", b"BZh", b"\x1f\x8b")  # how .npz and compressed .umb files begin
@@ -57,7 +57,7 @@ def read_model(name: str, options: Options | None = None) -> tuple[Model, Grid |
     suffix = Path(name).suffix.lower()
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix](name, options), None
-    content = b"" if _is_large(name) else read(name)
+    content = b"" if size_of(name) > cs747.PLAIN_BYTES else read(name)
     if content[:4] == ARCHIVES[0]:
         return _of_npz(name, options), None
     if content.startswith(ARCHIVES[1:]) or content[257:262] == b"ustar":
@@ -74,13 +74,6 @@ def read_model(name: str, options: Options | None = None) -> tuple[Model, Grid |
             raise FormatError(f"{name}: {error}") from None
         return _discounted(grid.mdp, options), grid
     return _discounted(cs747.read_mdp(name, keep_rewards=True), options), None
-
-
-def _is_large(name: str) -> bool:
-    try:
-        return Path(name).stat().st_size > cs747.PLAIN_BYTES
-    except OSError:
-        return False
 
 
 def _discounted(model: Model, options: Options) -> Model:

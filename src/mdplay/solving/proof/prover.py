@@ -140,9 +140,11 @@ class Prover(Table):
         self._known.clear()
         self._search.forget()
 
-    def learn(self, rows: Rows, scores: Values) -> None:
-        """Store the scores of packed states, for their players to move, as proved."""
-        self._search.learn(rows, scores)
+    def learn(self, states: Iterable[Any] | Rows, scores: Iterable[int] | Values) -> None:
+        """Store the scores of positions, or of rows of ``packed``, for their players to move, as proved."""
+        rows = states if isinstance(states, np.ndarray) else self.packed(states)
+        known = scores if isinstance(scores, np.ndarray) else np.fromiter(scores, np.int64, len(rows))
+        self._search.learn(rows, known)
 
     # ---------------------------------------------------------------- scores
     @takes_state

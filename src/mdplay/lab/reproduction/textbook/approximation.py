@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import mdplay
+from mdplay import Curve, Task
 from mdplay.lab.reproduction.steps import Claim, Facts, Figure, Step, differs, equal
 from mdplay.lab.reproduction.textbook.drawing import (
     STANDARD_ERRORS,
@@ -22,8 +23,6 @@ from mdplay.lab.reproduction.textbook.drawing import (
     reward_line,
     rows_table,
 )
-from mdplay.learning.reinforcement.results import Curve
-from mdplay.learning.reinforcement.tasks import Task
 
 TITLE = "Function approximation"
 STATES = 1000  # of the walk

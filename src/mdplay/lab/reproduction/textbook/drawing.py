@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mdplay import Curve
 from mdplay.lab.reproduction.steps import ResultTable, both
-from mdplay.learning.reinforcement.results import Curve
 
 Floats = npt.NDArray[np.float64]
 Show = Callable[[int], None]

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 import mdplay
+from mdplay import Task
 from mdplay.lab.reproduction.steps import Claim, Facts, Figure, Step, better, differs, equal
 from mdplay.lab.reproduction.textbook.drawing import (
     Axes,
@@ -21,7 +22,6 @@ from mdplay.lab.reproduction.textbook.drawing import (
     rows_table,
 )
 from mdplay.learning.reinforcement.library import MAZE, grid_task
-from mdplay.learning.reinforcement.tasks import Task
 
 TITLE = "Planning and learning"
 PLANS = (0, 5, 50)
