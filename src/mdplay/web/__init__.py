@@ -6,7 +6,8 @@ results to the browser.
     app.py       ``serve`` and the application: the API, the page and its files
     service.py   the objects that all routes use
     safety.py    requests that are refused, before and after they are read
-    games/       the API of games: catalogue, requests, evaluations, wording, records
+    games/       the API of games: routes.py (``listing`` makes the list of games), catalogue.py (games and
+                 agents on offer), requests.py (positions), events.py (evaluations and searches)
     labs/        the API beyond games: planning, bandits, learning, tournaments, reproduction
     work/        the worker process, its jobs and streams, and the processes that compile
     static/      the page: modules and style sheets, without a build step

@@ -1,7 +1,8 @@
-"""MDPs and policies in files and arrays, as other programs keep them.
+"""MDPs and policies in files and arrays.
 
-cs747.py        the course's text files; reader.py reads lines, scan.py large files
-encoding.py     the course's files of a game            policies.py   policies of any game
-explicit.py     files of model checkers                 tables.py     arrays and lists
-umb.py          their common binary format
+files.py        recognises the form of a file, and writes models in another form: begin here with a new format
+cs747.py        the text files of the course CS747: MDPs, states and policies of a game
+reader.py       the grammar of these files, line by line
+explicit.py     files of model checkers: DRN, explicit files, and the unified binary format (UMB)
+tables.py       nested lists, dense arrays, sparse matrices and the tables of Gymnasium
 """
