@@ -132,7 +132,7 @@ class _ShardSystem(System):
 
 
 def mixes_slowly(history: list[tuple[int, float]], tolerance: float, sweeps: int) -> bool:
-    """Return whether sweeps at the rate of the last ones would not close the bounds within so many more."""
+    """Return whether sweeps at the rate of the last ones would not close the bounds within ``sweeps`` more."""
     (begin, first), (end, last) = history[len(history) // 2], history[-1]
     if not 0.0 < last < first:
         return last > 0.0

@@ -173,7 +173,7 @@ def _verb(subjects: Sequence[Any], plural: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words: ``3, 6 and 7``."""
+    """Return names as an enumeration: ``3, 6 and 7``."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 

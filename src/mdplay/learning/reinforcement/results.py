@@ -107,7 +107,7 @@ class Curve:
         if self.learns not in allowed:
             raise ArgumentError(f"{self.name} learns {self.learns}; {name}() needs {' or '.join(allowed)}")
         if not len(self.tables):
-            raise LimitError("the tables of so many runs were not kept; use fewer runs")
+            raise LimitError("the tables were not kept, because they would take too much memory; use fewer runs")
 
     def document(self) -> dict[str, Any]:
         """Return the results at the end for JSON."""

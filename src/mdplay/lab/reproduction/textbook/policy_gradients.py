@@ -59,7 +59,7 @@ def claims(facts: Facts) -> list[Claim]:
             f"{learned['14']['median']:.2f}, "
             f"{learned['14']['lost']:.1%}.",
             "the pseudocode updates the policy within an episode, and a long first episode makes some runs "
-            "choose left for ever; a mean of 100 runs depends on whether one is among them. With all updates of "
+            "choose left always; a mean of 100 runs depends on whether one is among them. With all updates of "
             "an episode computed from the policy that played it, none is lost and the mean of the last 100 "
             f"episodes is {learned['batch']:.2f}, as in the figure",
         ),

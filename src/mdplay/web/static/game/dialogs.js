@@ -49,7 +49,7 @@ export function help(page) {
 export function rules(page) {
   const { info } = page;
   const known = info.facts?.length ? [h("h3", {}, "Known results"), h("ul", {}, info.facts.map((fact) => h("li", {}, fact)))] : null;
-  const told = info.rules?.length ? info.rules : ["The file of this game has no rules in words: write them as the docstring of its class."];
+  const told = info.rules?.length ? info.rules : ["This game has no written rules; write them as the docstring of its class."];
   dialog(
     `${info.title}: rules`,
     h(
